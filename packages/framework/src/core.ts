@@ -7,8 +7,8 @@ import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { OpenApiDocuments } from "./discovery/openapi/documents.ts";
 import { PiecePool } from "./encode/pieces.ts";
 import { Representations } from "./encode/representation.ts";
-import { Fairness, shuttingDown } from "./fairness/fairness.ts";
-import { type RequestLimits, resolveLimits } from "./fairness/request-limits.ts";
+import { Fairness } from "./fairness/fairness.ts";
+import { type RequestLimits, resolveLimits } from "./fairness/limits.ts";
 import { type StrangerLimits, Strangers } from "./fairness/strangers.ts";
 import { Permissions } from "./hooks/permissions.ts";
 import { Revalidation } from "./hooks/revalidation.ts";
@@ -24,7 +24,6 @@ import type { Observer } from "./observe/observer.ts";
 import { Tracing } from "./observe/tracing/tracing.ts";
 import { PathMatcher } from "./request/path.ts";
 import type { Peers } from "./request/peers.ts";
-import { type VersionInfo, versionInfo } from "./serve/non-resource.ts";
 import type { Awaitable } from "./util/awaitable.ts";
 import { delayOf, whole } from "./util/numbers.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
@@ -136,7 +135,6 @@ export class ServerCore implements AsyncDisposable {
   readonly revalidation: Revalidation;
   readonly permissions: Permissions;
   readonly yaml: YamlReader = new YamlReader();
-  readonly version: VersionInfo = versionInfo();
   readonly tracing: Tracing = new Tracing();
   readonly checks: readonly (readonly [string, ReadyCheck])[];
   readonly #minWatchTimeout: number;
@@ -236,7 +234,7 @@ export class ServerCore implements AsyncDisposable {
   drain(): void {
     this.#leaving = true;
     this.#draining = true;
-    this.fairness.drain(shuttingDown);
+    this.fairness.drain();
     this.hub.end();
     this.#ending.abort();
   }

@@ -170,7 +170,7 @@ export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTIC
 
 export type { CoreOptions, ReadyCheck } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
-export type { RequestLimits } from "./fairness/request-limits.ts";
+export type { RequestLimits } from "./fairness/limits.ts";
 export type { StrangerLimits } from "./fairness/strangers.ts";
 export type {
   CertificateRequest,
@@ -198,8 +198,7 @@ export { type Audit, type AuditOptions, audit } from "./observe/audit/audit.ts";
 export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./observe/audit/check-policy.ts";
 export { type JsonLog, type JsonLogOptions, jsonLog } from "./observe/log/json-log.ts";
 export type { Log, LogRecord } from "./observe/log/log.ts";
-export type { LogFileOptions } from "./observe/log/log-file.ts";
-export type { LineTarget } from "./observe/log/target.ts";
+export type { LineTarget, LogFileOptions } from "./observe/log/target.ts";
 export { type Metrics, type MetricsOptions, metrics } from "./observe/metrics/metrics.ts";
 export type { PassOn, PeerQuestion, Peers } from "./request/peers.ts";
 export {
@@ -252,10 +251,10 @@ export type {
 export type { Awaitable } from "./util/awaitable.ts";
 export { type CacheOptions, type HistoryOptions, WatchCache } from "./watch/cache/cache.ts";
 export { decodeObject, type Encoded, encodeObject } from "./watch/cache/encoded.ts";
-export { CacheEvent, type EventType } from "./watch/cache/event.ts";
 export { Minter, processMinter } from "./watch/cache/minter.ts";
 export type { Objects } from "./watch/cache/objects.ts";
 export type { CacheListener, Position, ReadableCache, Snapshot } from "./watch/cache/readable-cache.ts";
+export { CacheEvent, type EventType } from "./watch/cache/readable-cache.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";
 export { asDefined } from "./write/kind.ts";

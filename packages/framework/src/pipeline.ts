@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
-import { Exchange } from "./exchange.ts";
+import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
 import { isPlain } from "./listener/h2c.ts";
 import { ignore, responseOn } from "./listener/malformed.ts";
 import { boundRest } from "./listener/unread.ts";
@@ -14,37 +14,60 @@ import { accept, deadline, health, info, match } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
 import { authorize, fairness, hops, locate, ready } from "./stages/authorize.ts";
 
-/** One step of a request. It adds to the exchange, answers it, or throws an ApiError. Not async where it need not be. */
-export type Stage = (exchange: Exchange) => void | Promise<void>;
+/** Stages in order. Each may count on what those before it have established, which the compiler sees to. */
+class Pipeline<Known extends Exchange> {
+  readonly stages: readonly Stage<Known>[];
+
+  constructor(stages: readonly Stage<Known>[]) {
+    this.stages = stages;
+  }
+
+  add(...stages: readonly Stage<Known>[]): Pipeline<Known> {
+    return new Pipeline([...this.stages, ...stages]);
+  }
+
+  /** Adds a stage behind which more is known of each request: it ends all others. */
+  establish<More extends Known>(stage: Stage<Known>): Pipeline<More> {
+    return new Pipeline<More>([...this.stages, stage]);
+  }
+}
 
 /**
  * The way of every request, in order. Before `authenticate` only refusals of bad URLs, `/livez` and `/readyz`
  * are answered. A path that no view serves is refused after authentication: strangers do not learn what there is.
  */
-const pipeline: readonly Stage[] = [
+const pipeline = new Pipeline<Exchange>([
   accept, //       method, host, request id, size of the query, draining      400 405 431 503
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
   deadline, //     60 s; long-running requests have to begin by then          400 504
-  bounded(authenticate), // who asks; too many failures of one address  400 401 429 503, then 404 for a path nobody serves
-  audit, //        the first audit event; waits when they cannot be written    503
-  hops, //         through how many servers it has come, to end circles        500
-  ready, //        the virtual workspace's own readiness                      503
-  locate, //       what :cluster says → the name of a logical cluster         403 404 429 500
-  impersonate, //  as somebody else, if the server's rule allows it           400 403 500
-  fairness, //     so many at a time; the others wait, each user in turn      429 503
-  authorize, //    the virtual workspace's own rule                       400 403 500
-  serve, //        discovery, OpenAPI, objects, raw handler, upgrade          200 …
-];
+])
+  // who asks; too many failures of one address                          400 401 429 503, then 404 for a path nobody serves
+  .establish<AuthenticatedExchange>(bounded(authenticate))
+  .add(
+    audit, //        the first audit event; waits when they cannot be written    503
+    hops, //         through how many servers it has come, to end circles        500
+    ready, //        the virtual workspace's own readiness                      503
+    locate, //       what :cluster says → the name of a logical cluster         403 404 429 500
+    impersonate, //  as somebody else, if the server's rule allows it           400 403 500
+    fairness, //     so many at a time; the others wait, each user in turn      429 503
+  )
+  // the virtual workspace's own rule                                    400 403 500
+  .establish<AuthorizedExchange>(authorize)
+  // discovery, OpenAPI, objects, raw handler, upgrade                   200 …
+  .add(serve);
+
+/** Every stage gets what those before it have established. */
+const stages = pipeline.stages as readonly Stage[];
 
 /** Sends a request down the pipeline. Never rejects: whatever goes wrong becomes a Status, or the end of the stream. */
 export async function run(exchange: Exchange): Promise<void> {
   try {
-    for (const stage of pipeline) {
+    for (const stage of stages) {
       const pending = stage(exchange);
       if (pending !== undefined) {
-        exchange.core.fairness.hold(exchange);
+        if (exchange.admitted && exchange.isAuthenticated()) exchange.core.fairness.hold(exchange);
         await pending;
         // What is counted until a request is over would be counted for ever, and nobody is there to hear of the rest.
         if (streamOf(exchange).destroyed || exchange.expired) return;

@@ -14,8 +14,7 @@ import type { KindVersions, ResourceDefinition } from "./definition.ts";
 import type { Identity, User } from "./request/user.ts";
 import type { Awaitable } from "./util/awaitable.ts";
 import type { Encoded } from "./watch/cache/encoded.ts";
-import type { CacheEvent } from "./watch/cache/event.ts";
-import type { ReadableCache } from "./watch/cache/readable-cache.ts";
+import type { CacheEvent, ReadableCache } from "./watch/cache/readable-cache.ts";
 
 /**
  * All that a stream may know and keep after the request that opened it is gone. What belongs to one

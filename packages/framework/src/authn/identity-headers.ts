@@ -2,8 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { clientCertificate } from "../listener/connection.ts";
 import { KnownNames } from "../util/known-names.ts";
-import { SUBPROTOCOL } from "./headers.ts";
-import { HeaderNames } from "./headers.ts";
+import { HeaderNames, SUBPROTOCOL } from "./headers.ts";
 
 /** Those that Kubernetes, kcp and their proxies believe; the rest is the authenticators' to name. */
 const ALWAYS = ["authorization", "impersonate-*", "x-remote-*"];

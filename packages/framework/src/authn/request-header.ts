@@ -1,5 +1,5 @@
-import { BoundedCache } from "../util/bounded-cache.ts";
 import { authenticatedUser, type User } from "../request/user.ts";
+import { BoundedCache } from "../util/bounded-cache.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { type CaSource, handshakeTrust } from "./authorities.ts";
 import { extraTexts, HeaderNames, headerText, headerTexts } from "./headers.ts";

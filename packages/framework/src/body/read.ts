@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { MAX_BODY } from "../util/limits.ts";
 import { closeBehindAnswer } from "../listener/unread.ts";
+import { MAX_BODY } from "../util/limits.ts";
 
 /** How {@link readBody} reads. */
 export interface ReadBodyOptions {

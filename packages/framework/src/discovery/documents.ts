@@ -14,8 +14,8 @@ import {
 import type { ResourceDefinition } from "../definition.ts";
 import { keptBytes } from "../encode/kept-bytes.ts";
 import { yamlOf } from "../encode/respond.ts";
-import type { AdvertisedSubresource } from "../resource/subresources.ts";
 import type { Advertised } from "../resource/served.ts";
+import type { AdvertisedSubresource } from "../resource/subresources.ts";
 import { BoundedCache } from "../util/bounded-cache.ts";
 import {
   DISCOVERY_MEDIA_TYPES,

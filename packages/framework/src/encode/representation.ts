@@ -9,9 +9,8 @@ import {
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import type { ServedResource } from "../resource/served.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
-import type { EventType } from "../watch/cache/event.ts";
+import type { EventType } from "../watch/cache/readable-cache.ts";
 import type { Wanted } from "./negotiate.ts";
 
 /** How an object, a list or an event is written for a client: plain JSON, Table, PartialObjectMetadata. */
@@ -185,7 +184,11 @@ function rowObject(object: KubeObject, include: IncludeObject): object {
 }
 
 /** What is to be shown. */
-export type Presented = Pick<ServedResource, "definition"> & Partial<Pick<ServedResource, "metadata">>;
+export interface Presented {
+  readonly definition: ResourceDefinition;
+  /** @default the metadata as it is */
+  readonly metadata?: MetadataForm | undefined;
+}
 
 /** The representations of the kinds a server knows, each made once. */
 export class Representations {

@@ -1,12 +1,10 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Exchange } from "../exchange.ts";
-import type { User } from "../request/user.ts";
 import { delayOf } from "../util/numbers.ts";
+import type { ResolvedLimits } from "./limits.ts";
+import { LongRunning, type RefusalReason, Refusals } from "./limits.ts";
 import { FairQueue } from "./queue.ts";
-import type { ResolvedLimits } from "./request-limits.ts";
-import { LongRunning, type RefusalReason, Refusals } from "./request-limits.ts";
-import { Seat, type Seating, Turn } from "./seat.ts";
-import { type Bounds, partOf, type Share } from "./share.ts";
+import type { QueuedRequest } from "./seats.ts";
+import { type Bounds, partOf, Seat, type Seating, type Share, Turn } from "./seats.ts";
 
 /** What changes nothing. */
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -59,26 +57,26 @@ export class Fairness implements Seating {
   }
 
   /** Lets a request in, at once if it can be. Rejects with 429 when it can neither be served nor wait, 503 when the server stops meanwhile. */
-  enter(exchange: Exchange): void | Promise<void> {
-    const refusal = exchange.info.longRunning ? this.longRunning.take(exchange) : undefined;
-    if (refusal !== undefined) return this.refusals.later(exchange, refusal, "concurrency-limit");
+  enter(request: QueuedRequest): void | Promise<void> {
+    const refusal = request.info.longRunning ? this.longRunning.take(request) : undefined;
+    if (refusal !== undefined) return this.refusals.later(request, refusal, "concurrency-limit");
     const { length } = this.#queue;
     if (length === 0 && this.#held < this.#ample && this.#turn.hasTime(performance.now())) {
-      exchange.admitted = true;
+      request.admitted = true;
       return undefined;
     }
-    return this.#enterBusy(exchange);
+    return this.#enterBusy(request);
   }
 
   /** The seat of a request, also of one that was let in at once and only now turns out to take one. */
-  hold(exchange: Exchange): Seat | undefined {
-    if (exchange.admitted && exchange.seat === undefined) this.#sit(this.#seat(exchange));
-    return exchange.seat;
+  hold(request: QueuedRequest): Seat | undefined {
+    if (request.admitted && request.seat === undefined) this.#sit(this.#seat(request));
+    return request.seat;
   }
 
   /** Turns away all that wait. */
-  drain(refusal: (exchange: Exchange) => ApiError): void {
-    for (const seat of [...this.#queue.waiters()]) this.#dismiss(seat)?.reject(refusal(seat.exchange));
+  drain(): void {
+    for (const seat of [...this.#queue.waiters()]) this.#dismiss(seat)?.reject(shuttingDown(seat.request));
     this.refusals.drain();
   }
 
@@ -103,15 +101,15 @@ export class Fairness implements Seating {
   }
 
   overstay(seat: Seat): void {
-    const { exchange } = seat;
+    const { request } = seat;
     // Cut, not refused: a handler that has it all to itself might throw, unheard, when it then answers all the same.
-    const counted = exchange.res.destroyed || exchange.info.longRunning;
-    if (!counted && this.longRunning.take(exchange) !== undefined) exchange.res.destroy();
+    const counted = request.res.destroyed || request.info.longRunning;
+    if (!counted && this.longRunning.take(request) !== undefined) request.res.destroy();
     seat.release();
   }
 
-  #enterBusy(exchange: Exchange): void | Promise<void> {
-    const seat = this.#seat(exchange);
+  #enterBusy(request: QueuedRequest): void | Promise<void> {
+    const seat = this.#seat(request);
     const { share, mutating } = seat;
     const atOnce = this.#queue.length === 0 && this.#turn.hasTime(performance.now());
     if (atOnce && this.#hasRoom(mutating) && [share, share.workspace].every((one: Share) => one.hasRoom(mutating))) {
@@ -121,17 +119,17 @@ export class Fairness implements Seating {
     return this.#wait(seat);
   }
 
-  #seat(exchange: Exchange): Seat {
-    const { mounted, user, req } = exchange;
-    const share = this.#queue.share(mounted.name, (user as User).name);
+  #seat(request: QueuedRequest): Seat {
+    const { mounted, user, req } = request;
+    const share = this.#queue.share(mounted.name, user.name);
     const mutating = !READS.has(req.method ?? "");
-    exchange.seat = new Seat(this, { exchange, share, mutating, number: this.#arrived++ });
-    return exchange.seat;
+    request.seat = new Seat(this, { request, share, mutating, number: this.#arrived++ });
+    return request.seat;
   }
 
   #wait(seat: Seat): Promise<void> {
     const { queue, queuePerUser, queueFor } = this.#limits;
-    const { share, exchange } = seat;
+    const { share, request } = seat;
     if (share.waiting >= queuePerUser || queue === 0) return this.#refuse(seat);
     if (this.#queue.length >= queue) {
       const displaced = this.#queue.displacedBy(share);
@@ -141,20 +139,20 @@ export class Fairness implements Seating {
     this.#queue.add(seat);
     seat.turn = Promise.withResolvers();
     const giveUp = (): void => {
-      exchange.core.meters.rejected.add("time-out" satisfies RefusalReason);
+      request.core.meters.rejected.add("time-out" satisfies RefusalReason);
       this.#dismiss(seat)?.reject(TOO_MANY);
     };
     seat.timer = setTimeout(giveUp, delayOf(queueFor)).unref();
-    exchange.res.once("close", () => {
+    request.res.once("close", () => {
       if (seat.turn !== undefined) this.leave(seat);
     });
     this.#schedule();
     return seat.turn.promise;
   }
 
-  #refuse({ exchange, share }: Seat): Promise<never> {
+  #refuse({ request, share }: Seat): Promise<never> {
     share.workspace.forget(share);
-    return this.refusals.later(exchange, TOO_MANY, "queue-full");
+    return this.refusals.later(request, TOO_MANY, "queue-full");
   }
 
   /** Takes a request out of the queue. @returns what it waits for */
@@ -223,7 +221,7 @@ export class Fairness implements Seating {
 }
 
 /** The refusal of a request that comes, or whose turn would come, after the server began to drain. */
-export function shuttingDown({ res }: Exchange): ApiError {
+export function shuttingDown({ res }: Pick<QueuedRequest, "res">): ApiError {
   res.setHeader("Connection", "close");
   return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
 }

@@ -1,5 +1,5 @@
-import type { Seat } from "./seat.ts";
-import { type Bounds, type Clock, partOf, type UserShare, WorkspaceShare } from "./share.ts";
+import type { Seat } from "./seats.ts";
+import { type Bounds, type Clock, partOf, type UserShare, WorkspaceShare } from "./seats.ts";
 
 /** Requests that wait, and whose turn it is: of the virtual workspaces, then of their users, the one that has used least. */
 export class FairQueue {

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { IdentityHeaders } from "../authn/identity-headers.ts";
-import type { Exchange } from "../exchange.ts";
+import type { ObservedRequest } from "../observe/observer.ts";
 import { whole } from "../util/numbers.ts";
 
 /**
@@ -59,7 +59,7 @@ export class Strangers {
   }
 
   /** Why somebody is not let try, 429: they have failed too often, or try too much at a time. */
-  refusal({ peer, req }: Exchange): ApiError | undefined {
+  refusal({ peer, req }: Pick<ObservedRequest, "peer" | "req">): ApiError | undefined {
     if (this.#known.size === 0) return undefined;
     const stranger = this.#known.get(networkOf(peer) ?? "");
     if (stranger === undefined || !this.#identityHeaders.bringsCredentials(req)) return undefined;
@@ -72,7 +72,7 @@ export class Strangers {
   }
 
   /** Counts an authentication for as long as it is under way. */
-  during({ peer }: Exchange, pending: Promise<void>): Promise<void> {
+  during({ peer }: Pick<ObservedRequest, "peer" | "req">, pending: Promise<void>): Promise<void> {
     const stranger = this.#stranger(peer);
     if (stranger === undefined) return pending;
     stranger.pending += 1;
@@ -82,12 +82,12 @@ export class Strangers {
   }
 
   /** Counts a failed one. */
-  failed(exchange: Exchange): void {
-    if (this.#identityHeaders.bringsCredentials(exchange.req)) this.failedBehind(exchange);
+  failed(request: Pick<ObservedRequest, "peer" | "req">): void {
+    if (this.#identityHeaders.bringsCredentials(request.req)) this.failedBehind(request);
   }
 
   /** Counts one that failed at another server, with credentials that have been taken off the request by now. */
-  failedBehind({ peer }: Pick<Exchange, "peer">): void {
+  failedBehind({ peer }: Pick<ObservedRequest, "peer">): void {
     const stranger = this.#stranger(peer);
     if (stranger !== undefined) stranger.left = Math.max(0, stranger.left - 1);
   }

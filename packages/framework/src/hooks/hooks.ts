@@ -1,5 +1,4 @@
 import type { AuthorizeRequest } from "../authz/authorization.ts";
-import type { Exchange } from "../exchange.ts";
 import type { WorkspaceRequest } from "../request/raw-request.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
@@ -13,7 +12,26 @@ type Params = Readonly<Record<string, string>>;
 // collection and keeps the whole request alive: that alone cost a GET a quarter of its CPU time.
 
 /** On whose behalf a hook is asked: a request, or open watches whose request is over. */
-export type Asker = Pick<Exchange, "params" | "user" | "signal">;
+export interface Asker {
+  readonly params: Params;
+  readonly user: User;
+  readonly signal: AbortSignal;
+}
+
+/** A view whose hooks are asked, and what has been made of their answers. */
+export interface HookedView {
+  readonly name: string;
+  readonly workspace: VirtualWorkspace;
+  readonly indexes: ResourceIndexes;
+}
+
+/** A request that has something open for long, about which hooks are asked again. */
+export interface WatchingRequest extends Asker {
+  readonly mounted: HookedView;
+  readonly info: RequestInfo;
+  /** Whether the resource is there for those alone who ask for metadata. */
+  readonly metadataOnly: boolean;
+}
 
 /** What hooks are told of a request. The signal is made when first read: most never do. */
 export class HookRequest implements WorkspaceRequest<Params> {
@@ -23,7 +41,7 @@ export class HookRequest implements WorkspaceRequest<Params> {
 
   constructor(asker: Asker) {
     this.#asker = asker;
-    this.user = asker.user as User;
+    this.user = asker.user;
     this.params = asker.params;
   }
 
@@ -139,7 +157,7 @@ export function viewResources(
 }
 
 /** What is served to a caller. */
-export function resourcesOf(asker: Asker & Pick<Exchange, "mounted">): ResourceIndex | Promise<ResourceIndex> {
+export function resourcesOf(asker: Asker & { readonly mounted: HookedView }): ResourceIndex | Promise<ResourceIndex> {
   const { workspace, indexes } = asker.mounted;
   const found = viewResources(workspace, asker);
   return found instanceof Promise ? found.then((list) => indexes.of(list)) : indexes.of(found);

@@ -1,13 +1,11 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authorizer } from "../authz/authorization.ts";
-import { connecting } from "../authz/decide.ts";
-import { decide } from "../authz/decide.ts";
-import type { Exchange } from "../exchange.ts";
+import { connecting, decide } from "../authz/decide.ts";
 import type { Log } from "../observe/log/log.ts";
-import { delayOf } from "../util/numbers.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
-import { type Asker, AuthorizeQuestion } from "./hooks.ts";
+import { delayOf } from "../util/numbers.ts";
+import { type Asker, AuthorizeQuestion, type WatchingRequest } from "./hooks.ts";
 
 /** The shortest that a rule may ask for, ms: one that says 0 would be asked without end. */
 const SHORTEST = 100;
@@ -17,7 +15,7 @@ type Fail = (error: ApiError) => void;
 /** Open watches about which a rule would be asked the same: it is asked once for all of them. */
 class Question implements Asker {
   readonly params: Readonly<Record<string, string>>;
-  readonly user: User | undefined;
+  readonly user: User;
   readonly open = new Set<Fail>();
   readonly #name: string;
   readonly #authorize: Authorizer;
@@ -26,7 +24,7 @@ class Question implements Asker {
   readonly #over = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ mounted, params, user, info }: Exchange, log: Log) {
+  constructor({ mounted, params, user, info }: WatchingRequest, log: Log) {
     this.params = params;
     this.user = user;
     this.#name = mounted.name;
@@ -88,12 +86,12 @@ export class Permissions implements Disposable {
     this.#log = log;
   }
 
-  add(exchange: Exchange, fail: Fail): Disposable {
-    const { mounted, params, user, info } = exchange;
+  add(request: WatchingRequest, fail: Fail): Disposable {
+    const { mounted, params, user, info } = request;
     const { watchesEvery = Number.POSITIVE_INFINITY } = mounted.workspace.authorize;
     if (watchesEvery === Number.POSITIVE_INFINITY) return NOTHING_TO_DO;
     const key = JSON.stringify([mounted.name, params, user, info]);
-    const question = this.#questions.get(key) ?? new Question(exchange, this.#log);
+    const question = this.#questions.get(key) ?? new Question(request, this.#log);
     this.#questions.set(key, question);
     const own: Fail = (error) => fail(error);
     question.open.add(own);

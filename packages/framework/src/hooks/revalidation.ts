@@ -1,12 +1,9 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { ServerCore } from "../core.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Mounted } from "../mounted.ts";
 import type { Log } from "../observe/log/log.ts";
 import type { User } from "../request/user.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { AskedResource } from "../virtual-workspace.ts";
-import type { Asker } from "./hooks.ts";
+import type { Asker, HookedView, WatchingRequest } from "./hooks.ts";
 import { resourcesOf, viewMetadata } from "./hooks.ts";
 
 /** How often discovery hooks are asked again while watches depend on them, ms: half of the second that is promised. */
@@ -21,16 +18,14 @@ interface Open {
 
 /** Open watches of one caller on one view: asked about once, whatever their number. */
 class Group implements Asker {
-  readonly core: ServerCore;
-  readonly mounted: Mounted;
+  readonly mounted: HookedView;
   readonly params: Readonly<Record<string, string>>;
-  readonly user: User | undefined;
+  readonly user: User;
   readonly open = new Set<Open>();
   asking = false;
   readonly #over = new AbortController();
 
-  constructor({ core, mounted, params, user }: Exchange) {
-    this.core = core;
+  constructor({ mounted, params, user }: WatchingRequest) {
     this.mounted = mounted;
     this.params = params;
     this.user = user;
@@ -61,11 +56,11 @@ export class Revalidation implements Disposable {
     this.#log = log;
   }
 
-  add(exchange: Exchange, resource: ServedResource, fail: (error: ApiError) => void): Disposable {
-    const { metadataOnly, info, mounted } = exchange;
+  add(request: WatchingRequest, resource: ServedResource, fail: (error: ApiError) => void): Disposable {
+    const { metadataOnly, info, mounted } = request;
     if (typeof mounted.workspace.resources !== "function" && !metadataOnly) return NOTHING_TO_DO;
-    const key = JSON.stringify([mounted.name, exchange.params, exchange.user]);
-    const group = this.#groups.get(key) ?? new Group(exchange);
+    const key = JSON.stringify([mounted.name, request.params, request.user]);
+    const group = this.#groups.get(key) ?? new Group(request);
     this.#groups.set(key, group);
     const { group: apiGroup, version, resource: plural } = info;
     const asked = metadataOnly ? { group: apiGroup, version, resource: plural } : undefined;

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
-import { linger } from "./malformed.ts";
-import { hasBody } from "./malformed.ts";
+import { hasBody, linger } from "./malformed.ts";
 
 /**
  * For a request that is answered although its body is not read to its end: the connection closes behind the answer, and

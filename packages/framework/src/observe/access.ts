@@ -1,7 +1,5 @@
-import type { Exchange } from "../exchange.ts";
-import type { RequestInfo } from "../request/request-info.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import { codeOf, type Observer } from "./observer.ts";
+import { codeOf, type ObservedRequest, type Observer } from "./observer.ts";
 
 /** What an access log is told of a request. Never holds credentials, the query, headers or bodies. */
 export interface RequestRecord {
@@ -33,40 +31,35 @@ export interface RequestRecord {
 
 /** Tells `tell` of requests. */
 export function accessLog(tell: (record: RequestRecord) => Awaitable<void>): Observer {
-  const report = (exchange: Exchange, stage: RequestRecord["stage"]): void => {
+  const report = (request: ObservedRequest, stage: RequestRecord["stage"]): void => {
     const failed = (error: unknown): void =>
-      exchange.log({ level: "error", message: "onRequest failed", error: String(error) });
+      request.log({ level: "error", message: "onRequest failed", error: String(error) });
     try {
-      const told = tell(recordOf(exchange, stage));
+      const told = tell(recordOf(request, stage));
       if (told !== undefined) Promise.resolve(told).catch(failed);
     } catch (error) {
       failed(error);
     }
   };
   return {
-    started: (exchange) => report(exchange, "ResponseStarted"),
-    ended: (exchange) => report(exchange, "ResponseComplete"),
+    started: (request) => report(request, "ResponseStarted"),
+    ended: (request) => report(request, "ResponseComplete"),
   };
 }
 
-function recordOf(exchange: Exchange, stage: RequestRecord["stage"]): RequestRecord {
-  const { requestId, method, path, startedAt } = exchange;
+function recordOf(request: ObservedRequest, stage: RequestRecord["stage"]): RequestRecord {
+  const { requestId, method, path, startedAt, info } = request;
   return {
     stage,
     requestId,
     method,
-    verb: infoOf(exchange)?.verb ?? "",
+    verb: info?.verb ?? "",
     path,
-    cluster: exchange.knownCluster,
-    user: exchange.user?.name,
-    impersonator: exchange.impersonator?.name,
-    code: codeOf(exchange),
+    cluster: request.knownCluster,
+    user: request.user?.name,
+    impersonator: request.impersonator?.name,
+    code: codeOf(request),
     duration: performance.now() - startedAt,
-    traceId: exchange.traceId,
+    traceId: request.traceId,
   };
-}
-
-/** Refusals come before the stage that sets it, and so do probes. */
-function infoOf(exchange: Exchange): RequestInfo | undefined {
-  return exchange.info;
 }

@@ -1,10 +1,11 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, Verb } from "../definition.ts";
 import type { MetadataForm } from "../encode/representation.ts";
-import type { WorkspaceRequest } from "../request/raw-request.ts";
+import type { RawRequest, WorkspaceRequest } from "../request/raw-request.ts";
 import type { Storage } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import type { VirtualWorkspace } from "../virtual-workspace.ts";
 import { kindRules } from "../write/kind.ts";
 import type { Admit } from "../write/request.ts";
 import type { KindRules } from "../write/rules.ts";
@@ -193,14 +194,21 @@ function can(storage: Storage, verb: Verb): boolean {
 export type DiscoveredVerbs = Readonly<Record<string, readonly string[]>>;
 
 type Params = Readonly<Record<string, string>>;
-type RawHandlers = Required<Pick<VirtualWorkspace, "handle">> & Pick<VirtualWorkspace, "upgrade">;
 
 /**
  * Who answers requests about a resource that is served elsewhere: whole requests, of all verbs and subresources, as they came.
  * `authorize` of the view has been asked about each; of all logical clusters at once only lists and watches come here. A `Relay` of
  * `@virtual-workspaces/forwarding` is one.
  */
-export interface PassedHandlers extends RawHandlers {
+export interface PassedHandlers {
+  /** As of a virtual workspace. */
+  readonly handle: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
+  /** As of a virtual workspace. @default upgrades are refused */
+  readonly upgrade?: (
+    req: IncomingMessage,
+    socket: Duplex,
+    request: RawRequest<Params> & { readonly head: Buffer },
+  ) => Awaitable<void>;
   /**
    * Which verbs there are, for discovery: asked each time that it is about the resource, and waited for. What it throws is
    * logged; the resource is left out then, and a `Warning` header names it. @default all verbs that the kind can have

@@ -3,7 +3,7 @@ import { negotiate, type Wanted } from "../encode/negotiate.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import type { ListMetadata, Presented, Representation } from "../encode/representation.ts";
 import { respond, respondDocument, startStream } from "../encode/respond.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
 
@@ -14,13 +14,13 @@ export interface ObjectAnswer {
 }
 
 /** What the client wants an object as. Asked before a write, so that one whose answer nobody could read is not done. */
-export function wantedObject({ req }: Exchange): Wanted {
+export function wantedObject({ req }: AuthorizedExchange): Wanted {
   return negotiate(req.headers.accept, "object");
 }
 
 /** The one place that answers an object. */
 export function answerObject(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   presented: Presented,
   { object, code, wanted }: ObjectAnswer & { readonly object: KubeObject | Encoded },
 ): void {
@@ -45,7 +45,7 @@ const SEPARATOR = Buffer.of(COMMA);
 
 /** Writes a list in the form that was asked for: small ones whole, large ones piece by piece at the client's pace. */
 export async function writeList(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   list: { readonly page: Page; readonly wanted: Wanted },
 ): Promise<void> {

@@ -7,7 +7,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { negotiate, type Wanted } from "../encode/negotiate.ts";
 import { respondSuccess } from "../encode/respond.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { isStatus, type Storage } from "../storage.ts";
 import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
@@ -24,7 +24,7 @@ import { writeRequest } from "./write-request.ts";
  * Answers a DELETE: with a Status when the object is gone, unless its kind wants it to be shown; with the object when something
  * still holds it.
  */
-export async function serveDelete(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function serveDelete(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const wanted = wantedObject(exchange);
   const query = await deleteQuery(exchange, resource);
   const { object, gone, details } = await deleted(exchange, resource, query);
@@ -45,7 +45,7 @@ interface Left {
   readonly details: StatusDetails;
 }
 
-async function deleted(exchange: Exchange, resource: ServedResource, query: DeleteQuery): Promise<Left> {
+async function deleted(exchange: AuthorizedExchange, resource: ServedResource, query: DeleteQuery): Promise<Left> {
   const { definition, storage, writer } = resource;
   const { group, plural } = definition;
   const request = writeRequest(exchange, resource, query);
@@ -64,7 +64,7 @@ async function deleted(exchange: Exchange, resource: ServedResource, query: Dele
 }
 
 /** The options of a delete, from its body if it has one. */
-export async function deleteQuery(exchange: Exchange, { definition }: ServedResource): Promise<DeleteQuery> {
+export async function deleteQuery(exchange: AuthorizedExchange, { definition }: ServedResource): Promise<DeleteQuery> {
   refuseWildcard(exchange, definition);
   return parseDeleteOptions(exchange.query, await sentOptions(exchange, definition));
 }
@@ -77,7 +77,7 @@ function uidOf(object: KubeObject | Encoded): string {
  * Answers a DELETECOLLECTION: deletes what the list would show, one by one, and answers that list, as it was. Not atomic, as in
  * Kubernetes: what was deleted before a failure stays deleted.
  */
-export async function serveDeleteCollection(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function serveDeleteCollection(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const wanted = negotiate(exchange.req.headers.accept, "list");
   const query = await deleteQuery(exchange, resource);
   if (resource.storage.deleteCollection !== undefined && resource.admit === undefined)
@@ -96,7 +96,7 @@ export async function serveDeleteCollection(exchange: Exchange, resource: Served
 
 /** The same by a storage that can do it at once. */
 async function passDeleteCollection(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   { query, wanted }: { readonly query: DeleteQuery; readonly wanted: Wanted },
 ): Promise<void> {

@@ -11,7 +11,7 @@ import { EncodedBytes } from "../encode/encoded-bytes.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
 import type { Wanted } from "../encode/negotiate.ts";
 import { startStream } from "../encode/respond.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
@@ -27,7 +27,7 @@ export interface PageRequest {
 
 /** A list from a storage that keeps no history here: it is asked each time, and pages as it can itself. */
 export async function serveDirectList(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   request: PageRequest & { readonly wanted: Wanted },
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function serveDirectList(
 
 /** What a storage has listed, in the form that was asked for. */
 export async function answerDirectList(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   { wanted, list, ...asked }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
 ): Promise<void> {
@@ -46,12 +46,16 @@ export async function answerDirectList(
 }
 
 /** The same, as objects. */
-export async function directPage(exchange: Exchange, resource: ServedResource, request: PageRequest): Promise<Page> {
+export async function directPage(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  request: PageRequest,
+): Promise<Page> {
   return pageFrom(exchange, resource, { ...request, list: await listed(exchange, resource, request) });
 }
 
 async function listed(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   { storage }: ServedResource,
   { options, selection }: PageRequest,
 ): Promise<ListResult> {
@@ -64,7 +68,7 @@ async function listed(
 }
 
 async function pageFrom(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   { selection, list }: PageRequest & { readonly list: ListResult },
 ): Promise<Page> {
@@ -92,7 +96,11 @@ function pageOptions(options: ListOptions, narrows: boolean): Partial<ListReques
  *
  * @throws ApiError 503 when it is not whole or not of this kind: a shorter list must not pass for the whole
  */
-async function readItems(exchange: Exchange, { definition }: ServedResource, list: EncodedList): Promise<ItemList> {
+async function readItems(
+  exchange: AuthorizedExchange,
+  { definition }: ServedResource,
+  list: EncodedList,
+): Promise<ItemList> {
   const items: Encoded[] = [];
   try {
     const context = { definition, scope: exchange };
@@ -129,7 +137,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 function encode(
   item: KubeObject | Encoded,
-  context: { readonly exchange: Exchange; readonly resource: ServedResource },
+  context: { readonly exchange: AuthorizedExchange; readonly resource: ServedResource },
 ): Encoded {
   if (isEncoded(item)) return item;
   const { exchange, resource } = context;
@@ -140,7 +148,7 @@ function encode(
  * Answers a list with the storage's own bytes, at the client's pace; without their encoding for a client that does not
  * take it. One that breaks off cuts the connection: a shorter list must not pass for the whole.
  */
-async function passThrough(exchange: Exchange, list: EncodedList): Promise<void> {
+async function passThrough(exchange: AuthorizedExchange, list: EncodedList): Promise<void> {
   const { req, res } = exchange;
   const { contentEncoding, contentType = "application/json" } = list;
   const asItIs = contentEncoding === undefined || acceptsEncoding(req.headers["accept-encoding"], contentEncoding);
@@ -163,7 +171,7 @@ async function passThrough(exchange: Exchange, list: EncodedList): Promise<void>
 }
 
 /** Waits for room, or for the client to leave, with one listener each however often. */
-function whenClosed({ res }: Exchange): { drained(): Promise<boolean> } {
+function whenClosed({ res }: AuthorizedExchange): { drained(): Promise<boolean> } {
   let goOn: ((left: boolean) => void) | undefined;
   res.on("drain", () => goOn?.(false));
   res.once("close", () => goOn?.(true));

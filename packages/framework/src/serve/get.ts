@@ -1,23 +1,22 @@
 import { ApiError, type KubeObject, type ObjectKey, parseListOptions } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import type { Encoded } from "../watch/cache/encoded.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease } from "../storage.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { freshen } from "./scope.ts";
-import { isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
+import { freshen, isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */
-export function serveGet(exchange: Exchange, resource: ServedResource): void | Promise<void> {
+export function serveGet(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
   return readObject(exchange, resource, answerFound);
 }
 
 /** What is to be done with an object that was read. */
-type Use = (exchange: Exchange, resource: ServedResource, found: KubeObject | Encoded) => void;
+type Use = (exchange: AuthorizedExchange, resource: ServedResource, found: KubeObject | Encoded) => void;
 
 /** Reads the object that a request names, as fresh as it asks. @throws ApiError 404 */
-export function readObject(exchange: Exchange, resource: ServedResource, use: Use): void | Promise<void> {
+export function readObject(exchange: AuthorizedExchange, resource: ServedResource, use: Use): void | Promise<void> {
   refuseWildcard(exchange, resource.definition);
   const { storage } = resource;
   const key: ObjectKey = { cluster: exchange.cluster, namespace: exchange.info.namespace, name: exchange.info.name };
@@ -50,7 +49,7 @@ function isVersion(resourceVersion: string | undefined): boolean {
   return resourceVersion !== undefined && resourceVersion !== "0";
 }
 
-function readLease(exchange: Exchange, resource: ServedResource, read: Read): void | Promise<void> {
+function readLease(exchange: AuthorizedExchange, resource: ServedResource, read: Read): void | Promise<void> {
   const { lease, key, resourceVersion, use } = read;
   const finish = (): void => {
     const found = lease.cache.get(key);
@@ -69,7 +68,7 @@ function readLease(exchange: Exchange, resource: ServedResource, read: Read): vo
 }
 
 function there(
-  { info }: Exchange,
+  { info }: AuthorizedExchange,
   { definition }: ServedResource,
   found: KubeObject | Encoded | undefined,
 ): KubeObject | Encoded {
@@ -77,6 +76,6 @@ function there(
   return found;
 }
 
-function answerFound(exchange: Exchange, resource: ServedResource, object: KubeObject | Encoded): void {
+function answerFound(exchange: AuthorizedExchange, resource: ServedResource, object: KubeObject | Encoded): void {
   answerObject(exchange, resource, { object, code: 200, wanted: wantedObject(exchange) });
 }

@@ -2,18 +2,16 @@ import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { decodeBody } from "../body/decode.ts";
 import { PROTOBUF } from "../body/protobuf/message.ts";
 import { readBody } from "../body/read.ts";
-import { bytesOf } from "../watch/cache/encoded.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../resource/served.ts";
-import type { Storage } from "../storage.ts";
-import type { PatchOptions, SentWrite, Written } from "../storage.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import { SCALE } from "../resource/scale/scale-kind.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { PatchOptions, SentWrite, Storage, Written } from "../storage.ts";
+import { bytesOf } from "../watch/cache/encoded.ts";
 import { readKept } from "../write/keeping.ts";
 import type { WriteRequest } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { keyOf } from "./scope.ts";
-import { mayCreate, unlessThere } from "./write-request.ts";
-import { writeQuery, writeRequest } from "./write-request.ts";
+import { mayCreate, unlessThere, writeQuery, writeRequest } from "./write-request.ts";
 
 /** Whether writes go to the storage as they came, since nobody here has a say in them. */
 export function passes({ storage, admit }: ServedResource): boolean {
@@ -21,7 +19,11 @@ export function passes({ storage, admit }: ServedResource): boolean {
 }
 
 /** Answers a CREATE or an UPDATE, of an object or a part of it, with what the storage makes of it. */
-export async function passWrite(exchange: Exchange, resource: ServedResource, verb: SentWrite["verb"]): Promise<void> {
+export async function passWrite(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  verb: SentWrite["verb"],
+): Promise<void> {
   const { storage } = resource;
   const wanted = wantedObject(exchange);
   const query = writeQuery(exchange, resource, { kind: verb === "create" ? "CreateOptions" : "UpdateOptions" });
@@ -61,13 +63,13 @@ function subresourceOf(part: WriteRequest["part"]): Pick<SentWrite, "subresource
 }
 
 /** Whose definition an answer is shown by. */
-function answered({ info }: Exchange, resource: ServedResource): Pick<ServedResource, "definition"> {
+function answered({ info }: AuthorizedExchange, resource: ServedResource): Pick<ServedResource, "definition"> {
   return info.subresource === "scale" ? { definition: SCALE } : resource;
 }
 
 /** What came, and as what; protobuf, which typed Go clients send and not every server takes, as JSON. */
 async function sentBody(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   { definition }: ServedResource,
 ): Promise<Pick<SentWrite, "contentType" | "body">> {
   const { req, res, signal, core, audited } = exchange;

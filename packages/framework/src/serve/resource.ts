@@ -1,7 +1,7 @@
 import { ApiError, decodeContinue } from "@virtual-workspaces/apimachinery";
 import type { Verb } from "../definition.ts";
 import { groupResourceOf } from "../definition.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { PassOn } from "../request/peers.ts";
 import { METHOD_VERBS, type RequestInfo } from "../request/request-info.ts";
 import type { ServedResource } from "../resource/served.ts";
@@ -17,7 +17,7 @@ import { serveConnect } from "./subresource-request.ts";
 import { serveCreate, serveUpdate } from "./update.ts";
 import { serveWatch } from "./watch.ts";
 
-type Serve = (exchange: Exchange, resource: ServedResource) => void | Promise<void>;
+type Serve = (exchange: AuthorizedExchange, resource: ServedResource) => void | Promise<void>;
 
 const SERVE: Readonly<Record<Verb, Serve>> = {
   get: serveGet,
@@ -31,14 +31,14 @@ const SERVE: Readonly<Record<Verb, Serve>> = {
 };
 
 /** Answers a request about objects. */
-export function serveResource(exchange: Exchange, resource: ServedResource): void | Promise<void> {
+export function serveResource(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
   place(exchange, resource);
   const elsewhere = askedElsewhere(exchange, resource);
   if (elsewhere === undefined) return serveHere(exchange, resource);
   return elsewhere.then((answered) => (answered ? undefined : serveHere(exchange, resource)));
 }
 
-function serveHere(exchange: Exchange, resource: ServedResource): void | Promise<void> {
+function serveHere(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
   if (resource.warning !== undefined) exchange.warn(resource.warning);
   const { info, req } = exchange;
   if (info.subresource !== "") return serveSubresource(exchange, resource);
@@ -61,7 +61,7 @@ function fits(method: string, { verb, name }: RequestInfo): boolean {
 }
 
 /** Namespaced kinds are addressed by namespace and name, cluster-scoped ones by name. */
-function place(exchange: Exchange, { definition }: ServedResource): void {
+function place(exchange: AuthorizedExchange, { definition }: ServedResource): void {
   const { info } = exchange;
   if (definition.scope === "Namespaced") {
     if (info.namespace !== "" || info.verb === "list" || info.verb === "watch") return;
@@ -75,7 +75,7 @@ function place(exchange: Exchange, { definition }: ServedResource): void {
 }
 
 /** Answers a request about a part of an object, or about what else it can do. */
-function serveSubresource(exchange: Exchange, resource: ServedResource): void | Promise<void> {
+function serveSubresource(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
   const { info, req } = exchange;
   const { definition, subresources, scaling, named } = resource;
   const found = subresources.find(({ name }) => name === info.subresource);
@@ -91,7 +91,7 @@ function serveSubresource(exchange: Exchange, resource: ServedResource): void | 
 }
 
 /** Whether a connection to be upgraded is for a subresource, rather than for the virtual workspace. */
-export function takesUpgrade({ info }: Exchange, { named }: ServedResource): boolean {
+export function takesUpgrade({ info }: AuthorizedExchange, { named }: ServedResource): boolean {
   const own = named.get(info.subresource);
   return own?.form === "connect" && own.handlers.upgrade !== undefined;
 }
@@ -105,7 +105,7 @@ const SCALE = { get: serveScaleGet, update: serveScaleUpdate, patch: serveScaleP
 >;
 
 /** Has another process answer that has what is asked for. `undefined`: this one has it. */
-function askedElsewhere(exchange: Exchange, resource: ServedResource): Promise<boolean> | undefined {
+function askedElsewhere(exchange: AuthorizedExchange, resource: ServedResource): Promise<boolean> | undefined {
   const { core, upgradeHead } = exchange;
   if (core.peers === undefined || resource.storage.local !== true || upgradeHead !== undefined) return undefined;
   const pass = core.peers({
@@ -116,7 +116,7 @@ function askedElsewhere(exchange: Exchange, resource: ServedResource): Promise<b
   return pass && passOn(exchange, pass);
 }
 
-async function passOn(exchange: Exchange, pass: PassOn): Promise<boolean> {
+async function passOn(exchange: AuthorizedExchange, pass: PassOn): Promise<boolean> {
   const { core, req, res } = exchange;
   core.identityHeaders.drop(req);
   if (exchange.info.longRunning) exchange.leaveSeat();
@@ -128,7 +128,7 @@ async function passOn(exchange: Exchange, pass: PassOn): Promise<boolean> {
 const BY_VERSION: ReadonlySet<string> = new Set(["get", "list", "watch", "deletecollection"]);
 
 /** Who gave the version that a read goes by. What is malformed is for whoever answers to refuse. */
-function minterOf({ info, query, search }: Exchange): number | undefined {
+function minterOf({ info, query, search }: AuthorizedExchange): number | undefined {
   if (search === "" || !BY_VERSION.has(info.verb)) return undefined;
   return Minter.of(versionOf(query) ?? "");
 }

@@ -6,15 +6,14 @@ import {
   WILDCARD,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import type { Exchange } from "../exchange.ts";
-import type { User } from "../request/user.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, RequestOptions, Scope } from "../storage.ts";
 import type { ReadableCache } from "../watch/cache/readable-cache.ts";
 import { everything } from "../watch/selection.ts";
 
 /** What a storage is told of this request's place, with nothing selected. */
-export function scopeOf(exchange: Exchange): Scope {
+export function scopeOf(exchange: AuthorizedExchange): Scope {
   const { params, cluster, info } = exchange;
   return {
     params,
@@ -22,36 +21,36 @@ export function scopeOf(exchange: Exchange): Scope {
     namespace: info.namespace,
     labels: everything.labels,
     fields: everything.fields,
-    identity: exchange.user as User,
+    identity: exchange.user,
     hops: exchange.hops,
-    via: exchange.via,
+    via: exchange.via(),
   };
 }
 
 /** Objects are named, and written, in one logical cluster. @throws ApiError 405 for all at once */
-export function refuseWildcard(exchange: Exchange, definition: ResourceDefinition): void {
+export function refuseWildcard(exchange: AuthorizedExchange, definition: ResourceDefinition): void {
   if (exchange.cluster === WILDCARD) refuseEverywhere(exchange, groupResourceOf(definition));
 }
 
 /** The same of what nobody has: over all logical clusters verbs come first. @throws ApiError 405 */
-export function refuseUnknown(exchange: Exchange): void {
+export function refuseUnknown(exchange: AuthorizedExchange): void {
   const { cluster, info } = exchange;
   const { group, resource, verb } = info;
   if (cluster === WILDCARD && verb !== "list" && verb !== "watch" && verb !== "")
     refuseEverywhere(exchange, { group, resource });
 }
 
-function refuseEverywhere({ info }: Exchange, resource: GroupResource): never {
+function refuseEverywhere({ info }: AuthorizedExchange, resource: GroupResource): never {
   const { status } = ApiError.methodNotAllowed(resource, info.verb);
   throw new ApiError({ ...status, message: `${status.message} in the \`*\` logical cluster` });
 }
 
 /** What belongs to this request alone. */
-export function requestOptions({ user, requestId, signal, warn, req }: Exchange): RequestOptions {
-  return { user: user as User, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
+export function requestOptions({ user, requestId, signal, warn, req }: AuthorizedExchange): RequestOptions {
+  return { user, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
 }
 
-function acceptEncodingOf({ headers }: Exchange["req"]): string | undefined {
+function acceptEncodingOf({ headers }: AuthorizedExchange["req"]): string | undefined {
   return headers["accept-encoding"] as string | undefined;
 }
 
@@ -62,7 +61,7 @@ export function isCached({ storage }: ServedResource): boolean {
 }
 
 /** The object that a request names. */
-export function keyOf({ cluster, info }: Exchange): ObjectKey {
+export function keyOf({ cluster, info }: AuthorizedExchange): ObjectKey {
   return { cluster, namespace: info.namespace, name: info.name };
 }
 
@@ -105,7 +104,7 @@ export function tooOld(version: string, { head }: Pick<ReadableCache, "head">): 
  * @throws ApiError 410 on a version that cannot be compared, 504 on one that does not come
  */
 export function freshen(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   lease: CacheLease,
   resourceVersion: string | undefined,
 ): Promise<void> | undefined {
@@ -121,7 +120,7 @@ export function freshen(
   return lease.cache.reach(resourceVersion, { signal: exchange.signal, timeout: PATIENCE });
 }
 
-async function confirmed(exchange: Exchange, lease: CacheLease, version: string): Promise<void> {
+async function confirmed(exchange: AuthorizedExchange, lease: CacheLease, version: string): Promise<void> {
   await lease.confirm(exchange);
   await lease.cache.reach(version, { signal: exchange.signal, timeout: PATIENCE });
 }

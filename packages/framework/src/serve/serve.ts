@@ -1,67 +1,61 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { negotiate, parseAccept } from "../encode/negotiate.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import { type ResourceIndex, resourcesOf, viewMetadata } from "../hooks/hooks.ts";
-import type { ServedResource } from "../resource/served.ts";
+import type { Advertised, ServedResource } from "../resource/served.ts";
 import { liftDeadline } from "../stages/accept.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { serveNonResource } from "./non-resource.ts";
-import { discoverable, refuseUpgrade, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
+import { discoverable, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
 import { serveResource, takesUpgrade } from "./resource.ts";
 import { refuseUnknown } from "./scope.ts";
 
 /** Hands the request to whatever serves it. */
-export function serve(exchange: Exchange): void | Promise<void> {
+export function serve(exchange: AuthorizedExchange): void | Promise<void> {
   if (exchange.misfit !== undefined) throw exchange.misfit;
-  const { upgradeHead, info, handled, mounted } = exchange;
+  const { upgradeHead, info, handled, review } = exchange;
   if (handled || (upgradeHead !== undefined && !info.isResource)) {
     liftDeadline(exchange);
-    if (upgradeHead === undefined) return serveRaw(exchange);
-    return handled || mounted.workspace.handles === undefined ? serveUpgrade(exchange) : refuseUpgrade(mounted);
+    return upgradeHead === undefined ? serveRaw(exchange) : serveUpgrade(exchange);
   }
-  if (exchange.review !== undefined) return serveResource(exchange, exchange.review);
+  if (review !== undefined) return serveResource(exchange, review);
+  const serveFrom = info.isResource ? serveObjects : servePath;
   const resources = resourcesOf(exchange);
   if (resources instanceof Promise) return resources.then((index) => serveFrom(exchange, index));
   return serveFrom(exchange, resources);
 }
 
-function serveFrom(exchange: Exchange, resources: ResourceIndex): void | Promise<void> {
+/** What is about objects. */
+function serveObjects(exchange: AuthorizedExchange, resources: ResourceIndex): void | Promise<void> {
   liftDeadline(exchange);
-  const { info, upgradeHead } = exchange;
-  const resource = info.isResource ? resources.find(info) : undefined;
-  if (resource === undefined && info.isResource && upgradeHead === undefined) {
-    const metadata = metadataResource(exchange);
-    if (metadata instanceof Promise) return metadata.then((found) => serveFound(exchange, resources, found));
-    return serveFound(exchange, resources, metadata);
-  }
-  return serveFound(exchange, resources, resource);
+  const resource = resources.find(exchange.info);
+  if (resource !== undefined || exchange.upgradeHead !== undefined) return serveFound(exchange, resource);
+  const metadata = metadataResource(exchange);
+  return metadata instanceof Promise
+    ? metadata.then((found) => serveFound(exchange, found))
+    : serveFound(exchange, metadata);
 }
 
-function serveFound(
-  exchange: Exchange,
-  resources: ResourceIndex,
-  resource: ServedResource | undefined,
-): void | Promise<void> {
-  const { info, req, upgradeHead, mounted } = exchange;
+function serveFound(exchange: AuthorizedExchange, resource: ServedResource | undefined): void | Promise<void> {
   exchange.served = resource;
   if (resource?.passed !== undefined) return servePassed(exchange, resource, resource.passed);
-  if (upgradeHead !== undefined) {
-    if (resource !== undefined && takesUpgrade(exchange, resource)) return serveResource(exchange, resource);
-    return mounted.workspace.handles === undefined ? serveUpgrade(exchange) : refuseUpgrade(mounted);
-  }
-  if (info.isResource) {
-    if (resource !== undefined) return serveResource(exchange, resource);
-  } else if (req.method === "GET" || req.method === "HEAD") {
-    const told = discoverable(exchange, resources.list);
-    if (told instanceof Promise)
-      return told.then((list) => (serveNonResource(exchange, list) ? undefined : serveRest(exchange)));
-    if (serveNonResource(exchange, told)) return undefined;
-  }
-  return serveRest(exchange);
+  const isTaken = exchange.upgradeHead === undefined || (resource !== undefined && takesUpgrade(exchange, resource));
+  if (!isTaken) return serveUpgrade(exchange);
+  return resource === undefined ? serveRest(exchange) : serveResource(exchange, resource);
+}
+
+/** What is about a path and nothing else: discovery, documents, or the raw handler's. */
+function servePath(exchange: AuthorizedExchange, resources: ResourceIndex): void | Promise<void> {
+  liftDeadline(exchange);
+  const { method } = exchange.req;
+  if (method !== "GET" && method !== "HEAD") return serveRest(exchange);
+  const told = discoverable(exchange, resources.list);
+  const answer = (list: readonly Advertised[]) => (serveNonResource(exchange, list) ? undefined : serveRest(exchange));
+  return told instanceof Promise ? told.then(answer) : answer(told);
 }
 
 /** What is nothing that the view has resources for. */
-function serveRest(exchange: Exchange): void | Promise<void> {
+function serveRest(exchange: AuthorizedExchange): void | Promise<void> {
   const { info, mounted } = exchange;
   const { handle, handles } = mounted.workspace;
   if (handle !== undefined && handles === undefined) return serveRaw(exchange);
@@ -73,7 +67,7 @@ const FORMS = { list: "PartialObjectMetadataList", watch: "PartialObjectMetadata
 const KINDS = { list: "list", watch: "stream" } as const;
 
 /** What a view serves of a resource to somebody who asks for metadata alone; `undefined` to everybody else. */
-function metadataResource(exchange: Exchange): Awaitable<ServedResource | undefined> {
+function metadataResource(exchange: AuthorizedExchange): Awaitable<ServedResource | undefined> {
   const { mounted, info } = exchange;
   const { verb, identity, subresource } = info;
   if (mounted.workspace.metadataOf === undefined || identity !== "" || subresource !== "") return undefined;
@@ -92,7 +86,7 @@ function asksForMetadata(accept: string | undefined): boolean {
 }
 
 /** @throws ApiError 406 when the answer would be anything else */
-function taken(exchange: Exchange, served: ServedResource | undefined): ServedResource | undefined {
+function taken(exchange: AuthorizedExchange, served: ServedResource | undefined): ServedResource | undefined {
   if (served === undefined) return undefined;
   const verb = exchange.info.verb as keyof typeof FORMS;
   const form = FORMS[verb];

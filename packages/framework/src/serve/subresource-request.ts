@@ -1,15 +1,15 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import type { Exchange } from "../exchange.ts";
-import type { AnyConnect, AnyNamed, SubresourceRequest } from "../resource/subresources.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
+import type { AnyConnect, AnyNamed, SubresourceRequest } from "../resource/subresources.ts";
 import { readKept } from "../write/keeping.ts";
 import { handOver, rawRequest } from "./raw.ts";
 import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** What the handler of a subresource is told; reads the object if there must be one. @throws ApiError 404, 405 for `*` */
 export async function subresourceRequest(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   handlers: AnyNamed,
 ): Promise<SubresourceRequest<unknown>> {
@@ -20,14 +20,18 @@ export async function subresourceRequest(
   return { ...rawRequest(exchange), key, object, query, warn, tail: tailOf(exchange, resource) };
 }
 
-async function objectOf(exchange: Exchange, { storage, definition }: ServedResource, key: ObjectKey): Promise<unknown> {
+async function objectOf(
+  exchange: AuthorizedExchange,
+  { storage, definition }: ServedResource,
+  key: ObjectKey,
+): Promise<unknown> {
   const kept = await readKept(storage, { scope: scopeOf(exchange), key }, requestOptions(exchange));
   if (kept === undefined) throw ApiError.notFound(groupResourceOf(definition), key.name);
   return kept.object;
 }
 
 /** What follows the subresource's name. What comes before it has no empty segments: such paths are refused. */
-function tailOf({ tail, info }: Exchange, { definition }: ServedResource): string {
+function tailOf({ tail, info }: AuthorizedExchange, { definition }: ServedResource): string {
   const root = info.group === "" ? 2 : 3;
   const place = definition.scope === "Namespaced" ? 2 : 0;
   const rest = tail.split("/").slice(1 + root + place + 3);
@@ -35,7 +39,11 @@ function tailOf({ tail, info }: Exchange, { definition }: ServedResource): strin
 }
 
 /** Hands a request about an object, or its connection, over to the handler of the subresource. */
-export async function serveConnect(exchange: Exchange, resource: ServedResource, handlers: AnyConnect): Promise<void> {
+export async function serveConnect(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  handlers: AnyConnect,
+): Promise<void> {
   const { connect, upgrade, longRunning } = handlers;
   const { core, req, res, upgradeHead: head } = exchange;
   if (longRunning === true) exchange.takeTime();

@@ -1,5 +1,5 @@
 import { cloneJson, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { checkPlace } from "../write/identity.ts";
 import type { Draft } from "../write/request.ts";
@@ -10,7 +10,7 @@ import { keyOf } from "./scope.ts";
 import { mayCreate, writeQuery, writeRequest } from "./write-request.ts";
 
 /** Answers an UPDATE of an object, or of one of the parts that are written by themselves. */
-export async function serveUpdate(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function serveUpdate(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   if (passes(resource)) return passWrite(exchange, resource, "update");
   const { definition, writer } = resource;
   const wanted = wantedObject(exchange);
@@ -35,7 +35,7 @@ function shallow(object: KubeObject): KubeObject {
 }
 
 /** Answers a CREATE. */
-export async function serveCreate(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function serveCreate(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   if (passes(resource)) return passWrite(exchange, resource, "create");
   const { definition, writer } = resource;
   const wanted = wantedObject(exchange);

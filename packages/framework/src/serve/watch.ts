@@ -11,20 +11,19 @@ import { negotiate } from "../encode/negotiate.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import { eventBytes } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past, Scope } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
-import type { CacheEvent } from "../watch/cache/event.ts";
 import { objectsIn } from "../watch/cache/objects.ts";
-import type { ReadableCache, Snapshot } from "../watch/cache/readable-cache.ts";
+import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/readable-cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import { type Lane, Subscriber } from "../watch/lane.ts";
 import { everything, Selection } from "../watch/selection.ts";
 import { checkSelectable, FOREIGN, freshen, scopeOf, tooOld } from "./scope.ts";
 
 /** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
-export async function serveWatch(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function serveWatch(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const options = withListDefaults({ ...parseListOptions(exchange.query), watch: true });
   validateListOptions(options, { isWatch: true });
   checkSelectable(resource, options.fieldSelector);
@@ -50,7 +49,7 @@ export async function serveWatch(exchange: Exchange, resource: ServedResource): 
 }
 
 /** A field selector on `metadata.name`, or the old `…/watch/quotes/ssh`, is a watch of one name. */
-function selectionOf(exchange: Exchange, { labels, fields }: Pick<Scope, "labels" | "fields">): Selection {
+function selectionOf(exchange: AuthorizedExchange, { labels, fields }: Pick<Scope, "labels" | "fields">): Selection {
   const { namespace, name } = exchange.info;
   const { cluster } = exchange;
   return new Selection({
@@ -68,7 +67,7 @@ interface Opening {
   readonly lane: (fanout: Fanout) => Lane;
 }
 
-function open(exchange: Exchange, resource: ServedResource, { lease, options, lane: laneOf }: Opening): void {
+function open(exchange: AuthorizedExchange, resource: ServedResource, { lease, options, lane: laneOf }: Opening): void {
   const { core, res } = exchange;
   exchange.answered = true;
   const fanout = core.hub.fanout(lease.cache, resource.definition);
@@ -112,7 +111,7 @@ interface Beginning {
 }
 
 /** Writes what the client has missed, then lets the lane take over. */
-async function begin(exchange: Exchange, beginning: Beginning): Promise<void> {
+async function begin(exchange: AuthorizedExchange, beginning: Beginning): Promise<void> {
   const { subscriber, lane, options, past } = beginning;
   const { cache } = lane;
   if (options.sendInitialEvents === true) {
@@ -133,7 +132,11 @@ async function begin(exchange: Exchange, beginning: Beginning): Promise<void> {
 }
 
 /** A version that has not come yet is waited for, as long as the client has patience. */
-async function positionOf(exchange: Exchange, cache: ReadableCache, version: string): Promise<number | "expired"> {
+async function positionOf(
+  exchange: AuthorizedExchange,
+  cache: ReadableCache,
+  version: string,
+): Promise<number | "expired"> {
   if (cache.position(version) === "ahead")
     await cache.reach(version, { signal: exchange.signal, timeout: delayOf(Number.POSITIVE_INFINITY) });
   const position = cache.position(version);
@@ -141,7 +144,7 @@ async function positionOf(exchange: Exchange, cache: ReadableCache, version: str
 }
 
 /** A write fails before the response is known to be gone. */
-function hasLeft({ res, signal }: Exchange): boolean {
+function hasLeft({ res, signal }: AuthorizedExchange): boolean {
   return res.destroyed || signal.aborted || res.socket?.destroyed === true;
 }
 
@@ -168,7 +171,7 @@ interface Resuming {
  * @throws what writing throws, when the client has left
  */
 async function writePast(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   { subscriber, lane, past }: Resuming,
   version: string,
 ): Promise<number | ApiError> {
@@ -207,7 +210,7 @@ function shown(lane: Lane, event: CacheEvent): readonly Buffer[] | ApiError {
 }
 
 /** `undefined`: it is not known any more. */
-function refusal(exchange: Exchange, error: unknown): ApiError | undefined {
+function refusal(exchange: AuthorizedExchange, error: unknown): ApiError | undefined {
   if (exchange.signal.aborted) throw error;
   if (isApiError(error)) return error.code === 410 ? undefined : error;
   exchange.log({ level: "error", message: "the past of a watch cannot be read", error: String(error) });

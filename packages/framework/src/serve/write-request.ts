@@ -7,7 +7,7 @@ import {
   type WriteQueryRules,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { authorizeAs } from "../stages/authorize.ts";
 import type { WriteOptions } from "../storage.ts";
@@ -17,7 +17,11 @@ import type { Part } from "../write/update.ts";
 import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Reads the options of a write. Only objects of one logical cluster can be written; reviews are none. */
-export function writeQuery(exchange: Exchange, { definition }: ServedResource, rules: WriteQueryRules): WriteQuery {
+export function writeQuery(
+  exchange: AuthorizedExchange,
+  { definition }: ServedResource,
+  rules: WriteQueryRules,
+): WriteQuery {
   if (exchange.review === undefined) refuseWildcard(exchange, definition);
   return parseWriteOptions(exchange.search === "" ? NOTHING : exchange.query, rules);
 }
@@ -28,12 +32,12 @@ const NOTHING = new URLSearchParams();
 type Asked = Pick<WriteQuery, "dryRun"> & Partial<WriteQuery> & Partial<DeleteQuery>;
 
 /** What a request comes to for the writer. */
-export function writeRequest(exchange: Exchange, { admit }: ServedResource, query: Asked): WriteRequest {
+export function writeRequest(exchange: AuthorizedExchange, { admit }: ServedResource, query: Asked): WriteRequest {
   return { scope: scopeOf(exchange), options: writeOptions(exchange, query), part: partOf(exchange), admit };
 }
 
 /** What a request says of how it writes. */
-export function writeOptions(exchange: Exchange, query: Asked): WriteOptions {
+export function writeOptions(exchange: AuthorizedExchange, query: Asked): WriteOptions {
   const { dryRun, fieldManager = "", fieldValidation = "Warn" } = query;
   return {
     ...requestOptions(exchange),
@@ -44,12 +48,12 @@ export function writeOptions(exchange: Exchange, query: Asked): WriteOptions {
   };
 }
 
-function partOf({ info: { subresource } }: Exchange): Part {
+function partOf({ info: { subresource } }: AuthorizedExchange): Part {
   return subresource === "status" || subresource === "scale" ? subresource : "";
 }
 
 /** An apply or an update that creates is a create, and must be allowed as one. @throws ApiError 403, 404 */
-export function mayCreate(exchange: Exchange, { verbs, definition }: ServedResource): void | Promise<void> {
+export function mayCreate(exchange: AuthorizedExchange, { verbs, definition }: ServedResource): void | Promise<void> {
   if (!verbs.includes("create")) throw ApiError.notFound(groupResourceOf(definition), exchange.info.name);
   return authorizeAs(exchange, { ...exchange.info, verb: "create" });
 }
@@ -59,7 +63,7 @@ export function mayCreate(exchange: Exchange, { verbs, definition }: ServedResou
  * is it looked for. @throws what `mayCreate` throws
  */
 export async function unlessThere(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   { mayCreate, read }: { readonly mayCreate: () => Awaitable<void>; readonly read: () => Promise<unknown> },
 ): Promise<void> {
   const { decision } = exchange;

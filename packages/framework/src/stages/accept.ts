@@ -2,7 +2,7 @@ import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import type { ReadyCheck } from "../core.ts";
 import { respond, respondStatus } from "../encode/respond.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange, MatchedExchange } from "../exchange.ts";
 import { shuttingDown } from "../fairness/fairness.ts";
 import { mayBeShortened } from "../listener/limits.ts";
 import { problem } from "../listener/malformed.ts";
@@ -74,7 +74,8 @@ function isProbe(path: string): boolean {
 export function match(exchange: Exchange): void {
   const { metrics } = exchange.core;
   if (metrics !== undefined && exchange.path === METRICS_PATH) {
-    Object.assign(exchange, { mounted: metrics, params: {}, prefix: "", tail: METRICS_PATH });
+    exchange.mounted = metrics;
+    exchange.tail = METRICS_PATH;
     return;
   }
   const found = exchange.core.matcher.match(exchange.path);
@@ -93,8 +94,8 @@ export function match(exchange: Exchange): void {
 /** Says what the request is about. */
 export function info(exchange: Exchange): void {
   if (exchange.unknown !== undefined) return;
-  exchange.info = requestInfo(exchange);
-  if (exchange.upgradeHead !== undefined) exchange.info = { ...exchange.info, longRunning: true, upgrade: true };
+  const found = requestInfo(exchange);
+  exchange.info = exchange.upgradeHead === undefined ? found : { ...found, longRunning: true, upgrade: true };
 }
 
 /** `/livez`, `/readyz` and `/readyz/<virtual workspace or check>`: the only answers before authentication besides refusals. */
@@ -194,7 +195,7 @@ export function deadline(exchange: Exchange): void {
 }
 
 /** Lifts it for what is served as long as the client likes. */
-export function liftDeadline({ deadline: timer, info, mounted }: Exchange): void {
+export function liftDeadline({ deadline: timer, info, mounted }: MatchedExchange): void {
   if (info.longRunning || mounted.rawTail) clearTimeout(timer);
 }
 

@@ -2,10 +2,8 @@ import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
 import { type Impersonation, impersonationOf } from "../authn/impersonation.ts";
 import { decide } from "../authz/decide.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthenticatedExchange, Exchange, Stage } from "../exchange.ts";
 import { AuthorizeQuestion } from "../hooks/hooks.ts";
-import type { Mounted } from "../mounted.ts";
-import type { Stage } from "../pipeline.ts";
 import { isUser, type User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { enforce } from "./authorize.ts";
@@ -27,7 +25,7 @@ function orView(exchange: Exchange, known: Verdict): void | Promise<void> {
 
 function viewsOwn(exchange: Exchange): readonly Authenticator[] {
   // Of a path that nobody serves there are none.
-  const view = (exchange.mounted as Mounted | undefined)?.workspace;
+  const view = exchange.mounted?.workspace;
   const { params, prefix, tail } = exchange;
   try {
     return view?.authentication?.(params, { prefix, tail }) ?? [];
@@ -127,26 +125,26 @@ export function audit(exchange: Exchange): void | Promise<void> {
 }
 
 /** Goes on as somebody else, if the server's rule allows the caller every part of that; who passes that on asks nobody. */
-export function impersonate(exchange: Exchange): void | Promise<void> {
+export function impersonate(exchange: AuthenticatedExchange): void | Promise<void> {
   if (exchange.mounted.workspace.passesImpersonation === true) return;
   const wanted = impersonationOf(exchange.req.rawHeaders);
   if (wanted !== undefined) return become(exchange, wanted);
 }
 
-async function become(exchange: Exchange, { user, questions }: Impersonation): Promise<void> {
+async function become(exchange: AuthenticatedExchange, { user, questions }: Impersonation): Promise<void> {
   const { impersonation } = exchange.core;
   const settled = await confined(exchange, user);
   for (const question of questions)
     enforce(exchange, question, await decide(impersonation, new AuthorizeQuestion(exchange, question)));
   exchange.decision = undefined; // of who may be whom, not yet of what they want
-  exchange.impersonator = exchange.user as User;
+  exchange.impersonator = exchange.user;
   exchange.user = settled;
 }
 
 /** Who the rule makes of whom the headers name. */
-function confined(exchange: Exchange, impersonated: User): Awaitable<User> {
+function confined(exchange: AuthenticatedExchange, impersonated: User): Awaitable<User> {
   const { become } = exchange.core.impersonation;
   if (become === undefined) return impersonated;
   const { params, signal } = exchange;
-  return become({ user: exchange.user as User, impersonated, params, signal });
+  return become({ user: exchange.user, impersonated, params, signal });
 }

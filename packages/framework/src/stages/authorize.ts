@@ -2,16 +2,15 @@ import { forbiddenFor, isClusterName, WILDCARD } from "@virtual-workspaces/apima
 import type { Decision } from "../authz/authorization.ts";
 import { connecting, decide } from "../authz/decide.ts";
 import { isReview, mayReview } from "../authz/reviews/basic-user.ts";
-import type { Exchange } from "../exchange.ts";
+import type { AuthenticatedExchange } from "../exchange.ts";
 import { AuthorizeQuestion, HookRequest } from "../hooks/hooks.ts";
 import { hopsOf, MOST_HOPS, tooManyHops } from "../request/hops.ts";
 import { checkInterpreted } from "../request/path.ts";
 import type { RequestInfo } from "../request/request-info.ts";
-import type { User } from "../request/user.ts";
 import type { Located } from "../virtual-workspace.ts";
 
 /** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why; a tail is 400 that a view with `handles` leaves to us, and that other views refuse. */
-export function authorize(exchange: Exchange): void | Promise<void> {
+export function authorize(exchange: AuthenticatedExchange): void | Promise<void> {
   const { mounted, info, upgradeHead } = exchange;
   const { handles } = mounted.workspace;
   exchange.handled = handles?.(new AuthorizeQuestion(exchange, info)) === true;
@@ -23,7 +22,7 @@ export function authorize(exchange: Exchange): void | Promise<void> {
 }
 
 /** As what the request is, then as what it comes to. What is told of a yes is told of the request. */
-async function authorizeBoth(exchange: Exchange, besides: RequestInfo): Promise<void> {
+async function authorizeBoth(exchange: AuthenticatedExchange, besides: RequestInfo): Promise<void> {
   await authorizeAs(exchange, exchange.info);
   const { decision } = exchange;
   await authorizeAs(exchange, besides);
@@ -31,26 +30,26 @@ async function authorizeBoth(exchange: Exchange, besides: RequestInfo): Promise<
 }
 
 /** The same about something else than the request seems to be about: an apply that creates is a create. */
-export function authorizeAs(exchange: Exchange, info: RequestInfo): void | Promise<void> {
+export function authorizeAs(exchange: AuthenticatedExchange, info: RequestInfo): void | Promise<void> {
   const decision = decide(exchange.mounted.workspace.authorize, new AuthorizeQuestion(exchange, info));
   if (decision instanceof Promise) return decision.then((settled) => enforce(exchange, info, settled));
   return enforce(exchange, info, decision);
 }
 
 /** A view is not asked about the reviews that it does not serve itself. What is decided on is what is served. */
-async function authorizeReview(exchange: Exchange): Promise<void> {
+async function authorizeReview(exchange: AuthenticatedExchange): Promise<void> {
   const { mounted, info, user } = exchange;
   const review = await mounted.reviews.of(exchange, info);
   if (review === undefined) return authorizeAs(exchange, info);
-  enforce(exchange, info, mayReview(user as User));
+  enforce(exchange, info, mayReview(user));
   exchange.review = review;
 }
 
 /** The one place where a decision counts. @throws ApiError 403 when it is a no */
-export function enforce(exchange: Exchange, info: RequestInfo, decision: Decision): void {
+export function enforce(exchange: AuthenticatedExchange, info: RequestInfo, decision: Decision): void {
   exchange.decision = decision;
   if (decision.allowed) return;
-  const user = (exchange.user as User).name;
+  const user = exchange.user.name;
   const { reason } = decision;
   if (!info.isResource) throw forbiddenFor({ user, verb: info.verb, path: shownPath(exchange, info), reason });
   const { verb, group, resource, subresource, namespace, name } = info;
@@ -58,18 +57,18 @@ export function enforce(exchange: Exchange, info: RequestInfo, decision: Decisio
 }
 
 /** A view at a prefix of its own is a server of its own, as each of kcp's logical clusters is: it says what it was asked for. */
-function shownPath({ prefix, mounted }: Exchange, { path }: RequestInfo): string {
+function shownPath({ prefix, mounted }: AuthenticatedExchange, { path }: RequestInfo): string {
   return mounted.prefix === undefined ? `${prefix}${path}` : path;
 }
 
 /** Ends requests that are passed on in a circle. Whoever says so without having been passed on hurts nobody else. */
-export function hops(exchange: Exchange): void {
+export function hops(exchange: AuthenticatedExchange): void {
   exchange.hops = hopsOf(exchange.req.headers);
-  if (exchange.hops >= MOST_HOPS) throw tooManyHops(exchange.via);
+  if (exchange.hops >= MOST_HOPS) throw tooManyHops(exchange.via());
 }
 
 /** A virtual workspace that is not ready yet says so, rather than that something is not there. */
-export function ready(exchange: Exchange): void {
+export function ready(exchange: AuthenticatedExchange): void {
   const problem = exchange.mounted.problem();
   if (problem !== undefined) throw problem;
 }
@@ -79,7 +78,7 @@ export function ready(exchange: Exchange): void {
  *
  * @throws ApiError what the hook answers; Error when that is no name of a logical cluster
  */
-export function locate(exchange: Exchange): void | Promise<void> {
+export function locate(exchange: AuthenticatedExchange): void | Promise<void> {
   const { locate } = exchange.mounted.workspace;
   if (locate === undefined) return undefined;
   const said = exchange.cluster;
@@ -90,7 +89,7 @@ export function locate(exchange: Exchange): void | Promise<void> {
 }
 
 /** All clusters at once is nothing that one of them could turn out to be. */
-function checked(exchange: Exchange, place: string | Located): void {
+function checked(exchange: AuthenticatedExchange, place: string | Located): void {
   const isNamed = typeof place === "string";
   const name = isNamed ? place : place?.cluster;
   if (typeof name !== "string" || !isClusterName(name))
@@ -99,7 +98,7 @@ function checked(exchange: Exchange, place: string | Located): void {
   found(exchange, name);
 }
 
-function found(exchange: Exchange, name: string): void {
+function found(exchange: AuthenticatedExchange, name: string): void {
   exchange.located = true;
   if (name === exchange.cluster) return;
   // Anew: whoever was asked before may have kept the other.
@@ -111,6 +110,6 @@ function found(exchange: Exchange, name: string): void {
  *
  * @throws ApiError 429 when too many wait already, or it has waited too long
  */
-export function fairness(exchange: Exchange): void | Promise<void> {
+export function fairness(exchange: AuthenticatedExchange): void | Promise<void> {
   return exchange.core.fairness.enter(exchange);
 }

@@ -18,8 +18,7 @@ import {
   readOwners,
   SOURCE_VERSION_ANNOTATION,
 } from "./annotations.ts";
-import type { InputReaders, Mapped, ViewContext, ViewOptions } from "./options.ts";
-import type { ReaderPlace } from "./options.ts";
+import type { InputReaders, Mapped, ReaderPlace, ViewContext, ViewOptions } from "./options.ts";
 
 export interface ComputationOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

@@ -1,7 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Representation } from "../encode/representation.ts";
-import type { CacheEvent } from "./cache/event.ts";
-import type { CacheListener, ReadableCache } from "./cache/readable-cache.ts";
+import type { CacheEvent, CacheListener, ReadableCache } from "./cache/readable-cache.ts";
 import type { Subscriber } from "./lane.ts";
 import { type FanoutStats, Lane, type SentCount } from "./lane.ts";
 import type { Selection } from "./selection.ts";

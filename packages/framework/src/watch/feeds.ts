@@ -1,7 +1,6 @@
 import type { ResourceDefinition } from "../definition.ts";
+import type { CacheLease, Scope } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
-import type { Scope } from "../storage.ts";
-import type { CacheLease } from "../storage.ts";
 import type { HistoryOptions } from "./cache/cache.ts";
 import { Feed } from "./feed.ts";
 import type { FeedSource } from "./source.ts";

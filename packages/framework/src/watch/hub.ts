@@ -1,5 +1,4 @@
 import type { ResourceDefinition } from "../definition.ts";
-import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Scope, Storage } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { delayOf } from "../util/numbers.ts";
@@ -9,9 +8,15 @@ import { SourceFeeds } from "./feeds.ts";
 import type { FanoutStats, SentCount } from "./lane.ts";
 import { shareOf, widened } from "./selection.ts";
 
+/** What the hub must know of a resource to watch its objects. */
+export interface WatchedResource {
+  readonly definition: ResourceDefinition;
+  readonly storage: Storage;
+}
+
 export interface HubOptions {
   /** Told of failing sources, which are retried. */
-  readonly onError: (error: unknown, resource: ServedResource) => void;
+  readonly onError: (error: unknown, resource: WatchedResource) => void;
   /** How long a source watch outlives its last reader, so that a client that resumes finds its history, ms. @default 60000 */
   readonly linger?: number;
   /** Time between bookmarks, ms. @default 60000, Kubernetes' own */
@@ -44,7 +49,7 @@ export class WatchHub implements AsyncDisposable {
   }
 
   /** A share in the cache that answers `scope`. @throws what the source's list throws */
-  lease(resource: ServedResource, scope: Scope): Awaitable<CacheLease> {
+  lease(resource: WatchedResource, scope: Scope): Awaitable<CacheLease> {
     return resource.storage.cache === undefined ? this.#share(resource, scope) : resource.storage.cache(scope);
   }
 
@@ -105,7 +110,7 @@ export class WatchHub implements AsyncDisposable {
     for (const fanout of this.#fanouts.values()) fanout.bookmark();
   }
 
-  #share(resource: ServedResource, scope: Scope): Promise<CacheLease> {
+  #share(resource: WatchedResource, scope: Scope): Promise<CacheLease> {
     const { storage, definition } = resource;
     const wide = storage.narrows === true ? scope : widened(scope);
     let feeds = this.#feeds.get(storage);

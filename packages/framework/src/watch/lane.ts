@@ -3,8 +3,7 @@ import { ApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import { Chunk, ChunkStream } from "../encode/chunk.ts";
 import { keptBytes } from "../encode/kept-bytes.ts";
 import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
-import type { CacheEvent } from "./cache/event.ts";
-import type { ReadableCache } from "./cache/readable-cache.ts";
+import type { CacheEvent, ReadableCache } from "./cache/readable-cache.ts";
 import type { Selection } from "./selection.ts";
 
 /** What streams of one kind of bytes are counted by. */

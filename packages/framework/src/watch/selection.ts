@@ -6,7 +6,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { Scope, Storage } from "../storage.ts";
 import type { Encoded } from "./cache/encoded.ts";
-import type { CacheEvent, EventType } from "./cache/event.ts";
+import type { CacheEvent, EventType } from "./cache/readable-cache.ts";
 
 /** Which objects of a cache a request wants: by logical cluster, namespace and selectors. */
 export class Selection {

@@ -2,8 +2,8 @@ import { memberOf } from "@virtual-workspaces/apimachinery";
 import type { TokenVerdict } from "../bearer-tokens.ts";
 import type { KeySource } from "./key-source.ts";
 import type { ClaimMapper } from "./mapping.ts";
-import { Refusal, type Refusals } from "./token.ts";
 import type { UnverifiedToken } from "./token.ts";
+import { Refusal, type Refusals } from "./token.ts";
 
 /** How early a token is taken: as OpenID Connect providers and Kubernetes do. */
 const EARLY = 5 * 60_000;

@@ -7,8 +7,7 @@ import { Issuer } from "./issuer.ts";
 import { FetchedKeys, givenKeys } from "./key-source.ts";
 import { ClaimMapper } from "./mapping.ts";
 import type { JwtAuthenticator, JwtIssuer, JwtSettings } from "./options.ts";
-import { Refusal, Refusals } from "./token.ts";
-import { isCompact, readToken, type UnverifiedToken } from "./token.ts";
+import { isCompact, Refusal, Refusals, readToken, type UnverifiedToken } from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
 
 /** Why a token of somebody else is refused. */

@@ -1,7 +1,7 @@
-import { allow, type Decision, deny } from "../authorization.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
-import type { ServedResource } from "../../resource/served.ts";
 import { AUTHENTICATED, type User } from "../../request/user.ts";
+import type { ServedResource } from "../../resource/served.ts";
+import { allow, type Decision, deny } from "../authorization.ts";
 import { SelfSubjectAccessReview, SelfSubjectReview, SelfSubjectRulesReview } from "./kinds.ts";
 
 /** Kubernetes' `system:basic-user`: whoever has logged in may ask who they are and what they may do. */

@@ -1,14 +1,12 @@
 import { compareVersionPriority, isApiError } from "@virtual-workspaces/apimachinery";
-import type { Authorizer, Decision, Rules } from "../authorization.ts";
-import { decide } from "../decide.ts";
+import { type Asker, AuthorizeQuestion, advertised, viewResources } from "../../hooks/hooks.ts";
 import type { Log } from "../../observe/log/log.ts";
 import { isLongRunning, type RequestInfo } from "../../request/request-info.ts";
-import { type Asker, AuthorizeQuestion } from "../../hooks/hooks.ts";
-import { advertised, viewResources } from "../../hooks/hooks.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { RequestOptions, Scope } from "../../storage.ts";
-import type { User } from "../../request/user.ts";
 import type { VirtualWorkspace } from "../../virtual-workspace.ts";
+import type { Authorizer, Decision, Rules } from "../authorization.ts";
+import { decide } from "../decide.ts";
 import { findIn, isReview, mayReview } from "./basic-user.ts";
 import type { Attributes } from "./content.ts";
 
@@ -47,7 +45,7 @@ export class Questions {
 
   /** @param list what the view serves to the asker @throws what the view's rule throws */
   decide(asker: Asker, info: RequestInfo, list: readonly ServedResource[]): Decision | Promise<Decision> {
-    if (isReview(info) && findIn(this.reviews(list), info) !== undefined) return mayReview(asker.user as User);
+    if (isReview(info) && findIn(this.reviews(list), info) !== undefined) return mayReview(asker.user);
     const { workspace, impersonation } = this.#subject;
     const authorizer = info.isResource && info.verb === "impersonate" ? impersonation : workspace.authorize;
     return decide(authorizer, new AuthorizeQuestion(asker, info));
@@ -55,7 +53,7 @@ export class Questions {
 
   /** What the view's rule lists by itself; `undefined` where it cannot. @throws what it throws */
   async rules({ user, params, signal }: Asker, namespace: string): Promise<Rules | undefined> {
-    return this.#subject.workspace.authorize.rules?.({ user: user as User, params, namespace, signal });
+    return this.#subject.workspace.authorize.rules?.({ user, params, namespace, signal });
   }
 
   /** What may be told to a caller of what went wrong: an ApiError as it stands, of anything else where to look. */

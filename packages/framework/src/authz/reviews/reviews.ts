@@ -1,14 +1,13 @@
-import type { RequestInfo } from "../../request/request-info.ts";
 import type { Asker } from "../../hooks/hooks.ts";
 import { advertised, viewResources } from "../../hooks/hooks.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { VirtualWorkspace } from "../../virtual-workspace.ts";
-import { AccessReviews } from "./access-reviews.ts";
+import { AccessReviews, SelfReviews } from "./access-reviews.ts";
 import { findIn } from "./basic-user.ts";
 import { SelfSubjectAccessReview, SelfSubjectReview, SelfSubjectRulesReview } from "./kinds.ts";
 import { Questions, type ReviewSubject } from "./questions.ts";
 import { RulesReviews } from "./rule-survey.ts";
-import { SelfReviews } from "./access-reviews.ts";
 
 /**
  * The reviews that each view has besides its own resources, so that clients can ask who they are and what they may do. A

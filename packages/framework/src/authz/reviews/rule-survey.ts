@@ -1,7 +1,6 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Asker } from "../../hooks/hooks.ts";
 import { pathInfo, type RequestInfo } from "../../request/request-info.ts";
-import type { User } from "../../request/user.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { RequestOptions, Scope, Storage, WriteOptions } from "../../storage.ts";
 import type { NonResourceRule, ResourceRule, Rules } from "../authorization.ts";
@@ -47,7 +46,7 @@ export class RuleSurvey {
   /** Who may review may do that whatever the view's rule says. */
   reviews(): readonly ResourceRule[] {
     const { asker, list } = this.#surveyed;
-    if (!mayReview(asker.user as User).allowed) return [];
+    if (!mayReview(asker.user).allowed) return [];
     return grouped(
       this.#questions
         .reviews(list)

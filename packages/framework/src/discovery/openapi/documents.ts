@@ -1,9 +1,8 @@
-import { BoundedCache } from "../../util/bounded-cache.ts";
 import { keptBytes } from "../../encode/kept-bytes.ts";
 import { accepts, parseAccept } from "../../encode/negotiate.ts";
-import { contentKey } from "../documents.ts";
-import { contentHash } from "../documents.ts";
 import type { Advertised } from "../../resource/served.ts";
+import { BoundedCache } from "../../util/bounded-cache.ts";
+import { contentHash, contentKey } from "../documents.ts";
 import { swaggerDocument } from "./v2.ts";
 import { encodeSwagger } from "./v2-protobuf.ts";
 import { type DocumentSource, v3Documents } from "./v3.ts";

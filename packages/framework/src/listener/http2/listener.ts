@@ -1,13 +1,12 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import { respondStatus } from "../../encode/respond.ts";
 import type { Carried } from "../connection.ts";
 import type { Connections } from "../connections.ts";
-import { respondStatus } from "../../encode/respond.ts";
 import { HTTP2_LIMITS } from "../limits.ts";
 import { problem, refuseExpectations } from "../malformed.ts";
-import { Http2Request } from "./request.ts";
-import { Http2Response } from "./request.ts";
+import { Http2Request, Http2Response } from "./request.ts";
 
 /** What serves a connection once its protocol is known. */
 type Take = (this: HttpServer, socket: TLSSocket) => void;

@@ -1,6 +1,5 @@
 import type { SniCertificate, TlsOptions } from "./options.ts";
-import { type Pair, readPair, readText } from "./pair.ts";
-import { checkName, namesIn } from "./pair.ts";
+import { checkName, namesIn, type Pair, readPair, readText } from "./pair.ts";
 
 /** All that the options of a server give at a time. */
 export interface Material {

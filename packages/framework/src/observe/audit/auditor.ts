@@ -1,14 +1,14 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Exchange } from "../../exchange.ts";
-import { LineQueue } from "../log/line-queue.ts";
-import { type LineWriter, writerTo } from "../log/target.ts";
-import type { Log } from "../log/log.ts";
 import { delayOf } from "../../util/numbers.ts";
+import { LineQueue } from "../log/line-queue.ts";
+import type { Log } from "../log/log.ts";
+import { type LineWriter, writerTo } from "../log/target.ts";
 import type { Observer } from "../observer.ts";
 import type { Audit } from "./audit.ts";
+import type { AuditStage } from "./check-policy.ts";
 import { eventLine } from "./event.ts";
 import { originOf } from "./origin.ts";
-import type { AuditStage } from "./check-policy.ts";
+import type { AuditedRequest } from "./record.ts";
 import { AuditRecord } from "./record.ts";
 import { AuditRules } from "./rules.ts";
 
@@ -23,7 +23,7 @@ const TELL_EVERY = 10_000;
 
 /** An event to be. */
 interface Pending {
-  readonly exchange: Exchange;
+  readonly request: AuditedRequest;
   readonly record: AuditRecord;
   readonly stage: AuditStage;
   readonly moment: number;
@@ -75,27 +75,27 @@ export class Auditor implements Observer, AsyncDisposable {
     }
   }
 
-  began(exchange: Exchange): void {
-    exchange.origin = originOf(exchange);
+  began(request: AuditedRequest): void {
+    request.origin = originOf(request);
   }
 
   /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */
-  received(exchange: Exchange): void | Promise<void> {
-    const record = this.#record(exchange);
-    exchange.audited = record;
+  received(request: AuditedRequest): void | Promise<void> {
+    const record = this.#record(request);
+    request.audited = record;
     if (record.decision.level === "None") return undefined;
-    if (this.#audit.whenFull === "drop") return this.#write(exchange, record, "RequestReceived");
-    if (!this.#full) return this.#admit(exchange, record);
-    return this.#wait(exchange).then(() => this.#admit(exchange, record));
+    if (this.#audit.whenFull === "drop") return this.#write(request, record, "RequestReceived");
+    if (!this.#full) return this.#admit(request, record);
+    return this.#wait(request).then(() => this.#admit(request, record));
   }
 
-  started(exchange: Exchange): void {
-    if (exchange.audited !== undefined) this.#write(exchange, exchange.audited, "ResponseStarted");
+  started(request: AuditedRequest): void {
+    if (request.audited !== undefined) this.#write(request, request.audited, "ResponseStarted");
   }
 
-  ended(exchange: Exchange): void {
-    exchange.audited ??= this.#record(exchange);
-    this.#write(exchange, exchange.audited, exchange.failed ? "Panic" : "ResponseComplete");
+  ended(request: AuditedRequest): void {
+    request.audited ??= this.#record(request);
+    this.#write(request, request.audited, request.failed ? "Panic" : "ResponseComplete");
   }
 
   /** Writes what waits. */
@@ -106,9 +106,9 @@ export class Auditor implements Observer, AsyncDisposable {
     if (this.#untold > 0) this.#tell();
   }
 
-  #record(exchange: Exchange): AuditRecord {
-    const decision = this.#rules.decide(exchange, exchange.impersonator ?? exchange.user);
-    return new AuditRecord(exchange, decision, this.#audit.maxObject);
+  #record(request: AuditedRequest): AuditRecord {
+    const decision = this.#rules.decide(request, request.impersonator ?? request.user);
+    return new AuditRecord(request, decision, this.#audit.maxObject);
   }
 
   get #full(): boolean {
@@ -116,12 +116,12 @@ export class Auditor implements Observer, AsyncDisposable {
   }
 
   /** From now on nothing is done that is not written, whatever comes meanwhile. */
-  #admit(exchange: Exchange, record: AuditRecord): void {
+  #admit(request: AuditedRequest, record: AuditRecord): void {
     record.admitted = true;
-    this.#write(exchange, record, "RequestReceived");
+    this.#write(request, record, "RequestReceived");
   }
 
-  #write(exchange: Exchange, record: AuditRecord, stage: AuditStage): void {
+  #write(request: AuditedRequest, record: AuditRecord, stage: AuditStage): void {
     const { level, omitStages } = record.decision;
     if (level === "None" || omitStages.has(stage)) return;
     this.stats.events += 1;
@@ -129,15 +129,15 @@ export class Auditor implements Observer, AsyncDisposable {
     if (!record.admitted && this.#full) this.#lost(1, "more wait to be written than may");
     else
       this.#add({
-        exchange,
+        request,
         record,
         stage,
-        moment: stage === "RequestReceived" ? exchange.startedAt : performance.now(),
+        moment: stage === "RequestReceived" ? request.startedAt : performance.now(),
       });
   }
 
   #add(event: Pending): void {
-    const { path, search } = event.exchange;
+    const { path, search } = event.request;
     this.#pending.push(event);
     this.#pendingSize += TYPICAL + path.length + search.length;
     // Whole objects are not kept longer than they must be.
@@ -151,11 +151,11 @@ export class Auditor implements Observer, AsyncDisposable {
     const events = this.#pending;
     this.#pending = [];
     this.#pendingSize = 0;
-    for (const { exchange, ...event } of events) this.#queue.add(eventLine(exchange, event));
+    for (const { request, ...event } of events) this.#queue.add(eventLine(request, event));
   }
 
-  async #wait(exchange: Exchange): Promise<void> {
-    const { signal } = exchange;
+  async #wait(request: AuditedRequest): Promise<void> {
+    const { signal } = request;
     signal.throwIfAborted();
     this.#render();
     const { promise, reject } = Promise.withResolvers<never>();

@@ -1,7 +1,6 @@
 import { bearerToken, utf8 } from "../../authn/headers.ts";
 import type { Decision } from "../../authz/authorization.ts";
 import { statusOf } from "../../encode/respond.ts";
-import type { Exchange } from "../../exchange.ts";
 import { clientCertificate } from "../../listener/connection.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
 import type { User } from "../../request/user.ts";
@@ -9,7 +8,7 @@ import { microTime } from "../clock.ts";
 import { codeOf } from "../observer.ts";
 import type { AuditStage } from "./check-policy.ts";
 import { sourceIps } from "./origin.ts";
-import type { AuditRecord } from "./record.ts";
+import type { AuditedRequest, AuditRecord } from "./record.ts";
 import { verbOf } from "./rules.ts";
 
 // Events are written as text rather than as objects to be stringified: there are two for every request, and most of what
@@ -24,29 +23,29 @@ export interface AuditMoment {
 }
 
 /** One `audit.k8s.io/v1` Event as a line of JSON. It may be asked for later: only what was known at its stage is said. */
-export function eventLine(exchange: Exchange, { record, stage, moment }: AuditMoment): string {
-  record.head ??= headOf(exchange, record);
+export function eventLine(request: AuditedRequest, { record, stage, moment }: AuditMoment): string {
+  record.head ??= headOf(request, record);
   const line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
-  const info = exchange.info as RequestInfo | undefined;
+  const info = request.info;
   if (stage === "RequestReceived")
-    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(exchange, "", stage)}}`;
-  const impersonated = exchange.impersonator === undefined ? "" : `,"impersonatedUser":${userJson(exchange.user)}`;
+    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(request, "", stage)}}`;
+  const impersonated = request.impersonator === undefined ? "" : `,"impersonatedUser":${userJson(request.user)}`;
   const about = info?.isResource === true ? objectRef(info, record.metadata) : "";
   const sent = record.requestObject === undefined ? "" : `,"requestObject":${record.requestObject}`;
-  const answered = stage === "ResponseComplete" ? record.responseObject(exchange) : undefined;
+  const answered = stage === "ResponseComplete" ? record.responseObject(request) : undefined;
   const answer = answered === undefined ? "" : `,"responseObject":${answered}`;
-  const status = `,"responseStatus":${responseStatus(exchange, stage)}`;
-  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(exchange, verdict(exchange, record), stage)}}`;
+  const status = `,"responseStatus":${responseStatus(request, stage)}`;
+  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(request, verdict(request, record), stage)}}`;
 }
 
 /** Nothing is read from the request, into which a handler may write. */
-function headOf(exchange: Exchange, { decision }: AuditRecord): string {
-  const { path, search, requestId, startedAt, user, impersonator, origin } = exchange;
+function headOf(request: AuditedRequest, { decision }: AuditRecord): string {
+  const { path, search, requestId, startedAt, user, impersonator, origin } = request;
   const addresses = origin === undefined ? [] : sourceIps(origin);
   const agent = origin?.agent;
   return (
     `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${decision.level}","auditID":"${requestId}"` +
-    `,"requestURI":${JSON.stringify(shownUri(path, search))},"verb":${JSON.stringify(verbOf(exchange))}` +
+    `,"requestURI":${JSON.stringify(shownUri(path, search))},"verb":${JSON.stringify(verbOf(request))}` +
     `,"user":${userJson(impersonator ?? user)}` +
     `${addresses.length === 0 ? "" : `,"sourceIPs":${JSON.stringify(addresses)}`}` +
     `${agent === undefined ? "" : `,"userAgent":${agentJson(agent)}`}` +
@@ -107,20 +106,20 @@ function member(name: string, value: string | undefined): string {
   return value === undefined || value === "" ? "" : `,"${name}":${JSON.stringify(value)}`;
 }
 
-function responseStatus(exchange: Exchange, stage: AuditStage): string {
-  const code = codeOf(exchange);
+function responseStatus(request: AuditedRequest, stage: AuditStage): string {
+  const code = codeOf(request);
   if (stage === "Panic" && code < 500)
     return '{"metadata":{},"status":"Failure","message":"the answer had begun, and was cut","reason":"InternalError","code":500}';
   if (code === 0) return '{"metadata":{},"status":"Failure","message":"Connection closed early","code":0}';
-  const answered = statusOf(exchange.res);
+  const answered = statusOf(request.res);
   if (answered === undefined) return `{"metadata":{},"code":${code}}`;
   const { status, reason, details } = answered;
-  const message = code === 401 && exchange.user === undefined ? attempted(exchange) : answered.message;
+  const message = code === 401 && request.user === undefined ? attempted(request) : answered.message;
   return JSON.stringify({ metadata: {}, status, message, reason, details, code });
 }
 
 /** Which kinds of credentials did not help, as Kubernetes tells; never the credentials. */
-function attempted({ req }: Exchange): string {
+function attempted({ req }: AuditedRequest): string {
   const scheme = /^\s*(\S+)\s/.exec(req.headers.authorization ?? "")?.[1]?.toLowerCase();
   const methods = [
     ...(scheme === "basic" ? ["basic"] : []),
@@ -138,14 +137,14 @@ const TRACE = "virtual-workspaces.dev/trace-id";
 const OMITTED = "virtual-workspaces.dev/omitted";
 
 /** Where a path leads is found out behind the first stage, whenever that is written. */
-function annotations(exchange: Exchange, known: string, stage: AuditStage): string {
-  const cluster = stage === "RequestReceived" && exchange.located ? "" : exchange.knownCluster;
-  const written = known + member(WORKSPACE, cluster) + member(TRACE, exchange.traceId);
+function annotations(request: AuditedRequest, known: string, stage: AuditStage): string {
+  const cluster = stage === "RequestReceived" && request.located ? "" : request.knownCluster;
+  const written = known + member(WORKSPACE, cluster) + member(TRACE, request.traceId);
   return written === "" ? "" : `,"annotations":{${written.slice(1)}}`;
 }
 
 /** What is known once there is an answer. */
-function verdict({ decision }: Exchange, { omitted }: AuditRecord): string {
+function verdict({ decision }: AuditedRequest, { omitted }: AuditRecord): string {
   const cut = omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`;
   if (decision === undefined) return cut;
   const more = decided(decision);

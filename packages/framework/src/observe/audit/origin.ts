@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { Exchange } from "../../exchange.ts";
+import type { ObservedRequest } from "../observer.ts";
 
 /** Where a request came from, and by which program. */
 export interface Origin {
@@ -11,7 +11,7 @@ export interface Origin {
 }
 
 /** To be asked for when the request begins: a connection that has ended does not know, and headers may be written over. */
-export function originOf({ req: { headers }, peer }: Pick<Exchange, "req" | "peer">): Origin {
+export function originOf({ req: { headers }, peer }: Pick<ObservedRequest, "req" | "peer">): Origin {
   return {
     peer,
     forwarded: headers["x-forwarded-for"],

@@ -9,8 +9,16 @@ import {
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
 import { jsonOf } from "../../encode/respond.ts";
-import type { Exchange } from "../../exchange.ts";
+import type { ObservedRequest } from "../observer.ts";
+import type { Origin } from "./origin.ts";
 import type { AuditDecision } from "./rules.ts";
+
+/** A request as its audit events tell of it, and what is kept of it for them. */
+export interface AuditedRequest extends ObservedRequest {
+  /** Where it came from, noted when it began. */
+  origin: Origin | undefined;
+  audited: AuditRecord | undefined;
+}
 
 /** What is kept of one request for its audit events. */
 export class AuditRecord {
@@ -29,11 +37,11 @@ export class AuditRecord {
   readonly #answer: Capture | undefined;
 
   /** @param limit characters of a recorded object */
-  constructor(exchange: Exchange, decision: AuditDecision, limit: number) {
+  constructor(request: ObservedRequest, decision: AuditDecision, limit: number) {
     this.decision = decision;
     this.#limit = limit;
-    const { isResource = false, longRunning = true } = exchange.info ?? {};
-    if (decision.response && isResource && !longRunning) this.#answer = new Capture(exchange.res, limit);
+    const { isResource = false, longRunning = true } = request.info ?? {};
+    if (decision.response && isResource && !longRunning) this.#answer = new Capture(request.res, limit);
   }
 
   /** What came as a body, decoded; before anything is changed in it. */
@@ -52,7 +60,7 @@ export class AuditRecord {
   }
 
   /** JSON of what was answered, once it has been. */
-  responseObject({ res }: Exchange): string | undefined {
+  responseObject({ res }: ObservedRequest): string | undefined {
     const written = this.#answer?.bytes;
     if (this.#answer === undefined || written?.length === 0) return undefined;
     const bytes = jsonOf(res) ?? (written && decompressed(written, res.getHeader("content-encoding"), this.#limit));

@@ -1,6 +1,6 @@
-import type { Exchange } from "../../exchange.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
 import type { User } from "../../request/user.ts";
+import type { ObservedRequest } from "../observer.ts";
 import {
   type AuditLevel,
   type AuditPolicy,
@@ -37,8 +37,8 @@ export class AuditRules {
   }
 
   /** The first rule that matches decides. @param user who logged in, if that is known */
-  decide(exchange: Exchange, user: User | undefined): AuditDecision {
-    for (const { rule, decision } of this.#rules) if (matches(rule, exchange, user)) return decision;
+  decide(request: ObservedRequest, user: User | undefined): AuditDecision {
+    for (const { rule, decision } of this.#rules) if (matches(rule, request, user)) return decision;
     return this.#otherwise;
   }
 }
@@ -54,14 +54,14 @@ function decisionOf(policy: AuditPolicy, rule: AuditRule): AuditDecision {
   };
 }
 
-function matches(rule: AuditRule, exchange: Exchange, user: User | undefined): boolean {
+function matches(rule: AuditRule, request: ObservedRequest, user: User | undefined): boolean {
   const { users, userGroups, verbs, namespaces, resources, nonResourceURLs } = rule;
-  const info = exchange.info as RequestInfo | undefined;
+  const info = request.info;
   if (isGiven(users) && (user === undefined || !users.includes(user.name))) return false;
   if (isGiven(userGroups) && user?.groups.some((group) => userGroups.includes(group)) !== true) return false;
-  if (isGiven(verbs) && !verbs.includes(verbOf(exchange))) return false;
+  if (isGiven(verbs) && !verbs.includes(verbOf(request))) return false;
   if (isGiven(namespaces) || isGiven(resources)) return info?.isResource === true && matchesResource(rule, info);
-  if (isGiven(nonResourceURLs)) return info?.isResource !== true && matchesUrl(nonResourceURLs, exchange);
+  if (isGiven(nonResourceURLs)) return info?.isResource !== true && matchesUrl(nonResourceURLs, request);
   return true;
 }
 
@@ -70,8 +70,8 @@ function isGiven<T>(list: readonly T[] | undefined): list is readonly T[] {
 }
 
 /** As Kubernetes names it; of what is refused before it is known, the method. */
-export function verbOf({ info, req }: Exchange): string {
-  return (info as RequestInfo | undefined)?.verb ?? (req.method ?? "").toLowerCase();
+export function verbOf({ info, req }: ObservedRequest): string {
+  return info?.verb ?? (req.method ?? "").toLowerCase();
 }
 
 function matchesResource({ namespaces, resources }: AuditRule, info: RequestInfo): boolean {
@@ -92,8 +92,8 @@ function isAbout({ group = "", resources, resourceNames }: AuditResources, info:
 }
 
 /** By the path below the view, which is what policies that were written for Kubernetes are about, or by all of it. */
-function matchesUrl(urls: readonly string[], { path, info }: Exchange): boolean {
-  const below = (info as RequestInfo | undefined)?.path ?? path;
+function matchesUrl(urls: readonly string[], { path, info }: ObservedRequest): boolean {
+  const below = info?.path ?? path;
   return urls.some((url) => matchesPath(url, below) || matchesPath(url, path));
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { LineQueue } from "./line-queue.ts";
-import { type LineTarget, writerTo } from "./target.ts";
 import type { Log, LogRecord } from "./log.ts";
+import { type LineTarget, writerTo } from "./target.ts";
 
 /** Where a JSON log goes, and how much of it. */
 export interface JsonLogOptions {

@@ -1,6 +1,6 @@
-import type { Exchange } from "../../exchange.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
 import type { ServedResource } from "../../resource/served.ts";
+import type { ObservedRequest } from "../observer.ts";
 
 /**
  * What a request is counted under. Only what the server itself has names for: a virtual workspace, a resource that is
@@ -40,21 +40,21 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 /** Paths outside of views that are answered. */
 const OWN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
-export function labelsOf(exchange: Exchange): RequestLabels {
-  const info = exchange.info as RequestInfo | undefined;
-  const mounted = exchange.mounted as Exchange["mounted"] | undefined;
-  const own = OWN_PATHS.has(exchange.path) ? exchange.path : "";
+export function labelsOf(request: ObservedRequest): RequestLabels {
+  const info = request.info;
+  const mounted = request.mounted;
+  const own = OWN_PATHS.has(request.path) ? request.path : "";
   // What is answered at /metrics is no virtual workspace.
   const view = own === "" ? (mounted?.name ?? "") : "";
-  const verb = verbOf(exchange, info);
+  const verb = verbOf(request, info);
   if (info?.isResource !== true) return [view, verb, "", "", "", own, ""];
-  const served = servedOf(exchange);
+  const served = servedOf(request);
   if (served === undefined) return [view, verb, OTHER, OTHER, OTHER, OTHER, scopeOf(info)];
   const { group, version, plural } = served.definition;
   return [view, verb, group, version, plural, subresourceOf(info, served), scopeOf(info)];
 }
 
-function verbOf({ req, method, search, served }: Exchange, info: RequestInfo | undefined): string {
+function verbOf({ req, method, search, served }: ObservedRequest, info: RequestInfo | undefined): string {
   if (info === undefined) return VERBS.get(method.toLowerCase()) ?? OTHER;
   const { verb, subresource } = info;
   if (verb === "watch" && /[?&]sendInitialEvents=true/.test(search)) return "WATCHLIST";
@@ -64,10 +64,10 @@ function verbOf({ req, method, search, served }: Exchange, info: RequestInfo | u
 }
 
 /** What a refused request was about is known where the view serves the same to everybody. */
-function servedOf({ served, mounted, info }: Exchange): ServedResource | undefined {
+function servedOf({ served, mounted, info }: ObservedRequest): ServedResource | undefined {
   if (served !== undefined) return served;
-  const { resources } = mounted.workspace;
-  return Array.isArray(resources) ? mounted.indexes.of(resources).find(info) : undefined;
+  const resources = mounted?.workspace.resources;
+  return info !== undefined && Array.isArray(resources) ? mounted?.indexes.of(resources).find(info) : undefined;
 }
 
 function subresourceOf({ subresource }: RequestInfo, served: ServedResource): string {

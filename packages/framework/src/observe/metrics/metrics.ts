@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Authorizer, deny } from "../../authz/authorization.ts";
-import type { ServerCore } from "../../core.ts";
 import { parseAccept } from "../../encode/negotiate.ts";
 import { respond } from "../../encode/respond.ts";
 import { problem } from "../../listener/malformed.ts";
 import type { MetricFamily } from "../../virtual-workspace.ts";
 import { defineVirtualWorkspace, type VirtualWorkspace } from "../../virtual-workspace.ts";
 import { RequestMeter } from "./request-meter.ts";
-import { processFamilies, serverFamilies, viewFamilies, watchProcess } from "./server-families.ts";
+import { type MeteredServer, processFamilies, serverFamilies, viewFamilies, watchProcess } from "./server-families.ts";
 
 /** Who sees the metrics, and which. */
 export interface MetricsOptions {
@@ -47,10 +46,10 @@ export class ServerMetrics {
   readonly requests: RequestMeter = new RequestMeter();
   /** What answers at {@link METRICS_PATH}: a view like others, that is no virtual workspace of anybody's. */
   readonly workspace: VirtualWorkspace;
-  readonly #core: ServerCore;
+  readonly #core: MeteredServer;
   readonly #metrics: Metrics;
 
-  constructor(core: ServerCore, metrics: Metrics) {
+  constructor(core: MeteredServer, metrics: Metrics) {
     this.#core = core;
     this.#metrics = metrics;
     if (metrics.process) watchProcess();

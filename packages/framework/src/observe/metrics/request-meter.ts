@@ -1,5 +1,5 @@
-import type { Exchange } from "../../exchange.ts";
 import type { MetricFamily, MetricSample } from "../../virtual-workspace.ts";
+import type { ObservedRequest } from "../observer.ts";
 import { codeOf, type Observer } from "../observer.ts";
 import { Buckets, Tally } from "./family.ts";
 import { labelsOf, REQUEST_LABELS, type RequestLabels } from "./labels.ts";
@@ -25,29 +25,29 @@ export class RequestMeter implements Observer {
   readonly #series = new Map<string, Series>();
   /** Requests under way, the long ones among them. */
   readonly #open = { readOnly: 0, mutating: 0 };
-  readonly #long = new Set<Exchange>();
+  readonly #long = new Set<ObservedRequest>();
   readonly #authentication = new Tally();
   readonly #authorization = new Tally();
 
-  began(exchange: Exchange): void {
-    this.#open[kindOf(exchange)] += 1;
+  began(request: ObservedRequest): void {
+    this.#open[kindOf(request)] += 1;
   }
 
-  started(exchange: Exchange): void {
-    this.#open[kindOf(exchange)] -= 1;
-    this.#long.add(exchange);
+  started(request: ObservedRequest): void {
+    this.#open[kindOf(request)] -= 1;
+    this.#long.add(request);
   }
 
-  ended(exchange: Exchange): void {
-    const wasLong = exchange.info?.longRunning === true && this.#long.delete(exchange);
-    if (!wasLong) this.#open[kindOf(exchange)] -= 1;
-    const code = codeOf(exchange);
-    const { codes, seconds, bytes } = this.#seriesOf(labelsOf(exchange));
+  ended(request: ObservedRequest): void {
+    const wasLong = request.info?.longRunning === true && this.#long.delete(request);
+    if (!wasLong) this.#open[kindOf(request)] -= 1;
+    const code = codeOf(request);
+    const { codes, seconds, bytes } = this.#seriesOf(labelsOf(request));
     codes.set(code, (codes.get(code) ?? 0) + 1);
-    seconds.observe((performance.now() - exchange.startedAt) / 1000);
-    const length = exchange.res.getHeader("content-length");
+    seconds.observe((performance.now() - request.startedAt) / 1000);
+    const length = request.res.getHeader("content-length");
     if (length !== undefined) bytes.observe(Number(length));
-    this.#countVerdicts(exchange, code);
+    this.#countVerdicts(request, code);
   }
 
   /** All that is known, as metrics. */
@@ -113,7 +113,10 @@ export class RequestMeter implements Observer {
     return series;
   }
 
-  #countVerdicts({ user, authenticatorFailed, unauthenticated, decision, failed }: Exchange, code: number): void {
+  #countVerdicts(
+    { user, authenticatorFailed, unauthenticated, decision, failed }: ObservedRequest,
+    code: number,
+  ): void {
     if (user !== undefined) this.#authentication.add("success");
     else if (code === 401 || unauthenticated !== undefined)
       this.#authentication.add(authenticatorFailed ? "error" : "failure");
@@ -124,8 +127,8 @@ export class RequestMeter implements Observer {
   /** Requests that have begun and not ended: counted when asked. */
   #underWay(): MetricFamily[] {
     const long = new Map<string, { readonly labels: RequestLabels; value: number }>();
-    for (const exchange of this.#long) {
-      const labels = this.#seriesLabels(exchange);
+    for (const request of this.#long) {
+      const labels = this.#seriesLabels(request);
       const sample = long.get(labels.join(" ")) ?? { labels, value: 0 };
       sample.value += 1;
       long.set(labels.join(" "), sample);
@@ -148,12 +151,12 @@ export class RequestMeter implements Observer {
     ];
   }
 
-  #seriesLabels(exchange: Exchange): RequestLabels {
-    const labels = labelsOf(exchange);
+  #seriesLabels(request: ObservedRequest): RequestLabels {
+    const labels = labelsOf(request);
     return this.#series.has(labels.join(" ")) || this.#series.size < MOST ? labels : REST;
   }
 }
 
-function kindOf({ method }: Exchange): "readOnly" | "mutating" {
+function kindOf({ method }: ObservedRequest): "readOnly" | "mutating" {
   return method === "GET" || method === "HEAD" || method === "OPTIONS" ? "readOnly" : "mutating";
 }

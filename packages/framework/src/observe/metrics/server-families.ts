@@ -1,9 +1,23 @@
 import { createRequire } from "node:module";
 import type * as PromClient from "prom-client";
-import type { ServerCore } from "../../core.ts";
-import type { MetricFamily, MetricSample } from "../../virtual-workspace.ts";
+import type { MetricFamily, MetricSample, VirtualWorkspace } from "../../virtual-workspace.ts";
+import type { WatchHub } from "../../watch/hub.ts";
+import type { Auditor } from "../audit/auditor.ts";
+import type { Log } from "../log/log.ts";
+import type { Meters } from "./family.ts";
 
-type Read = (core: ServerCore) => number;
+/** What there is to count of a server. */
+export interface MeteredServer {
+  readonly auditor: Pick<Auditor, "stats"> | undefined;
+  readonly hub: WatchHub;
+  readonly meters: Meters;
+  /** Servers within this one. */
+  readonly parts: readonly { readonly core: MeteredServer }[];
+  readonly matcher: { readonly views: readonly { readonly workspace: VirtualWorkspace }[] };
+  readonly log: Log;
+}
+
+type Read = (core: MeteredServer) => number;
 
 interface Single {
   readonly name: string;
@@ -69,9 +83,9 @@ const WATCHES: readonly Single[] = [
 ];
 
 /** What the parts of a server know of themselves, those within it too. */
-export function serverFamilies(core: ServerCore): MetricFamily[] {
+export function serverFamilies(core: MeteredServer): MetricFamily[] {
   const all = [core, ...core.parts.map((part) => part.core)];
-  const single = ({ read, ...family }: Single, cores: readonly ServerCore[]): MetricFamily => ({
+  const single = ({ read, ...family }: Single, cores: readonly MeteredServer[]): MetricFamily => ({
     ...family,
     labelNames: [],
     samples: [{ labels: [], value: cores.reduce((sum, each) => sum + read(each), 0) }],
@@ -108,7 +122,7 @@ function summed(samples: readonly MetricSample[]): MetricSample[] {
 }
 
 /** What the views of a server count of their own, and those of the servers within it: families of one name as one. */
-export function viewFamilies(core: ServerCore): readonly MetricFamily[] {
+export function viewFamilies(core: MeteredServer): readonly MetricFamily[] {
   const byName = new Map<string, MetricFamily>();
   for (const family of all(core)) {
     const known = byName.get(family.name);
@@ -119,7 +133,7 @@ export function viewFamilies(core: ServerCore): readonly MetricFamily[] {
   return [...byName.values()];
 }
 
-function all(core: ServerCore): readonly MetricFamily[] {
+function all(core: MeteredServer): readonly MetricFamily[] {
   const own = core.matcher.views.flatMap(({ workspace }) => {
     try {
       return workspace.metrics?.() ?? [];

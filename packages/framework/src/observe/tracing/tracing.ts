@@ -1,15 +1,12 @@
 import type { TLSSocket } from "node:tls";
 import type * as Api from "@opentelemetry/api";
-import type { Exchange } from "../../exchange.ts";
-import { codeOf, streamOf } from "../observer.ts";
 import { prefixOf } from "../../request/path.ts";
-import type { RequestInfo } from "../../request/request-info.ts";
 import { parseTraceState } from "../../request/trace-parent.ts";
+import type { ObservedRequest } from "../observer.ts";
+import { codeOf, streamOf } from "../observer.ts";
 
 /** Where every copy of OpenTelemetry's API, version 1, keeps what has been registered. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
-
-type Run = (exchange: Exchange) => Promise<void>;
 
 const NAME = "@virtual-workspaces/framework";
 
@@ -27,13 +24,13 @@ export class Tracing {
   }
 
   /** Sends a request on its way within a span of its own. */
-  run(exchange: Exchange, run: Run): Promise<void> {
-    if (!isRegistered()) return run(exchange);
+  run<R extends ObservedRequest>(request: R, run: (request: R) => Promise<void>): Promise<void> {
+    if (!isRegistered()) return run(request);
     if (this.#api === undefined) {
       void this.#load();
-      return run(exchange);
+      return run(request);
     }
-    return traced(this.#api, exchange, run);
+    return traced(this.#api, request, run);
   }
 
   #load(): Promise<void> {
@@ -52,9 +49,13 @@ function isRegistered(): boolean {
   return registered?.trace !== undefined;
 }
 
-function traced(api: typeof Api, exchange: Exchange, run: Run): Promise<void> {
-  const { req, path } = exchange;
-  const parent = parentOf(api, exchange);
+function traced<R extends ObservedRequest>(
+  api: typeof Api,
+  request: R,
+  run: (request: R) => Promise<void>,
+): Promise<void> {
+  const { req, path } = request;
+  const parent = parentOf(api, request);
   const attributes: Api.Attributes = {
     "http.request.method": req.method ?? "",
     "url.path": path,
@@ -64,12 +65,12 @@ function traced(api: typeof Api, exchange: Exchange, run: Run): Promise<void> {
   const tracer = api.trace.getTracer(NAME);
   const span = tracer.startSpan(req.method ?? "HTTP", { kind: api.SpanKind.SERVER, attributes }, parent);
   const { traceId } = span.spanContext();
-  if (api.isValidTraceId(traceId)) exchange.spanTraceId = traceId;
-  streamOf(exchange).once("close", () => end(api, exchange, span));
-  return api.context.with(api.trace.setSpan(parent, span), () => run(exchange));
+  if (api.isValidTraceId(traceId)) request.spanTraceId = traceId;
+  streamOf(request).once("close", () => end(api, request, span));
+  return api.context.with(api.trace.setSpan(parent, span), () => run(request));
 }
 
-function parentOf(api: typeof Api, { trace, req }: Exchange): Api.Context {
+function parentOf(api: typeof Api, { trace, req }: ObservedRequest): Api.Context {
   if (trace === undefined) return api.ROOT_CONTEXT;
   const { traceId, spanId, flags } = trace;
   const state = parseTraceState(req.headersDistinct["tracestate"] ?? []);
@@ -82,15 +83,15 @@ function parentOf(api: typeof Api, { trace, req }: Exchange): Api.Context {
   });
 }
 
-function end(api: typeof Api, exchange: Exchange, span: Api.Span): void {
-  const code = codeOf(exchange);
-  const route = routeOf(exchange);
+function end(api: typeof Api, request: ObservedRequest, span: Api.Span): void {
+  const code = codeOf(request);
+  const route = routeOf(request);
   if (code > 0) span.setAttribute("http.response.status_code", code);
   if (route !== undefined) {
     span.setAttribute("http.route", route);
-    span.updateName(`${exchange.req.method} ${route}`);
+    span.updateName(`${request.req.method} ${route}`);
   }
-  if (exchange.failed || code === 0 || code >= 500) {
+  if (request.failed || code === 0 || code >= 500) {
     span.setAttribute("error.type", code >= 500 ? String(code) : code === 0 ? "aborted" : "cut");
     span.setStatus({ code: api.SpanStatusCode.ERROR });
   }
@@ -98,11 +99,11 @@ function end(api: typeof Api, exchange: Exchange, span: Api.Span): void {
 }
 
 /** What the path is an instance of: no name of a cluster, namespace or object. */
-function routeOf({ core, mounted, info, served }: Exchange): string | undefined {
-  if ((mounted as Exchange["mounted"] | undefined) === undefined) return undefined;
-  if (mounted === core.metrics) return (info as RequestInfo | undefined)?.path;
+function routeOf({ core, mounted, info, served }: ObservedRequest): string | undefined {
+  if (mounted === undefined) return undefined;
+  if (mounted === core.metrics) return info?.path;
   const view = `${prefixOf(mounted)}${mounted.path === "/" ? "" : mounted.path}`;
-  if (served === undefined) return view === "" ? "/" : view;
+  if (served === undefined || info === undefined) return view === "" ? "/" : view;
   const { group, version, plural } = served.definition;
   const { namespace, name, subresource } = info;
   const known = served.subresources.some((one) => one.name === subresource);

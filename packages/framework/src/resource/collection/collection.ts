@@ -1,7 +1,6 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../../definition.ts";
-import type { Storage } from "../../storage.ts";
-import type { CacheLease } from "../../storage.ts";
+import type { CacheLease, Storage } from "../../storage.ts";
 import { type HistoryOptions, WatchCache } from "../../watch/cache/cache.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
 import { CacheKeeper } from "./cache-keeper.ts";

@@ -11,8 +11,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, ScalePaths } from "../../definition.ts";
 import { type KindVersions, perVersions } from "../../definition.ts";
-import { ScaleFieldError } from "./scale-fields.ts";
-import { type ScaleFields, scaleFields } from "./scale-fields.ts";
+import { ScaleFieldError, type ScaleFields, scaleFields } from "./scale-fields.ts";
 import { SCALE } from "./scale-kind.ts";
 
 const TYPE = { kind: SCALE.kind, apiVersion: apiVersionOf(SCALE) };

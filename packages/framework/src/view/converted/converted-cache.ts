@@ -1,9 +1,9 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Past, PastChanges, PastRange } from "../../storage.ts";
 import type { Encoded } from "../../watch/cache/encoded.ts";
-import { CacheEvent } from "../../watch/cache/event.ts";
 import type { Objects } from "../../watch/cache/objects.ts";
 import type { CacheListener, Position, ReadableCache, Snapshot } from "../../watch/cache/readable-cache.ts";
+import { CacheEvent } from "../../watch/cache/readable-cache.ts";
 import type { Conversions } from "./conversions.ts";
 
 /**

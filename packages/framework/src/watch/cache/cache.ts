@@ -1,10 +1,10 @@
 import { ApiError, compareResourceVersions, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import SortedBTree from "sorted-btree";
 import type { Encoded } from "./encoded.ts";
-import { CacheEvent } from "./event.ts";
 import type { Minter } from "./minter.ts";
 import { cacheKey, type Objects } from "./objects.ts";
 import type { CacheListener, Position, ReadableCache, Snapshot } from "./readable-cache.ts";
+import { CacheEvent } from "./readable-cache.ts";
 
 /** The tree behind it: a copy of one costs nothing until either side changes. */
 interface Tree extends Objects {

@@ -1,8 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Exchange } from "../exchange.ts";
 import { streamOf } from "../observe/observer.ts";
-import type { User } from "../request/user.ts";
 import { whole } from "../util/numbers.ts";
+import type { QueuedRequest } from "./seats.ts";
 
 /**
  * How much a server does at a time, and who waits (Kubernetes' API Priority and Fairness). Numbers are whole; `Infinity`
@@ -94,11 +93,11 @@ export class LongRunning {
   }
 
   /** Counts a request until it is over. @returns why not, 429, when there are too many */
-  take(exchange: Exchange): ApiError | undefined {
+  take(request: QueuedRequest): ApiError | undefined {
     const { longRunning, longRunningPerUser } = this.#limits;
-    const { name } = exchange.user as User;
+    const { name } = request.user;
     if (this.#open >= longRunning || (this.#users.get(name) ?? 0) >= longRunningPerUser) return TOO_MANY;
-    const stream = streamOf(exchange);
+    const stream = streamOf(request);
     if (stream.destroyed) return undefined;
     this.#open += 1;
     this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
@@ -130,8 +129,8 @@ export class Refusals {
   readonly #held = new Set<() => void>();
 
   /** Counts it under `reason`, and rejects with `error`: after a while, or when the client has left or the server stops. */
-  later(exchange: Exchange, error: ApiError, reason: RefusalReason): Promise<never> {
-    exchange.core.meters.rejected.add(reason);
+  later(request: Pick<QueuedRequest, "core" | "res">, error: ApiError, reason: RefusalReason): Promise<never> {
+    request.core.meters.rejected.add(reason);
     if (this.#held.size >= MOST) return Promise.reject(error);
     return new Promise((_resolve, reject) => {
       const refuse = (): void => {
@@ -141,7 +140,7 @@ export class Refusals {
       };
       const timer = setTimeout(refuse, HELD.least + HELD.more * Math.random()).unref();
       this.#held.add(refuse);
-      exchange.res.once("close", refuse);
+      request.res.once("close", refuse);
     });
   }
 
