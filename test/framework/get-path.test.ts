@@ -17,7 +17,7 @@ const Quote = defineResource({
 describe("the path of a GET", () => {
   it("passes few files between the socket and the bytes of an object", async () => {
     const quotes = Quote.collection();
-    quotes.part().set("first", { text: "less is more" });
+    quotes.in("").set("first", { text: "less is more" });
     const quote = defineVirtualWorkspace({
       name: "quotes",
       path: "/",

@@ -83,6 +83,7 @@ export {
   type TokenUser,
   type TokenVerdict,
   type TokenVerifier,
+  tokenFile,
 } from "./authn/bearer-tokens.ts";
 export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
 export { callersTokenHeaders } from "./authn/headers.ts";
@@ -106,7 +107,6 @@ export type {
   UserValidationRule,
 } from "./authn/jwt/options.ts";
 export { type RequestHeaderOptions, requestHeader } from "./authn/request-header.ts";
-export { tokenFile } from "./authn/token-file.ts";
 export {
   type AuthorizeRequest,
   type Authorizer,
@@ -225,7 +225,8 @@ export { type BytesContext, EncodedBytes } from "./encode/encoded-bytes.ts";
 export { type ListParts, ListSplitter, type SplitterLimits } from "./encode/list-splitter.ts";
 export { HOPS_HEADER, MOST_HOPS } from "./request/hops.ts";
 export type { Keeper, Swapped, SwapTerms } from "./resource/collection/cache-keeper.ts";
-export { type Answer, Registry, type RegistryOptions, type Timing } from "./resource/collection/registry.ts";
+export type { Answer, Timing } from "./resource/collection/part.ts";
+export { Registry, type RegistryOptions } from "./resource/collection/registry.ts";
 export type {
   CacheLease,
   Change,

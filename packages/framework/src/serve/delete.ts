@@ -16,7 +16,7 @@ import { answerObject, wantedObject, writeList } from "./answer.ts";
 import { sentOptions } from "./body.ts";
 import { answerDirectList } from "./direct-list.ts";
 import { pageRequest, selectedPage } from "./list.ts";
-import { passes } from "./passing.ts";
+import { passes } from "./writes.ts";
 import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 import { writeRequest } from "./write-request.ts";
 

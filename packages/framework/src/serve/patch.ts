@@ -4,10 +4,11 @@ import type { ServedResource } from "../resource/served.ts";
 import type { Written } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { readKept } from "../write/keeping.ts";
+import { PATCH_MEDIA_TYPES, type PatchType, patchTypeOf } from "../write/patch-types.ts";
 import type { WriteRequest } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { handPatch } from "./passing.ts";
-import { applying, PATCH_MEDIA_TYPES, type PatchType, patching, patchTypeOf } from "./patching.ts";
+import { handPatch } from "./writes.ts";
+import { applying, patching } from "./patching.ts";
 import { keyOf } from "./scope.ts";
 import { mayCreate, unlessThere, writeQuery, writeRequest } from "./write-request.ts";
 

@@ -5,7 +5,6 @@ import {
   applyStrategicMergePatch,
   cloneJson,
   fieldInvalid,
-  hasPatchStrategy,
   isApiError,
   isJsonObject,
   type JsonObject,
@@ -20,6 +19,7 @@ import { decodeBody, decodeJsonPatch } from "../body/decode.ts";
 import type { YamlReader } from "../body/yaml/reader.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import { checkPlace, checkTypeKept } from "../write/identity.ts";
+import type { PatchType } from "../write/patch-types.ts";
 import type { Change, WriteRequest } from "../write/request.ts";
 import type { FieldOwners } from "../write/rules.ts";
 import { once, reportFindings } from "../write/strict.ts";
@@ -136,43 +136,4 @@ export async function applying(
     return { object, by: "applying" };
   };
   return { change, unknown: once(() => reportFindings({ duplicates, others, unknown: [] }, { ...options, refuse })) };
-}
-
-/** How a patch says what it changes. */
-export type PatchType = "json" | "merge" | "strategic" | "apply";
-
-/** What patches are sent as. */
-export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
-  json: "application/json-patch+json",
-  merge: "application/merge-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-  apply: "application/apply-patch+yaml",
-};
-
-/**
- * Media types of the patches that a kind takes: strategic ones where its schema says how lists are merged, and of all of
- * Kubernetes' own kinds.
- */
-export function patchTypes({ schema, strategy }: ResourceDefinition, applies = true): string[] {
-  const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
-  return [
-    json,
-    merge,
-    ...(strategy !== undefined || hasPatchStrategy(schema) ? [strategic] : []),
-    ...(applies ? [apply] : []),
-  ];
-}
-
-/** In lower case only, as in Kubernetes. @throws ApiError 415 on one that the kind does not take */
-export function patchTypeOf(
-  contentType: string | undefined,
-  definition: ResourceDefinition,
-  applies?: boolean,
-): PatchType {
-  const mediaType = (contentType ?? "").split(";", 1)[0]?.trim();
-  const accepted = patchTypes(definition, applies);
-  const found = (Object.keys(PATCH_MEDIA_TYPES) as PatchType[]).find((type) => PATCH_MEDIA_TYPES[type] === mediaType);
-  if (found === undefined || !accepted.includes(PATCH_MEDIA_TYPES[found]))
-    throw ApiError.unsupportedMediaType(accepted);
-  return found;
 }

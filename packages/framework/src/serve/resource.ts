@@ -14,7 +14,7 @@ import { servePatch } from "./patch.ts";
 import { rawRequest } from "./raw.ts";
 import { serveScaleGet, serveScalePatch, serveScaleUpdate } from "./scale.ts";
 import { serveConnect } from "./subresource-request.ts";
-import { serveCreate, serveUpdate } from "./update.ts";
+import { serveCreate, serveUpdate } from "./writes.ts";
 import { serveWatch } from "./watch.ts";
 
 type Serve = (exchange: AuthorizedExchange, resource: ServedResource) => void | Promise<void>;

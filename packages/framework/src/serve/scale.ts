@@ -6,13 +6,14 @@ import type { Scaling } from "../resource/scale/scaling.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { parsed } from "../watch/cache/encoded.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";
+import { PATCH_MEDIA_TYPES, patchTypeOf } from "../write/patch-types.ts";
 import type { Change, Draft, WriteRequest } from "../write/request.ts";
 import { checkUid } from "../write/update.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
 import { readObject } from "./get.ts";
-import { handPatch, passes, passWrite } from "./passing.ts";
-import { applying, PATCH_MEDIA_TYPES, patching, patchTypeOf } from "./patching.ts";
+import { handPatch, passes, passWrite } from "./writes.ts";
+import { applying, patching } from "./patching.ts";
 import { keyOf } from "./scope.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 

@@ -7,15 +7,12 @@ import {
   type ObjectOf,
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
-import { groupResourceOf, type TypedDefinition } from "../definition.ts";
-import type { DeleteOptions, RequestOptions, Scope, WriteOptions } from "../storage.ts";
+import { groupResourceOf } from "../definition.ts";
+import type { DeleteOptions, RequestOptions, WriteOptions } from "../storage.ts";
 import { decodeObject, type Encoded, isEncoded, keyIn, parsed } from "../watch/cache/encoded.ts";
 import { cacheKey } from "../watch/cache/objects.ts";
-import type { Below } from "../write/below.ts";
 import { modified } from "../write/update.ts";
-import type { KeptAnnotations } from "./annotations.ts";
-import type { DerivedLease } from "./derived.ts";
-import type { WritableViewOptions } from "./options.ts";
+import type { Before, Lens } from "./unmapping.ts";
 import { Unmapping } from "./unmapping.ts";
 
 /** One write through a view. */
@@ -165,27 +162,4 @@ function mapped<In extends object, Out extends object, By, Inputs>(
   }
   if (version !== undefined) object.metadata.resourceVersion = version;
   return object;
-}
-
-/** What one write through a view works with. */
-export interface Lens<In extends object, Out extends object, By, Inputs> {
-  readonly view: WritableViewOptions<In, Out, By, Inputs>;
-  readonly resource: TypedDefinition<Out>;
-  /** The computation that the caller reads. */
-  readonly lease: DerivedLease<In, Out, By, Inputs>;
-  readonly below: Below;
-  readonly scope: Scope;
-  /** The annotations in which the source keeps what is the view's. */
-  readonly kept: KeptAnnotations;
-  /** Whether the source has an annotation that the view does not show: one of those, or of views beside it. */
-  readonly isHidden: (annotation: string) => boolean;
-}
-
-/** What of the view a write is about. */
-export interface Before {
-  readonly key: ObjectKey;
-  /** The place in the view's history from which on events may be those of the write. */
-  readonly since: number;
-  /** The object as the view shows it; `undefined` for one that is to be created. */
-  readonly shown: Encoded | undefined;
 }

@@ -1,3 +1,4 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   apiVersionOf,
   cloneJson,
@@ -6,14 +7,18 @@ import {
   type ObjectMeta,
   type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
-import type { WriteOptions } from "../storage.ts";
+import type { TypedDefinition } from "../definition.ts";
+import type { Scope, WriteOptions } from "../storage.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import { contentOf, decodeObject } from "../watch/cache/encoded.ts";
+import type { Below } from "../write/below.ts";
 import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";
+import type { KeptAnnotations } from "./annotations.ts";
 import { LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
 import { isPlain } from "./computation.ts";
-import type { Before, Lens } from "./lens-write.ts";
-import type { Mapped } from "./options.ts";
+import type { DerivedLease } from "./derived.ts";
+import type { Mapped, WritableViewOptions } from "./options.ts";
 
 /** What a client wants of an object of the view, and the object of the source that it is about. */
 export interface Wanted<In extends object, Out extends object> {
@@ -152,4 +157,27 @@ function carriedOver(source: Texts, before: Texts, after: Texts): Record<string,
   for (const key of was.keys()) if (!is.has(key)) result.delete(key);
   for (const [key, value] of is) if (was.get(key) !== value) result.set(key, value);
   return Object.fromEntries(result);
+}
+
+/** What one write through a view works with. */
+export interface Lens<In extends object, Out extends object, By, Inputs> {
+  readonly view: WritableViewOptions<In, Out, By, Inputs>;
+  readonly resource: TypedDefinition<Out>;
+  /** The computation that the caller reads. */
+  readonly lease: DerivedLease<In, Out, By, Inputs>;
+  readonly below: Below;
+  readonly scope: Scope;
+  /** The annotations in which the source keeps what is the view's. */
+  readonly kept: KeptAnnotations;
+  /** Whether the source has an annotation that the view does not show: one of those, or of views beside it. */
+  readonly isHidden: (annotation: string) => boolean;
+}
+
+/** What of the view a write is about. */
+export interface Before {
+  readonly key: ObjectKey;
+  /** The place in the view's history from which on events may be those of the write. */
+  readonly since: number;
+  /** The object as the view shows it; `undefined` for one that is to be created. */
+  readonly shown: Encoded | undefined;
 }

@@ -15,7 +15,7 @@ import {
   type StructuralSchema,
   structuralProblems,
 } from "@virtual-workspaces/apimachinery";
-import { linearPattern } from "../cel/pattern.ts";
+import { linearPattern } from "../cel/values/pattern.ts";
 import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/rules.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { siblingModule, WorkerError } from "../util/worker/pool.ts";

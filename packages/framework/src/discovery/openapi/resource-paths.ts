@@ -4,9 +4,9 @@ import type { Advertised } from "../../resource/served.ts";
 import { kindName, listOf } from "./kind-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";
 import { type Content, contentOf, type Operation, type PathItem, type Paths } from "./operation.ts";
-import { operationNames, pascalCase } from "./operation-names.ts";
+import { operationNames, pascalCase } from "./operation.ts";
 import { NAMESPACE, nameParameter, VERB_PARAMETERS } from "./parameters.ts";
-import { OBJECT_TYPES, requestBody } from "./request-body.ts";
+import { OBJECT_TYPES, requestBody } from "./verb-forms.ts";
 import { subresourcePaths } from "./subresource-paths.ts";
 import { VERB_FORMS } from "./verb-forms.ts";
 

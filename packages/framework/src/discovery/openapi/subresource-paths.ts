@@ -4,9 +4,9 @@ import type { Advertised } from "../../resource/served.ts";
 import type { AdvertisedSubresource } from "../../resource/subresources.ts";
 import { kindName } from "./kind-schemas.ts";
 import { contentOf, type Operation, type Paths } from "./operation.ts";
-import { operationNames, pascalCase } from "./operation-names.ts";
+import { operationNames, pascalCase } from "./operation.ts";
 import { VERB_PARAMETERS } from "./parameters.ts";
-import { OBJECT_TYPES, requestBody } from "./request-body.ts";
+import { OBJECT_TYPES, requestBody } from "./verb-forms.ts";
 import { VERB_FORMS } from "./verb-forms.ts";
 
 /** The object whose subresources are described. */

@@ -1,5 +1,9 @@
-import type { Verb } from "../../definition.ts";
-import type { Method } from "./operation.ts";
+import type { OpenAPIV3 } from "openapi-types";
+import type { ResourceDefinition, Verb } from "../../definition.ts";
+import { patchTypes } from "../../write/patch-types.ts";
+import { kindName } from "./kind-schemas.ts";
+import { metaName } from "./meta-object-schemas.ts";
+import { contentOf, type Method } from "./operation.ts";
 
 /** How a verb looks in OpenAPI. */
 export interface VerbForm {
@@ -92,4 +96,21 @@ export const VERB_FORMS: Readonly<Record<Verb, VerbForm>> = {
 
 function article(kind: string): string {
   return /^[aeiou]/i.test(kind) ? "an" : "a";
+}
+
+/** How objects travel. */
+export const OBJECT_TYPES: readonly string[] = ["application/json", "application/yaml"];
+
+/** What an operation takes that is about objects of a kind. */
+export function requestBody(definition: ResourceDefinition, verb: Verb): OpenAPIV3.RequestBodyObject | undefined {
+  switch (VERB_FORMS[verb].body) {
+    case "object":
+      return { content: contentOf(kindName(definition), OBJECT_TYPES), required: true };
+    case "options":
+      return { content: contentOf(metaName("DeleteOptions"), OBJECT_TYPES) };
+    case "patch":
+      return { content: contentOf(metaName("Patch"), patchTypes(definition).sort()), required: true };
+    default:
+      return undefined;
+  }
 }

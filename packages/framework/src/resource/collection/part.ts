@@ -1,12 +1,24 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { groupResourceOf } from "../../definition.ts";
+import { ApiError, type DeleteQuery, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import { contentOf } from "../../watch/cache/encoded.ts";
 import type { ObjectDetails } from "./authored.ts";
-import type { Answer, Registry, Timing } from "./registry.ts";
 
 /** What `set` takes: the spec where the kind has one, else the whole content. */
 export type SetValue<T> = "spec" extends keyof T ? Exclude<T["spec"], undefined> : T;
+
+/** What a part asks of the collection that it is a part of. */
+interface WholeCollection<T extends object, When extends Timing> {
+  readonly resource: TypedDefinition<T>;
+  write(
+    key: ObjectKey,
+    details: ObjectDetails,
+    content: (before: ObjectOf<T> | undefined) => object,
+  ): Answer<When, ObjectOf<T>>;
+  read(key: ObjectKey): Answer<When, ObjectOf<T> | undefined>;
+  remove(key: ObjectKey, options: Pick<DeleteQuery, "gracePeriodSeconds">): Answer<When, boolean>;
+  all(part: Omit<ObjectKey, "name">): Answer<When, ObjectOf<T>[]>;
+}
 
 /**
  * The objects of a registry in one logical cluster and namespace.
@@ -14,10 +26,10 @@ export type SetValue<T> = "spec" extends keyof T ? Exclude<T["spec"], undefined>
  * @typeParam When whether it answers at once: a collection does, what is kept in a store gives promises
  */
 export class CollectionPart<T extends object, When extends Timing = "now"> {
-  readonly #registry: Registry<T, When>;
+  readonly #registry: WholeCollection<T, When>;
   readonly #part: Omit<ObjectKey, "name">;
 
-  constructor(registry: Registry<T, When>, part: Omit<ObjectKey, "name">) {
+  constructor(registry: WholeCollection<T, When>, part: Omit<ObjectKey, "name">) {
     this.#registry = registry;
     this.#part = part;
   }
@@ -79,3 +91,9 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
     return { ...this.#part, name };
   }
 }
+
+/** Whether a registry answers its author at once, as one in memory can, or later. */
+export type Timing = "now" | "later";
+
+/** What an author's call gives: the result itself, or a promise of it. */
+export type Answer<When extends Timing, R> = When extends "now" ? R : Promise<R>;

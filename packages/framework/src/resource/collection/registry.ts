@@ -22,13 +22,8 @@ import type { FieldOwners } from "../../write/rules.ts";
 import { modified } from "../../write/update.ts";
 import { comparable, described, type ObjectDetails, specOf, stamped } from "./authored.ts";
 import type { Keeper } from "./cache-keeper.ts";
+import type { Answer, Timing } from "./part.ts";
 import { CollectionPart } from "./part.ts";
-
-/** Whether a registry answers its author at once, as one in memory can, or later. */
-export type Timing = "now" | "later";
-
-/** What an author's call gives: the result itself, or a promise of it. */
-export type Answer<When extends Timing, R> = When extends "now" ? R : Promise<R>;
 
 /** How a registry treats its objects. */
 export interface RegistryOptions {

@@ -1,4 +1,4 @@
-import { CelError } from "../cel-error.ts";
+import { CelError } from "./formatted.ts";
 
 /** A URL as Go reads it (`kubernetes.URL`). */
 export class UrlValue {

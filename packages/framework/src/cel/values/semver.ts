@@ -1,4 +1,4 @@
-import { CelError } from "../cel-error.ts";
+import { CelError } from "./formatted.ts";
 
 /** A version by semantic versioning. What is built on it (`+build`) does not count when comparing. */
 export class Semver {

@@ -1,4 +1,4 @@
-import { CelError } from "../cel-error.ts";
+import { CelError } from "./formatted.ts";
 
 /** An amount as Kubernetes writes it (`1500m`, `2Gi`), in nanos. */
 export class Quantity {

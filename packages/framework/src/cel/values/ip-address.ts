@@ -1,4 +1,4 @@
-import { CelError } from "../cel-error.ts";
+import { CelError } from "./formatted.ts";
 
 /** An IP address (`net.IP`). */
 export class Ip {
