@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { BoundedCache } from "../../packages/framework/src/util/bounded-cache.ts";
-import { accepts, parseAccept } from "../../packages/framework/src/encode/negotiate.ts";
+import { accepts, parseAccept } from "../../packages/framework/src/encode/representation.ts";
 import { etagMatches, etagOf } from "../../packages/framework/src/discovery/documents.ts";
 import { discoveryContentType, negotiateDiscovery } from "../../packages/framework/src/discovery/negotiation.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
-import { IdentityHeaders } from "./authn/identity-headers.ts";
+import { IdentityHeaders } from "./authn/headers.ts";
 import { deny, type ImpersonationRule } from "./authz/authorization.ts";
 import { YamlReader } from "./body/yaml/reader.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
@@ -23,7 +23,7 @@ import type { RequestMeter } from "./observe/metrics/request-meter.ts";
 import type { Observer } from "./observe/observer.ts";
 import { Tracing } from "./observe/tracing/tracing.ts";
 import { PathMatcher } from "./request/path.ts";
-import type { Peers } from "./request/peers.ts";
+import type { Peers } from "./request/raw-request.ts";
 import type { Awaitable } from "./util/awaitable.ts";
 import { delayOf, whole } from "./util/numbers.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
@@ -111,7 +111,8 @@ export class ServerCore implements AsyncDisposable {
   readonly impersonation: ImpersonationRule;
   readonly takesCallersTokens: boolean;
   readonly peers: Peers | undefined;
-  readonly #retarget: CoreOptions["retarget"];
+  /** Sends a request where it is meant to go, where somebody says that. */
+  readonly retarget: ((request: IncomingMessage) => void) | undefined;
   readonly log: Log;
   /** Whoever wants to know of requests. */
   readonly observers: readonly Observer[];
@@ -125,6 +126,8 @@ export class ServerCore implements AsyncDisposable {
   /** What answers at `/metrics`. */
   readonly metrics: Mounted | undefined;
   readonly deadline: number;
+  /** The same as a timer takes it. */
+  readonly longestDelay: number;
   readonly fairness: Fairness;
   readonly strangers: Strangers;
   readonly hub: WatchHub;
@@ -140,6 +143,8 @@ export class ServerCore implements AsyncDisposable {
   readonly #minWatchTimeout: number;
   readonly #isPart: boolean;
   readonly #ending = new AbortController();
+  /** Aborts when the server has begun to stop. */
+  readonly ending: AbortSignal = this.#ending.signal;
   #leaving = false;
   #draining = false;
 
@@ -147,7 +152,7 @@ export class ServerCore implements AsyncDisposable {
   constructor(options: ServerCoreOptions, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
     this.checks = checksOf(options);
-    this.#retarget = options.retarget;
+    this.retarget = options.retarget && retargeting(options.retarget, this.log);
     this.peers = options.peers;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
@@ -155,6 +160,7 @@ export class ServerCore implements AsyncDisposable {
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.takesCallersTokens = options.takesCallersTokens === true;
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
+    this.longestDelay = delayOf(this.deadline);
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
     const { audit, onRequest, within } = options;
     this.#isPart = within !== undefined;
@@ -202,11 +208,6 @@ export class ServerCore implements AsyncDisposable {
     return this.#draining;
   }
 
-  /** Aborts when the server has begun to stop. */
-  get ending(): AbortSignal {
-    return this.#ending.signal;
-  }
-
   /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws; Error when the audit log cannot be written */
   async start(): Promise<void> {
     try {
@@ -217,16 +218,6 @@ export class ServerCore implements AsyncDisposable {
     } catch (error) {
       await this[Symbol.asyncDispose]();
       throw error;
-    }
-  }
-
-  /** Sends a request where it is meant to go. */
-  retarget(request: IncomingMessage): void {
-    if (this.#retarget === undefined) return;
-    try {
-      request.url = this.#retarget(request) ?? request.url ?? "/";
-    } catch (error) {
-      this.log({ level: "error", message: "retarget failed", error: String(error) });
     }
   }
 
@@ -266,4 +257,17 @@ function checksOf({ checks = {}, virtualWorkspaces }: CoreOptions): ServerCore["
       `checks: ${JSON.stringify(wrong)} must be lower-case letters, digits and dashes, and no view's name`,
     );
   return Object.entries(checks);
+}
+
+function retargeting(
+  retarget: NonNullable<CoreOptions["retarget"]>,
+  log: Log,
+): (request: IncomingMessage) => void {
+  return (request) => {
+    try {
+      request.url = retarget(request) ?? request.url ?? "/";
+    } catch (error) {
+      log({ level: "error", message: "retarget failed", error: String(error) });
+    }
+  };
 }

@@ -162,7 +162,7 @@ export { union } from "./authz/union.ts";
 export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
 export { type ReadBodyOptions, readBody } from "./body/read.ts";
-export { clientCertificate, connectionOf } from "./listener/connection.ts";
+export { clientCertificate, connectionOf } from "./listener/connections.ts";
 export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request/request-info.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./request/user.ts";
 
@@ -200,7 +200,7 @@ export { type JsonLog, type JsonLogOptions, jsonLog } from "./observe/log/json-l
 export type { Log, LogRecord } from "./observe/log/log.ts";
 export type { LineTarget, LogFileOptions } from "./observe/log/target.ts";
 export { type Metrics, type MetricsOptions, metrics } from "./observe/metrics/metrics.ts";
-export type { PassOn, PeerQuestion, Peers } from "./request/peers.ts";
+export type { PassOn, PeerQuestion, Peers } from "./request/raw-request.ts";
 export {
   createServer,
   type Listening,
@@ -223,7 +223,7 @@ export { Targets, type TargetsOptions } from "./proxy/targets.ts";
 export { type KindVersion, KindVersions, type SelectableField } from "./definition.ts";
 export { type BytesContext, EncodedBytes } from "./encode/encoded-bytes.ts";
 export { type ListParts, ListSplitter, type SplitterLimits } from "./encode/list-splitter.ts";
-export { HOPS_HEADER, MOST_HOPS } from "./request/hops.ts";
+export { HOPS_HEADER, MOST_HOPS } from "./request/request-info.ts";
 export type { Keeper, Swapped, SwapTerms } from "./resource/collection/cache-keeper.ts";
 export type { Answer, Timing } from "./resource/collection/part.ts";
 export { Registry, type RegistryOptions } from "./resource/collection/registry.ts";
@@ -253,7 +253,7 @@ export type { Awaitable } from "./util/awaitable.ts";
 export { type CacheOptions, type HistoryOptions, WatchCache } from "./watch/cache/cache.ts";
 export { decodeObject, type Encoded, encodeObject } from "./watch/cache/encoded.ts";
 export { Minter, processMinter } from "./watch/cache/minter.ts";
-export type { Objects } from "./watch/cache/objects.ts";
+export type { Objects } from "./watch/cache/cache.ts";
 export type { CacheListener, Position, ReadableCache, Snapshot } from "./watch/cache/readable-cache.ts";
 export { CacheEvent, type EventType } from "./watch/cache/readable-cache.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";

@@ -5,10 +5,10 @@ import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
-import { isPlain } from "./listener/h2c.ts";
+import { isPlain } from "./listener/malformed.ts";
 import { ignore, responseOn } from "./listener/malformed.ts";
-import { boundRest } from "./listener/unread.ts";
-import { noteStarted, observe, streamOf } from "./observe/observer.ts";
+import { boundRest } from "./listener/malformed.ts";
+import { type ObservedRequest, observe, streamOf } from "./observe/observer.ts";
 import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
@@ -132,7 +132,7 @@ export function handlers(core: ServerCore): Handlers {
     // Somebody in front of a middleware took their time, and the client has left.
     if (res.destroyed) return;
     boundRest(req, res);
-    core.retarget(req);
+    core.retarget?.(req);
     handle(new Exchange(core, { req, res }));
   };
   return {
@@ -144,9 +144,15 @@ export function handlers(core: ServerCore): Handlers {
       if (res === undefined) return;
       if (isPlain(req)) request(req, res);
       else {
-        core.retarget(req);
+        core.retarget?.(req);
         handle(new Exchange(core, { req, res, head }));
       }
     },
   };
+}
+
+/** To be called when the pipeline is through with a request: tells of answers that go on. */
+export function noteStarted(request: ObservedRequest): void {
+  if (request.info?.longRunning !== true || request.res.writableEnded || request.ended) return;
+  for (const observer of request.core.observers) observer.started?.(request);
 }

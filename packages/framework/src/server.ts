@@ -9,7 +9,7 @@ import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
 import { Connections } from "./listener/connections.ts";
-import { isServed } from "./listener/h2c.ts";
+import { isServed } from "./listener/malformed.ts";
 import { LISTENER_LIMITS } from "./listener/limits.ts";
 import { createListener } from "./listener/listener.ts";
 import { pipe } from "./listener/pipe.ts";

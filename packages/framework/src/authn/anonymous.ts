@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { clientCertificate } from "../listener/connection.ts";
+import { clientCertificate } from "../listener/connections.ts";
 import { ANONYMOUS, UNAUTHENTICATED, User } from "../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { bearerToken } from "./headers.ts";

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
-import { connectionOf } from "../listener/connection.ts";
+import { connectionOf } from "../listener/connections.ts";
 import { authenticatedUser } from "../request/user.ts";
 import type { Authenticator, ConnectionFacts } from "./authenticator.ts";
 import { Authorities, type CaSource, handshakeTrust } from "./authorities.ts";

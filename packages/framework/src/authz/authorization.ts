@@ -1,5 +1,6 @@
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
+import { AUTHENTICATED } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 
 /** Yes, or no with a reason, which becomes part of the 403 message: keep secrets out of it. */
@@ -107,4 +108,63 @@ export function allow(): Decision {
  */
 export function deny(reason: string): Decision {
   return { allowed: false, reason };
+}
+
+/**
+ * Asks an authorizer: the one place that does. Synchronous where it is.
+ *
+ * @throws Error when it answers neither yes nor no, and what it throws
+ */
+export function decide<Params>(
+  authorizer: Authorizer<Params>,
+  question: AuthorizeRequest<Params>,
+): Decision | Promise<Decision> {
+  const decision = authorizer(question);
+  return decision instanceof Promise ? decision.then(checked) : checked(decision);
+}
+
+function checked(decision: Decision): Decision {
+  const { allowed } = decision;
+  if (allowed === true || allowed === false) return decision;
+  throw new Error("authorize must return allow() or deny(reason)");
+}
+
+/** By which subresources of core resources a connection leads into a container, a pod or a node. */
+const WAYS_IN: ReadonlySet<string> = new Set([
+  "nodes/proxy",
+  "pods/attach",
+  "pods/exec",
+  "pods/portforward",
+  "pods/proxy",
+  "services/proxy",
+]);
+
+/**
+ * What has to be allowed besides for a connection into a pod that is opened by GET, as WebSockets are: `create`, as for one
+ * that is opened by POST. Else whoever may only read would get a terminal. So does Kubernetes for exec, attach and
+ * port-forward (KEP-4006, `AuthorizePodWebsocketUpgradeCreatePermission`, from 1.35 on); tunnels through proxies it lets
+ * pass with `get` alone, though one through a node leads into all its containers.
+ *
+ * @returns `undefined` for whatever else there is, other groups' resources too, whose owners have their own rules
+ */
+export function connecting(info: RequestInfo): RequestInfo | undefined {
+  if (!info.upgrade || info.verb !== "get" || info.group !== "") return undefined;
+  return WAYS_IN.has(`${info.resource}/${info.subresource}`) ? { ...info, verb: "create" } : undefined;
+}
+
+/** Kubernetes' `system:basic-user`: whoever has logged in may ask who they are and what they may do. */
+export function mayReview(user: User): Decision {
+  return user.in(AUTHENTICATED) ? allow() : deny("");
+}
+
+/** The reviews by which callers ask who they are and what they may do. */
+const SELF_REVIEWS: ReadonlySet<string> = new Set([
+  "authentication.k8s.io/v1/selfsubjectreviews",
+  "authorization.k8s.io/v1/selfsubjectaccessreviews",
+  "authorization.k8s.io/v1/selfsubjectrulesreviews",
+]);
+
+/** Whether a request is about one of the three reviews, whoever serves it. */
+export function isReview(info: RequestInfo): boolean {
+  return info.isResource && info.identity === "" && info.group.endsWith("k8s.io") && SELF_REVIEWS.has(`${info.group}/${info.version}/${info.resource}`);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { closeBehindAnswer } from "../listener/unread.ts";
+import { closeBehindAnswer } from "../listener/malformed.ts";
 import { MAX_BODY } from "../util/limits.ts";
 
 /** How {@link readBody} reads. */

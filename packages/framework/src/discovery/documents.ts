@@ -12,7 +12,7 @@ import {
   type GroupVersion,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import { keptBytes } from "../encode/kept-bytes.ts";
+import { keptBytes } from "../encode/pieces.ts";
 import { yamlOf } from "../encode/respond.ts";
 import type { Advertised } from "../resource/served.ts";
 import type { AdvertisedSubresource } from "../resource/subresources.ts";

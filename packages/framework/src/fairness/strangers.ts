@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { IdentityHeaders } from "../authn/identity-headers.ts";
+import type { IdentityHeaders } from "../authn/headers.ts";
 import type { ObservedRequest } from "../observe/observer.ts";
 import { whole } from "../util/numbers.ts";
 
@@ -32,7 +32,7 @@ const KEPT = 10_000;
 /** The longest that anybody is told to wait, s. */
 const LONGEST_WAIT = 3600;
 
-interface Stranger {
+export interface Stranger {
   /** Failures left, at `at`. */
   left: number;
   at: number;
@@ -46,7 +46,8 @@ export class Strangers {
   readonly #pending: number;
   readonly #identityHeaders: IdentityHeaders;
   readonly #trusted = new BlockList();
-  readonly #known = new Map<string, Stranger>();
+  /** By network. Without any, nobody can be refused. */
+  readonly known: Map<string, Stranger> = new Map();
 
   /** @throws Error on a limit that is none */
   constructor(limits: StrangerLimits, identityHeaders: IdentityHeaders) {
@@ -60,8 +61,7 @@ export class Strangers {
 
   /** Why somebody is not let try, 429: they have failed too often, or try too much at a time. */
   refusal({ peer, req }: Pick<ObservedRequest, "peer" | "req">): ApiError | undefined {
-    if (this.#known.size === 0) return undefined;
-    const stranger = this.#known.get(networkOf(peer) ?? "");
+    const stranger = this.known.get(networkOf(peer) ?? "");
     if (stranger === undefined || !this.#identityHeaders.bringsCredentials(req)) return undefined;
     this.#forgive(stranger);
     if (stranger.pending >= this.#pending)
@@ -96,11 +96,11 @@ export class Strangers {
   #stranger(peer: string | undefined): Stranger | undefined {
     const network = networkOf(peer);
     if (network === undefined || this.#isTrusted(peer ?? "")) return undefined;
-    const stranger = this.#known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
+    const stranger = this.known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
     this.#forgive(stranger);
-    this.#known.delete(network);
-    if (this.#known.size >= KEPT) this.#known.delete(this.#known.keys().next().value ?? "");
-    this.#known.set(network, stranger);
+    this.known.delete(network);
+    if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value ?? "");
+    this.known.set(network, stranger);
     return stranger;
   }
 

@@ -1,7 +1,9 @@
+import type { X509Certificate } from "node:crypto";
 import type { EventEmitter } from "node:events";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { LISTENER_LIMITS } from "./limits.ts";
 
 /** How often connections are looked at that might have been idle, or have taken nothing of an answer, for too long, ms. */
@@ -207,4 +209,25 @@ class Outgoing {
     }
     return now - this.#since > PATIENCE + (left + Math.min(bytesWritten, UNNOTICED)) / SLOWEST;
   }
+}
+
+/** What knows its connection by itself. */
+export interface Carried {
+  /** Undefined where it is not known. */
+  readonly carrier: Socket | undefined;
+}
+
+/**
+ * The connection that a request came on, the same for all its requests: with TLS a `TLSSocket`. For authenticators that
+ * look at a certificate or an address once for a connection: `request.socket` of HTTP/2 only stands for it, another one
+ * for each request. Never to be written to, closed, or waited for: it is others' too.
+ */
+export function connectionOf(request: IncomingMessage): Socket {
+  return (request as Partial<Carried>).carrier ?? request.socket;
+}
+
+/** What the client has shown, whoever has signed it. */
+export function clientCertificate(request: IncomingMessage): X509Certificate | undefined {
+  const socket = connectionOf(request) as Partial<TLSSocket>;
+  return socket.getPeerX509Certificate?.();
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerOptions } from "node:http";
+import type { ServerOptions } from "node:http";
 import type { ServerOptions as Http2Options } from "node:http2";
 
 /**
@@ -47,16 +47,3 @@ export const HTTP2_LIMITS: Http2Options = {
   // block of the largest size, or a piece of a large list on its way.
   maxSessionMemory: 256,
 };
-
-/** Node's limit on header lines where nobody sets one. */
-const DEFAULT_LINES = 1000;
-
-/**
- * Whether header lines may have been dropped without a word, groups and scopes among them: so do older Nodes beyond the
- * limit of a server that is not ours.
- */
-export function mayBeShortened({ socket, rawHeaders }: IncomingMessage): boolean {
-  const { server } = socket as { readonly server?: { readonly maxHeadersCount?: number | null } };
-  const limit = server?.maxHeadersCount ?? DEFAULT_LINES;
-  return limit > 0 && rawHeaders.length >= 2 * limit;
-}

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { shouldUpgradeCallback } from "./h2c.ts";
+import { shouldUpgradeCallback } from "./malformed.ts";
 import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./limits.ts";
 import { refuseMalformed } from "./malformed.ts";
 import type { ServingTls } from "./tls/serving.ts";

@@ -118,3 +118,97 @@ export function hasBody(req: IncomingMessage): boolean {
   if (stream !== undefined) return !stream.endAfterHeaders;
   return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
 }
+
+/** Node's limit on header lines where nobody sets one. */
+const DEFAULT_LINES = 1000;
+
+/**
+ * Whether header lines may have been dropped without a word, groups and scopes among them: so do older Nodes beyond the
+ * limit of a server that is not ours.
+ */
+export function mayBeShortened({ socket, rawHeaders }: IncomingMessage): boolean {
+  const { server } = socket as { readonly server?: { readonly maxHeadersCount?: number | null } };
+  const limit = server?.maxHeadersCount ?? DEFAULT_LINES;
+  return limit > 0 && rawHeaders.length >= 2 * limit;
+}
+
+const HTTP_2 = /^\s*h2c\s*(?:,\s*h2c\s*)*$/i;
+
+/** Whether all that an upgrade offers is HTTP/2 in the open: not taken, so that the request is as if it did not (RFC 9110, 7.8). */
+function offersHttp2Alone({ headers: { upgrade } }: IncomingMessage): boolean {
+  return upgrade !== undefined && HTTP_2.test(upgrade);
+}
+
+/** By connection, the first that has come on it. */
+const offers = new WeakMap<Socket, IncomingMessage>();
+
+/** For Node's servers: what is an upgrade by its headers, and is to be one. Nodes before 24.9 do not ask: see {@link isPlain}. */
+export function shouldUpgradeCallback(req: IncomingMessage): boolean {
+  if (!offersHttp2Alone(req)) return true;
+  if (!offers.has(req.socket)) offers.set(req.socket, req);
+  return false;
+}
+
+/**
+ * Whether a request is to be served. One that offers HTTP/2 is the last of its connection: Node loses what comes behind it
+ * in the same packet, and would take the rest of that for a request.
+ */
+export function isServed(req: IncomingMessage, res: ServerResponse): boolean {
+  const offer = offers.get(req.socket);
+  if (offer === undefined) return true;
+  res.shouldKeepAlive = false;
+  return offer === req;
+}
+
+/** Whether one is served that Node took for an upgrade all the same: before 24.9, and in others' servers. A body is lost by then. */
+export function isPlain(req: IncomingMessage): boolean {
+  return offersHttp2Alone(req) && !hasBody(req);
+}
+
+/**
+ * For a request that is answered although its body is not read to its end: the connection closes behind the answer, and
+ * the answer says so. Until then the rest of the body is thrown away, for a moment: a connection that is cut with bytes
+ * unread takes its last answer with it.
+ */
+export function closeBehindAnswer(req: IncomingMessage, res: ServerResponse | undefined): void {
+  if (req.complete || req.destroyed) return;
+  const { stream } = req as { readonly stream?: ServerHttp2Stream };
+  if (stream !== undefined) resetBehindAnswer(stream);
+  else if (res === undefined) req.resume();
+  else if (res.headersSent) discard(req);
+  else {
+    res.shouldKeepAlive = false;
+    // What Node calls when such an answer is written; it would cut the connection at once. Reading on before that would
+    // ask for a body that a client holds back (`Expect: 100-continue`).
+    req.socket.destroySoon = () => discard(req);
+  }
+}
+
+/**
+ * How long the rest of a body may take behind its answer, ms: as long as a head. A connection is then used again, which
+ * a client that trickles would put off for ever.
+ */
+const REST = 32_000;
+
+/** For every request: the body of one that is answered without it has a time in which it must have ended. */
+export function boundRest(req: IncomingMessage, res: ServerResponse): void {
+  if (!hasBody(req)) return;
+  res.once("finish", () => {
+    if (req.complete) return;
+    const timer = setTimeout(() => {
+      if (!req.complete) req.socket.destroy(); // over HTTP/2 the stream alone
+    }, REST).unref();
+    req.once("close", () => clearTimeout(timer));
+  });
+}
+
+/** HTTP/2 says by itself that the rest of a body is not wanted, and the connection is others' too. */
+function resetBehindAnswer(stream: ServerHttp2Stream): void {
+  if (stream.writableFinished) stream.close();
+  else stream.once("finish", () => stream.close());
+}
+
+function discard(req: IncomingMessage): void {
+  req.resume();
+  if (!req.socket.destroyed) linger(req.socket);
+}

@@ -78,12 +78,6 @@ export function observe(request: ObservedRequest, observers: readonly Observer[]
   for (const observer of observers) observer.began?.(request);
 }
 
-/** To be called when the pipeline is through with a request: tells of answers that go on. */
-export function noteStarted(request: ObservedRequest): void {
-  if (request.info?.longRunning !== true || request.res.writableEnded || request.ended) return;
-  for (const observer of request.core.observers) observer.started?.(request);
-}
-
 /** What closes when a request is over: an upgraded connection leaves its response behind. */
 export function streamOf({
   upgradeHead,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { header, type ResponseHeaders, type StreamedResponse } from "@virtual-workspaces/transport";
-import { HOPS_HEADER } from "../request/hops.ts";
+import { HOPS_HEADER } from "../request/request-info.ts";
 
 const LINE_FEED = 10;
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { isUpgraded, type Outgoing, type StreamedResponse, Upstream } from "@virtual-workspaces/transport";
-import { HOPS_HEADER } from "../request/hops.ts";
+import { HOPS_HEADER } from "../request/request-info.ts";
 import type { RawRequest } from "../request/raw-request.ts";
 import { requestInfo } from "../request/request-info.ts";
 import type { PassedHandlers } from "../resource/served.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { IdentityHeaders } from "../authn/identity-headers.ts";
+import { IdentityHeaders } from "../authn/headers.ts";
 import { KnownNames } from "../util/known-names.ts";
 
 /**

@@ -32,13 +32,6 @@ function frozen(extra: Identity["extra"]): Identity["extra"] {
   return Object.freeze(Object.fromEntries(copies));
 }
 
-/** Whether a value is a user with a name, whichever copy of this package made it. */
-export function isUser(value: unknown): value is User {
-  if (typeof value !== "object" || value === null) return false;
-  const { name, groups, in: isIn } = value as Partial<User>;
-  return typeof name === "string" && name !== "" && Array.isArray(groups) && typeof isIn === "function";
-}
-
 /** Group of everybody whose credentials were accepted (Kubernetes adds it on every login). */
 export const AUTHENTICATED = "system:authenticated";
 /** Group of those who showed no credentials, where they are let in at all. */

@@ -5,20 +5,20 @@ import {
   parseDeleteOptions,
   type StatusDetails,
 } from "@virtual-workspaces/apimachinery";
-import { negotiate, type Wanted } from "../encode/negotiate.ts";
+import { negotiate, type Wanted } from "../encode/representation.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { isStatus, type Storage } from "../storage.ts";
 import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
 import { Turns } from "../write/race.ts";
-import { answerObject, wantedObject, writeList } from "./answer.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { sentOptions } from "./body.ts";
-import { answerDirectList } from "./direct-list.ts";
+import { answerDirectList, writeList } from "./direct-list.ts";
 import { pageRequest, selectedPage } from "./list.ts";
-import { passes } from "./writes.ts";
 import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 import { writeRequest } from "./write-request.ts";
+import { passes } from "./writes.ts";
 
 /**
  * Answers a DELETE: with a Status when the object is gone, unless its kind wants it to be shown; with the object when something

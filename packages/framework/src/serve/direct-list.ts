@@ -9,14 +9,14 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { EncodedBytes } from "../encode/encoded-bytes.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
-import type { Wanted } from "../encode/negotiate.ts";
-import { startStream } from "../encode/respond.ts";
+import { PieceWriter } from "../encode/pieces.ts";
+import type { ListMetadata, Representation, Wanted } from "../encode/representation.ts";
+import { respondDocument, startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
 import type { Selection } from "../watch/selection.ts";
-import { type Page, writeList } from "./answer.ts";
 import { requestOptions, scopeOf } from "./scope.ts";
 
 /** What a client asks to see of a list. */
@@ -208,4 +208,71 @@ function decoded({ body, contentEncoding }: EncodedList): EncodedList["body"] {
   // Errors of either end come out of the iteration.
   pipeline(Readable.from(body instanceof Uint8Array ? [body] : body), decoder, () => undefined);
   return decoder;
+}
+
+/** What is to be written of a list. */
+export interface Page {
+  readonly items: readonly Encoded[];
+  readonly meta: ListMetadata;
+}
+
+/** Writes a list in the form that was asked for: small ones whole, large ones piece by piece at the client's pace. */
+export async function writeList(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  list: { readonly page: Page; readonly wanted: Wanted },
+): Promise<void> {
+  const { res, core } = exchange;
+  const { page, wanted } = list;
+  const representation = core.representations.of(resource, wanted, exchange);
+  exchange.answered = true;
+  const { head, tail } = representation.list(page.meta);
+  // Asked of all: what cannot be told must be so before a head promises it.
+  const verbatim = bodyLength(page, head.length + tail.length);
+  const length = representation.verbatim ? verbatim : undefined;
+  if (wanted.format === "yaml" || (length ?? page.items.length * TYPICAL_ROW) <= SMALL) {
+    const json = Buffer.concat([head, ...joined(page.items, representation), tail]);
+    respondDocument(res, { code: 200, json, format: wanted.format });
+    return;
+  }
+  core.fairness.hold(exchange)?.widen(widthOf(length ?? page.items.length * TYPICAL_ROW));
+  startStream(res, representation.contentType, length);
+  const writer = new PieceWriter(res, core.pieces);
+  await writer.add(head);
+  await writer.addAll(rendered(page.items, representation), COMMA);
+  await writer.add(tail);
+  await writer.finish();
+  res.end();
+}
+
+/** Bodies up to this size are written at once. */
+const SMALL = 128 * 1024;
+
+const COMMA = 44;
+
+const SEPARATOR = Buffer.of(COMMA);
+
+/** Seats that a large list takes: its pieces are made in turns of their own (Kubernetes: one for 100 objects, at most 10). */
+function widthOf(length: number): number {
+  return Math.min(10, Math.ceil(length / SMALL));
+}
+
+/** Bytes of a Table row or an object's metadata, roughly. */
+const TYPICAL_ROW = 512;
+
+function bodyLength({ items }: Page, frame: number): number {
+  let length = frame + Math.max(0, items.length - 1);
+  for (const item of items) length += item.length ?? item.bytes.length;
+  return length;
+}
+
+function* rendered(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  for (const item of items) yield representation.item(item);
+}
+
+function* joined(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  for (let at = 0; at < items.length; at++) {
+    if (at > 0) yield SEPARATOR;
+    yield representation.item(items[at] as Encoded);
+  }
 }

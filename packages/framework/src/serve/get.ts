@@ -1,11 +1,12 @@
 import { ApiError, type KubeObject, type ObjectKey, parseListOptions } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
+import { negotiate, type Presented, type Wanted } from "../encode/representation.ts";
+import { respond, respondDocument } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease } from "../storage.ts";
-import type { Encoded } from "../watch/cache/encoded.ts";
-import { answerObject, wantedObject } from "./answer.ts";
-import { freshen, isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
+import { type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
+import { leaseOf, freshen, isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */
 export function serveGet(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
@@ -22,7 +23,7 @@ export function readObject(exchange: AuthorizedExchange, resource: ServedResourc
   const key: ObjectKey = { cluster: exchange.cluster, namespace: exchange.info.namespace, name: exchange.info.name };
   const { resourceVersion } = exchange.search === "" ? NO_OPTIONS : parseListOptions(exchange.query);
   if (storage.get === undefined || (isCached(resource) && isVersion(resourceVersion))) {
-    const lease = exchange.core.hub.lease(resource, scopeOf(exchange));
+    const lease = leaseOf(exchange, resource, scopeOf(exchange));
     if (lease instanceof Promise)
       return lease.then((held) => readLease(exchange, resource, { lease: held, key, resourceVersion, use }));
     return readLease(exchange, resource, { lease, key, resourceVersion, use });
@@ -78,4 +79,29 @@ function there(
 
 function answerFound(exchange: AuthorizedExchange, resource: ServedResource, object: KubeObject | Encoded): void {
   answerObject(exchange, resource, { object, code: 200, wanted: wantedObject(exchange) });
+}
+
+/** How an object is to be answered. */
+interface ObjectAnswer {
+  readonly code: 200 | 201 | 202;
+  readonly wanted: Wanted;
+}
+
+/** What the client wants an object as. Asked before a write, so that one whose answer nobody could read is not done. */
+export function wantedObject({ req }: AuthorizedExchange): Wanted {
+  return negotiate(req.headers.accept, "object");
+}
+
+/** The one place that answers an object. */
+export function answerObject(
+  exchange: AuthorizedExchange,
+  presented: Presented,
+  { object, code, wanted }: ObjectAnswer & { readonly object: KubeObject | Encoded },
+): void {
+  const { res, core } = exchange;
+  const encoded = isEncoded(object) ? object : encodeObject(object, exchange.cluster);
+  exchange.answered = true;
+  const json = core.representations.of(presented, wanted, exchange).object(encoded);
+  if (wanted.format === "json") respond(res, { code, contentType: "application/json", body: json });
+  else respondDocument(res, { code, json, format: wanted.format });
 }

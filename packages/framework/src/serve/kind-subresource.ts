@@ -1,12 +1,12 @@
 import { ApiError, apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import type { Wanted } from "../encode/negotiate.ts";
+import type { Wanted } from "../encode/representation.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedKind, ServedResource } from "../resource/served.ts";
 import type { SubresourceAnswer, SubresourceWrite } from "../resource/subresources.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";
-import { answerObject, wantedObject } from "./answer.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { reporter, sentObject } from "./body.ts";
 import { keyOf } from "./scope.ts";
 import { subresourceRequest } from "./subresource-request.ts";

@@ -7,17 +7,16 @@ import {
   parseListOptions,
   validateListOptions,
 } from "@virtual-workspaces/apimachinery";
-import { negotiate } from "../encode/negotiate.ts";
+import { negotiate } from "../encode/representation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past } from "../storage.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
-import { cacheKey, visitIn } from "../watch/cache/objects.ts";
+import { cacheKey, visitIn } from "../watch/cache/cache.ts";
 import type { Snapshot } from "../watch/cache/readable-cache.ts";
 import { Selection } from "../watch/selection.ts";
-import { type Page, writeList } from "./answer.ts";
-import { directPage, type PageRequest, serveDirectList } from "./direct-list.ts";
-import { checkSelectable, FOREIGN, freshen, isCached, scopeOf } from "./scope.ts";
+import { directPage, type Page, type PageRequest, serveDirectList, writeList } from "./direct-list.ts";
+import { leaseOf, checkSelectable, FOREIGN, freshen, isCached, scopeOf } from "./scope.ts";
 
 /** Answers a LIST. */
 export async function serveList(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
@@ -45,7 +44,7 @@ export function pageRequest(exchange: AuthorizedExchange, resource: ServedResour
 }
 
 async function readPage(exchange: AuthorizedExchange, resource: ServedResource, request: PageRequest): Promise<Page> {
-  const lease = await exchange.core.hub.lease(resource, scopeOf(exchange));
+  const lease = await leaseOf(exchange, resource, scopeOf(exchange));
   try {
     const { snapshot, after } = await snapshotFor(exchange, lease, request.options);
     if ("past" in snapshot) return await pastPage(snapshot, { ...request, after }, exchange);

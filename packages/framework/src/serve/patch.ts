@@ -6,7 +6,7 @@ import type { Awaitable } from "../util/awaitable.ts";
 import { readKept } from "../write/keeping.ts";
 import { PATCH_MEDIA_TYPES, type PatchType, patchTypeOf } from "../write/patch-types.ts";
 import type { WriteRequest } from "../write/request.ts";
-import { answerObject, wantedObject } from "./answer.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { handPatch } from "./writes.ts";
 import { applying, patching } from "./patching.ts";
 import { keyOf } from "./scope.ts";

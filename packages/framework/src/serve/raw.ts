@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { bearerToken, callersToken } from "../authn/headers.ts";
-import { impersonationLines } from "../authn/impersonation.ts";
+import { impersonationLines } from "../authn/headers.ts";
 import { isAggregated } from "../discovery/negotiation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import { HookRequest } from "../hooks/hooks.ts";

@@ -9,7 +9,7 @@ import { checkKind, checkPlace } from "../write/identity.ts";
 import { PATCH_MEDIA_TYPES, patchTypeOf } from "../write/patch-types.ts";
 import type { Change, Draft, WriteRequest } from "../write/request.ts";
 import { checkUid } from "../write/update.ts";
-import { answerObject, wantedObject } from "./answer.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { reporter, sentObject } from "./body.ts";
 import { readObject } from "./get.ts";
 import { handPatch, passes, passWrite } from "./writes.ts";

@@ -54,6 +54,16 @@ function acceptEncodingOf({ headers }: AuthorizedExchange["req"]): string | unde
   return headers["accept-encoding"] as string | undefined;
 }
 
+/** A share in the cache that answers a request: the storage's own, or one that the hub keeps. @throws what the source's list throws */
+export function leaseOf(
+  { core }: AuthorizedExchange,
+  resource: ServedResource,
+  scope: Scope,
+): CacheLease | Promise<CacheLease> {
+  const { storage } = resource;
+  return storage.cache === undefined ? core.hub.share(resource, scope) : storage.cache(scope);
+}
+
 /** Whether lists are served from the cache that watches read, so that both always agree. */
 export function isCached({ storage }: ServedResource): boolean {
   if (storage.narrows === true) return storage.cache !== undefined && storage.list === undefined;

@@ -7,7 +7,7 @@ import {
   validateListOptions,
   withListDefaults,
 } from "@virtual-workspaces/apimachinery";
-import { negotiate } from "../encode/negotiate.ts";
+import { negotiate } from "../encode/representation.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import { eventBytes } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
@@ -15,12 +15,12 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past, Scope } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
-import { objectsIn } from "../watch/cache/objects.ts";
+import { objectsIn } from "../watch/cache/cache.ts";
 import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/readable-cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import { type Lane, Subscriber } from "../watch/lane.ts";
 import { everything, Selection } from "../watch/selection.ts";
-import { checkSelectable, FOREIGN, freshen, scopeOf, tooOld } from "./scope.ts";
+import { leaseOf, checkSelectable, FOREIGN, freshen, scopeOf, tooOld } from "./scope.ts";
 
 /** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
 export async function serveWatch(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
@@ -36,7 +36,7 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
   const scope = { ...scopeOf(exchange), labels, fields };
   // What the storage has selected is not selected once more: it may know fields that we do not.
   const selection = selectionOf(exchange, resource.storage.narrows === true ? everything : scope);
-  const lease = await exchange.core.hub.lease(resource, scope);
+  const lease = await leaseOf(exchange, resource, scope);
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
     if (exchange.res.destroyed) throw new Error("the client left");

@@ -4,13 +4,11 @@ import type { ReadyCheck } from "../core.ts";
 import { respond, respondStatus } from "../encode/respond.ts";
 import type { Exchange, MatchedExchange } from "../exchange.ts";
 import { shuttingDown } from "../fairness/fairness.ts";
-import { mayBeShortened } from "../listener/limits.ts";
-import { problem } from "../listener/malformed.ts";
-import { closeBehindAnswer } from "../listener/unread.ts";
+import { mayBeShortened, problem } from "../listener/malformed.ts";
+import { closeBehindAnswer } from "../listener/malformed.ts";
 import type { Mounted } from "../mounted.ts";
 import { METRICS_PATH } from "../observe/metrics/metrics.ts";
 import { requestInfo } from "../request/request-info.ts";
-import { delayOf } from "../util/numbers.ts";
 
 /** Of a query: no client of Kubernetes comes near. Node reads as many in a millisecond, and more in quadratic time. */
 const MOST_PARAMETERS = 1000;
@@ -30,7 +28,7 @@ export function accept(exchange: Exchange): void {
   refuseEncoded(req, res);
   if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
   core.identityHeaders.refuseListed(req);
-  if (!core.draining || isProbe(path)) return;
+  if (!core.ending.aborted || isProbe(path)) return;
   throw shuttingDown(exchange);
 }
 
@@ -188,7 +186,7 @@ export function deadline(exchange: Exchange): void {
     const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
     exchange.expire(error);
     respondStatus(res, error);
-  }, delayOf(allowed));
+  }, Math.min(allowed, core.longestDelay));
   timer.unref();
   exchange.deadline = timer;
   res.once("close", () => clearTimeout(timer));

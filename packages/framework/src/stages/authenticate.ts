@@ -1,10 +1,10 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
-import { type Impersonation, impersonationOf } from "../authn/impersonation.ts";
-import { decide } from "../authz/decide.ts";
+import { type Impersonation, impersonationOf } from "../authn/headers.ts";
+import { decide } from "../authz/authorization.ts";
 import type { AuthenticatedExchange, Exchange, Stage } from "../exchange.ts";
 import { AuthorizeQuestion } from "../hooks/hooks.ts";
-import { isUser, type User } from "../request/user.ts";
+import type { User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { enforce } from "./authorize.ts";
 
@@ -102,7 +102,7 @@ function accepted(exchange: Exchange, user: User): void {
 export function bounded(authenticate: Stage): Stage {
   return (exchange) => {
     const { core } = exchange;
-    const refusal = core.strangers.refusal(exchange);
+    const refusal = core.strangers.known.size === 0 ? undefined : core.strangers.refusal(exchange);
     if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal, "failed-authentications");
     try {
       const pending = authenticate(exchange);
@@ -147,4 +147,11 @@ function confined(exchange: AuthenticatedExchange, impersonated: User): Awaitabl
   if (become === undefined) return impersonated;
   const { params, signal } = exchange;
   return become({ user: exchange.user, impersonated, params, signal });
+}
+
+/** Whether a value is a user with a name, whichever copy of this package made it. */
+export function isUser(value: unknown): value is User {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, groups, in: isIn } = value as Partial<User>;
+  return typeof name === "string" && name !== "" && Array.isArray(groups) && typeof isIn === "function";
 }

@@ -5,7 +5,7 @@ import { delayOf } from "../util/numbers.ts";
 import { WatchCache } from "../watch/cache/cache.ts";
 import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
 import { processMinter } from "../watch/cache/minter.ts";
-import { cacheKey, objectsIn } from "../watch/cache/objects.ts";
+import { cacheKey, objectsIn } from "../watch/cache/cache.ts";
 import type { CacheEvent, CacheListener } from "../watch/cache/readable-cache.ts";
 import { Computation } from "./computation.ts";
 import type { FollowedDependency, InputReaders, ViewOptions, ViewSource } from "./options.ts";

@@ -1,6 +1,5 @@
 import type { ResourceDefinition } from "../definition.ts";
 import type { CacheLease, Scope, Storage } from "../storage.ts";
-import type { Awaitable } from "../util/awaitable.ts";
 import { delayOf } from "../util/numbers.ts";
 import type { ReadableCache } from "./cache/readable-cache.ts";
 import { Fanout } from "./fanout.ts";
@@ -48,9 +47,22 @@ export class WatchHub implements AsyncDisposable {
     return { ...this.#counted, sources: [...this.#feeds.values()].reduce((sum, { size }) => sum + size, 0) };
   }
 
-  /** A share in the cache that answers `scope`. @throws what the source's list throws */
-  lease(resource: WatchedResource, scope: Scope): Awaitable<CacheLease> {
-    return resource.storage.cache === undefined ? this.#share(resource, scope) : resource.storage.cache(scope);
+  /** A share in the cache that the hub keeps of what answers `scope`. @throws what the source's list throws */
+  share(resource: WatchedResource, scope: Scope): Promise<CacheLease> {
+    const { storage, definition } = resource;
+    const wide = storage.narrows === true ? scope : widened(scope);
+    let feeds = this.#feeds.get(storage);
+    if (feeds === undefined) {
+      feeds = new SourceFeeds({
+        definition,
+        source: storage,
+        linger: this.#options.linger,
+        onError: (error) => this.#options.onError(error, resource),
+        onEmpty: () => this.#feeds.delete(storage),
+      });
+      this.#feeds.set(storage, feeds);
+    }
+    return feeds.lease(wide, feedKey(storage, wide));
   }
 
   /** The open watches of a cache; released with {@link leave} when the last one ends. */
@@ -108,23 +120,6 @@ export class WatchHub implements AsyncDisposable {
 
   #bookmark(): void {
     for (const fanout of this.#fanouts.values()) fanout.bookmark();
-  }
-
-  #share(resource: WatchedResource, scope: Scope): Promise<CacheLease> {
-    const { storage, definition } = resource;
-    const wide = storage.narrows === true ? scope : widened(scope);
-    let feeds = this.#feeds.get(storage);
-    if (feeds === undefined) {
-      feeds = new SourceFeeds({
-        definition,
-        source: storage,
-        linger: this.#options.linger,
-        onError: (error) => this.#options.onError(error, resource),
-        onEmpty: () => this.#feeds.delete(storage),
-      });
-      this.#feeds.set(storage, feeds);
-    }
-    return feeds.lease(wide, feedKey(storage, wide));
   }
 }
 

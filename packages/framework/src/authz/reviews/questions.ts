@@ -5,9 +5,7 @@ import { isLongRunning, type RequestInfo } from "../../request/request-info.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { RequestOptions, Scope } from "../../storage.ts";
 import type { VirtualWorkspace } from "../../virtual-workspace.ts";
-import type { Authorizer, Decision, Rules } from "../authorization.ts";
-import { decide } from "../decide.ts";
-import { findIn, isReview, mayReview } from "./basic-user.ts";
+import { type Authorizer, type Decision, decide, isReview, mayReview, type Rules } from "../authorization.ts";
 import type { Attributes } from "./content.ts";
 
 /** What reviews are about. */
@@ -101,4 +99,20 @@ export function resourceInfo(attributes: Attributes, list: readonly ServedResour
     longRunning,
     upgrade: false,
   };
+}
+
+type Named = Pick<RequestInfo, "group" | "version" | "resource">;
+
+/** What of a list a request is about. */
+export function findIn(list: readonly ServedResource[], info: Named): ServedResource | undefined {
+  const name = nameOf(info);
+  return list.find(({ definition }) => nameOf(namedBy(definition)) === name);
+}
+
+function namedBy({ group, version, plural }: Omit<Named, "resource"> & { readonly plural: string }): Named {
+  return { group, version, resource: plural };
+}
+
+function nameOf({ group, version, resource }: Named): string {
+  return `${group}/${version}/${resource}`;
 }

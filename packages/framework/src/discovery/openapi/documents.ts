@@ -1,5 +1,5 @@
-import { keptBytes } from "../../encode/kept-bytes.ts";
-import { accepts, parseAccept } from "../../encode/negotiate.ts";
+import { keptBytes } from "../../encode/pieces.ts";
+import { accepts, parseAccept } from "../../encode/representation.ts";
 import type { Advertised } from "../../resource/served.ts";
 import { BoundedCache } from "../../util/bounded-cache.ts";
 import { contentHash, contentKey } from "../documents.ts";

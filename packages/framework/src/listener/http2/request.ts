@@ -1,6 +1,6 @@
 import { Http2ServerRequest, Http2ServerResponse, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
-import type { Carried } from "../connection.ts";
+import type { Carried } from "../connections.ts";
 
 /** A body that ended early, as HTTP/1.1 has it. */
 const CUT: NodeJS.ErrnoException = Object.assign(new Error("aborted"), { code: "ECONNRESET" });

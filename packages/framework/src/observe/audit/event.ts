@@ -1,7 +1,7 @@
 import { bearerToken, utf8 } from "../../authn/headers.ts";
 import type { Decision } from "../../authz/authorization.ts";
 import { statusOf } from "../../encode/respond.ts";
-import { clientCertificate } from "../../listener/connection.ts";
+import { clientCertificate } from "../../listener/connections.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
 import type { User } from "../../request/user.ts";
 import { microTime } from "../clock.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Authorizer, deny } from "../../authz/authorization.ts";
-import { parseAccept } from "../../encode/negotiate.ts";
+import { parseAccept } from "../../encode/representation.ts";
 import { respond } from "../../encode/respond.ts";
 import { problem } from "../../listener/malformed.ts";
 import type { MetricFamily } from "../../virtual-workspace.ts";

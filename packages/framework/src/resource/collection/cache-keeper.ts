@@ -4,7 +4,7 @@ import type { Awaitable } from "../../util/awaitable.ts";
 import type { WatchCache } from "../../watch/cache/cache.ts";
 import { type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
-import { objectsIn } from "../../watch/cache/objects.ts";
+import { objectsIn } from "../../watch/cache/cache.ts";
 
 /** Objects that are nowhere but in a watch cache: a change is told before it is acknowledged. */
 export class CacheKeeper implements Keeper {

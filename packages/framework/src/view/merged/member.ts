@@ -3,7 +3,7 @@ import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { CacheLease, Scope } from "../../storage.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import type { Encoded } from "../../watch/cache/encoded.ts";
-import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/objects.ts";
+import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/cache.ts";
 import { askedAfterNow } from "../../watch/source.ts";
 import type { ViewSource } from "../options.ts";
 import { Late, type MemberState, stateAfter } from "./options.ts";

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Encoded, withResourceVersion } from "./encoded.ts";
-import type { Objects } from "./objects.ts";
+import type { Objects } from "./cache.ts";
 
 /** What readers of a {@link WatchCache} need of it, and what stands for one must have. */
 export interface ReadableCache {
