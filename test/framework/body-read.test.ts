@@ -7,7 +7,7 @@ import { expect } from "chai";
 import express from "express";
 import { type ReadBodyOptions, readBody } from "../../packages/framework/src/body/read.ts";
 import { respond, respondStatus } from "../../packages/framework/src/encode/respond.ts";
-import { createListener } from "../../packages/framework/src/listener.ts";
+import { createListener } from "../../packages/framework/src/listener/listener.ts";
 import { computed } from "../_support/cpu.ts";
 import { Wire } from "../_support/wire.ts";
 

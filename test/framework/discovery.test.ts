@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parse } from "yaml";
 import { type DiscoveryAnswer, DiscoveryDocuments } from "../../packages/framework/src/discovery/documents.ts";
-import type { Advertised } from "../../packages/framework/src/served.ts";
+import type { Advertised } from "../../packages/framework/src/resource/served.ts";
 import { ALL, Author, ConfigMap, OldQuote, Quote, READ, served } from "./openapi-fixtures.ts";
 
 const V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";

@@ -1,6 +1,6 @@
 // What is kept of the names of headers that clients make up.
 import { expect } from "chai";
-import { KnownNames } from "../../packages/framework/src/known-names.ts";
+import { KnownNames } from "../../packages/framework/src/util/known-names.ts";
 
 describe("names of headers that are known", () => {
   it("are looked at once, unless they are long, and no more than a thousand are kept", () => {

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, symlinkSy
 import { join } from "node:path";
 import { jsonLog, type LogFileOptions } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { writerTo } from "../../packages/framework/src/lines/target.ts";
+import { writerTo } from "../../packages/framework/src/observe/log/target.ts";
 import { expectFault } from "../_setup/faults.ts";
 import { tree } from "../_setup/tree.ts";
 import { MEMOS, startAudited } from "../_support/audited.ts";

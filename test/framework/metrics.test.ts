@@ -12,7 +12,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import type { Exchange } from "../../packages/framework/src/exchange.ts";
-import { labelsOf } from "../../packages/framework/src/metrics/labels.ts";
+import { labelsOf } from "../../packages/framework/src/observe/metrics/labels.ts";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
 import { MEMOS, Memo, VIEW } from "../_support/audited.ts";

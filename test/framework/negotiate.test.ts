@@ -3,7 +3,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import fc from "fast-check";
-import { type AnswerKind, negotiate } from "../../packages/framework/src/encode/negotiate.ts";
+import { type AnswerKind, negotiate } from "../../packages/framework/src/encode/representation.ts";
 import { computed } from "../_support/cpu.ts";
 import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";

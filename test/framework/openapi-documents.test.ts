@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { contentHash } from "../../packages/framework/src/discovery/etag.ts";
+import { contentHash } from "../../packages/framework/src/discovery/documents.ts";
 import {
   type OpenApiAnswer,
   type OpenApiDocument,
   OpenApiDocuments,
-} from "../../packages/framework/src/openapi/documents.ts";
-import type { Advertised } from "../../packages/framework/src/served.ts";
+} from "../../packages/framework/src/discovery/openapi/documents.ts";
+import type { Advertised } from "../../packages/framework/src/resource/served.ts";
 import { ConfigMap, EVERYTHING, Quote, served } from "./openapi-fixtures.ts";
 
 const PREFIX = "/services/quotes/clusters/root";

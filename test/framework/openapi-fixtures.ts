@@ -1,6 +1,6 @@
 import { defineResource, type ResourceDefinition, type Verb } from "@virtual-workspaces/framework";
-import type { Advertised } from "../../packages/framework/src/served.ts";
-import { advertisedSubresources } from "../../packages/framework/src/subresource/advertised.ts";
+import type { Advertised } from "../../packages/framework/src/resource/served.ts";
+import { advertisedSubresources } from "../../packages/framework/src/resource/subresources.ts";
 
 export const READ: readonly Verb[] = ["get", "list", "watch"];
 export const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Schema } from "../../packages/framework/src/openapi/schema.ts";
-import { swaggerDocument } from "../../packages/framework/src/openapi/v2.ts";
-import { v2Kind, v2Schema } from "../../packages/framework/src/openapi/v2-schema.ts";
-import { v3Documents } from "../../packages/framework/src/openapi/v3.ts";
+import type { Schema } from "../../packages/framework/src/discovery/openapi/schema.ts";
+import { swaggerDocument } from "../../packages/framework/src/discovery/openapi/v2.ts";
+import { v2Kind, v2Schema } from "../../packages/framework/src/discovery/openapi/v2.ts";
+import { v3Documents } from "../../packages/framework/src/discovery/openapi/v3.ts";
 import { Author, ConfigMap, EVERYTHING, Quote, READ, served } from "./openapi-fixtures.ts";
 
 describe("OpenAPI v2", () => {

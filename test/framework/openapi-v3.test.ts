@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { groupVersionDocument, v3Documents } from "../../packages/framework/src/openapi/v3.ts";
+import { groupVersionDocument, v3Documents } from "../../packages/framework/src/discovery/openapi/v3.ts";
 import { ALL, Author, ConfigMap, EVERYTHING, Everything, OldQuote, Quote, READ, served } from "./openapi-fixtures.ts";
 
 type Json = { readonly [key: string]: Json } & readonly Json[] & string;

@@ -8,7 +8,7 @@ import {
   type Matchable,
   PathMatcher,
   parsePattern,
-} from "../../packages/framework/src/path.ts";
+} from "../../packages/framework/src/request/path.ts";
 import { computed } from "../_support/cpu.ts";
 
 const VIEWS = [

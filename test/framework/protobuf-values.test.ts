@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import type { ProtobufMessage } from "../../packages/framework/src/body/protobuf/message.ts";
 import { readProtobuf } from "../../packages/framework/src/body/protobuf/reader.ts";
-import { encodeMessage, type Message } from "../../packages/framework/src/openapi/protobuf.ts";
+import { encodeMessage, type Message } from "../../packages/framework/src/discovery/openapi/v2-protobuf.ts";
 
 const inner = (message: Message): { message: Message } => ({ message });
 const envelope = (raw: Buffer): Buffer =>

@@ -3,7 +3,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
-import { type RequestInfo, requestInfo } from "../../packages/framework/src/request-info.ts";
+import { type RequestInfo, requestInfo } from "../../packages/framework/src/request/request-info.ts";
 
 function read(target: string, method = "GET"): RequestInfo {
   const [tail = "", query = ""] = target.split("?");

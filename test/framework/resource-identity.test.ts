@@ -9,7 +9,7 @@ import {
   type ServedResource,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { requestInfo } from "../../packages/framework/src/request-info.ts";
+import { requestInfo } from "../../packages/framework/src/request/request-info.ts";
 import { expectFault } from "../_setup/faults.ts";
 import { UNEXPECTED } from "../_support/internal.ts";
 import { label, outcome, startPlain } from "../_support/plain.ts";

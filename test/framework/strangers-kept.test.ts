@@ -1,6 +1,6 @@
 // Why not through the front door: it takes more addresses than a machine has.
 import { expect } from "chai";
-import { IdentityHeaders } from "../../packages/framework/src/authn/identity-headers.ts";
+import { IdentityHeaders } from "../../packages/framework/src/authn/headers.ts";
 import type { Exchange } from "../../packages/framework/src/exchange.ts";
 import { Strangers } from "../../packages/framework/src/fairness/strangers.ts";
 

@@ -2,9 +2,9 @@
 import { defineResource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { DiscoveryDocuments } from "../../packages/framework/src/discovery/documents.ts";
-import { swaggerDocument } from "../../packages/framework/src/openapi/v2.ts";
-import { encodeSwagger } from "../../packages/framework/src/openapi/v2-protobuf.ts";
-import { groupVersionDocument } from "../../packages/framework/src/openapi/v3.ts";
+import { swaggerDocument } from "../../packages/framework/src/discovery/openapi/v2.ts";
+import { encodeSwagger } from "../../packages/framework/src/discovery/openapi/v2-protobuf.ts";
+import { groupVersionDocument } from "../../packages/framework/src/discovery/openapi/v3.ts";
 import { startPlain } from "../_support/plain.ts";
 import { MACHINES, Machine, machinesView } from "./machine-fixtures.ts";
 

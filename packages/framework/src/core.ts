@@ -1,33 +1,31 @@
 import type { IncomingMessage } from "node:http";
-import { accessLog, type RequestRecord } from "./access.ts";
-import type { Audit } from "./audit/audit.ts";
-import { Auditor } from "./audit/auditor.ts";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
-import { IdentityHeaders } from "./authn/identity-headers.ts";
-import { deny, type ImpersonationRule } from "./authorization.ts";
+import { IdentityHeaders } from "./authn/headers.ts";
+import { deny, type ImpersonationRule } from "./authz/authorization.ts";
 import { YamlReader } from "./body/yaml/reader.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
+import { OpenApiDocuments } from "./discovery/openapi/documents.ts";
 import { PiecePool } from "./encode/pieces.ts";
-import { Representations } from "./encode/representations.ts";
+import { Representations } from "./encode/representation.ts";
 import { Fairness } from "./fairness/fairness.ts";
-import { type RequestLimits, resolveLimits } from "./fairness/request-limits.ts";
+import { type RequestLimits, resolveLimits } from "./fairness/limits.ts";
 import { type StrangerLimits, Strangers } from "./fairness/strangers.ts";
-import { type Log, warningLog } from "./log.ts";
-import { Meters } from "./metrics/meters.ts";
-import { type Metrics, ServerMetrics } from "./metrics/metrics.ts";
-import type { RequestMeter } from "./metrics/request-meter.ts";
+import { Permissions } from "./hooks/permissions.ts";
+import { Revalidation } from "./hooks/revalidation.ts";
 import { Mounted } from "./mounted.ts";
-import { delayOf, whole } from "./numbers.ts";
+import { accessLog, type RequestRecord } from "./observe/access.ts";
+import type { Audit } from "./observe/audit/audit.ts";
+import { Auditor } from "./observe/audit/auditor.ts";
+import { type Log, warningLog } from "./observe/log/log.ts";
+import { Meters } from "./observe/metrics/family.ts";
+import { type Metrics, ServerMetrics } from "./observe/metrics/metrics.ts";
+import type { RequestMeter } from "./observe/metrics/request-meter.ts";
 import type { Observer } from "./observe/observer.ts";
-import { OpenApiDocuments } from "./openapi/documents.ts";
-import { PathMatcher } from "./path.ts";
-import type { Peers } from "./peers.ts";
-import { Permissions } from "./serve/permissions.ts";
-import { Revalidation } from "./serve/revalidation.ts";
-import { shuttingDown } from "./stages/accept.ts";
-import type { Awaitable } from "./storage.ts";
-import { Tracing } from "./tracing/tracing.ts";
-import { type VersionInfo, versionInfo } from "./version.ts";
+import { Tracing } from "./observe/tracing/tracing.ts";
+import { PathMatcher } from "./request/path.ts";
+import type { Peers } from "./request/raw-request.ts";
+import type { Awaitable } from "./util/awaitable.ts";
+import { delayOf, whole } from "./util/numbers.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 import { WatchHub } from "./watch/hub.ts";
 
@@ -113,7 +111,8 @@ export class ServerCore implements AsyncDisposable {
   readonly impersonation: ImpersonationRule;
   readonly takesCallersTokens: boolean;
   readonly peers: Peers | undefined;
-  readonly #retarget: CoreOptions["retarget"];
+  /** Sends a request where it is meant to go, where somebody says that. */
+  readonly retarget: ((request: IncomingMessage) => void) | undefined;
   readonly log: Log;
   /** Whoever wants to know of requests. */
   readonly observers: readonly Observer[];
@@ -127,6 +126,8 @@ export class ServerCore implements AsyncDisposable {
   /** What answers at `/metrics`. */
   readonly metrics: Mounted | undefined;
   readonly deadline: number;
+  /** The same as a timer takes it. */
+  readonly longestDelay: number;
   readonly fairness: Fairness;
   readonly strangers: Strangers;
   readonly hub: WatchHub;
@@ -137,12 +138,13 @@ export class ServerCore implements AsyncDisposable {
   readonly revalidation: Revalidation;
   readonly permissions: Permissions;
   readonly yaml: YamlReader = new YamlReader();
-  readonly version: VersionInfo = versionInfo();
   readonly tracing: Tracing = new Tracing();
   readonly checks: readonly (readonly [string, ReadyCheck])[];
   readonly #minWatchTimeout: number;
   readonly #isPart: boolean;
   readonly #ending = new AbortController();
+  /** Aborts when the server has begun to stop. */
+  readonly ending: AbortSignal = this.#ending.signal;
   #leaving = false;
   #draining = false;
 
@@ -150,7 +152,7 @@ export class ServerCore implements AsyncDisposable {
   constructor(options: ServerCoreOptions, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
     this.checks = checksOf(options);
-    this.#retarget = options.retarget;
+    this.retarget = options.retarget && retargeting(options.retarget, this.log);
     this.peers = options.peers;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
@@ -158,6 +160,7 @@ export class ServerCore implements AsyncDisposable {
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.takesCallersTokens = options.takesCallersTokens === true;
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
+    this.longestDelay = delayOf(this.deadline);
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
     const { audit, onRequest, within } = options;
     this.#isPart = within !== undefined;
@@ -205,11 +208,6 @@ export class ServerCore implements AsyncDisposable {
     return this.#draining;
   }
 
-  /** Aborts when the server has begun to stop. */
-  get ending(): AbortSignal {
-    return this.#ending.signal;
-  }
-
   /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws; Error when the audit log cannot be written */
   async start(): Promise<void> {
     try {
@@ -223,21 +221,11 @@ export class ServerCore implements AsyncDisposable {
     }
   }
 
-  /** Sends a request where it is meant to go. */
-  retarget(request: IncomingMessage): void {
-    if (this.#retarget === undefined) return;
-    try {
-      request.url = this.#retarget(request) ?? request.url ?? "/";
-    } catch (error) {
-      this.log({ level: "error", message: "retarget failed", error: String(error) });
-    }
-  }
-
   /** Turns new requests away and ends all watches cleanly: clients resume elsewhere. */
   drain(): void {
     this.#leaving = true;
     this.#draining = true;
-    this.fairness.drain(shuttingDown);
+    this.fairness.drain();
     this.hub.end();
     this.#ending.abort();
   }
@@ -269,4 +257,17 @@ function checksOf({ checks = {}, virtualWorkspaces }: CoreOptions): ServerCore["
       `checks: ${JSON.stringify(wrong)} must be lower-case letters, digits and dashes, and no view's name`,
     );
   return Object.entries(checks);
+}
+
+function retargeting(
+  retarget: NonNullable<CoreOptions["retarget"]>,
+  log: Log,
+): (request: IncomingMessage) => void {
+  return (request) => {
+    try {
+      request.url = retarget(request) ?? request.url ?? "/";
+    } catch (error) {
+      log({ level: "error", message: "retarget failed", error: String(error) });
+    }
+  };
 }

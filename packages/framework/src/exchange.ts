@@ -1,26 +1,48 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Origin } from "./audit/origin.ts";
-import type { AuditRecord } from "./audit/record.ts";
-import type { Decision } from "./authorization.ts";
-import { connectionOf } from "./connection.ts";
+import type { Decision } from "./authz/authorization.ts";
 import type { ServerCore } from "./core.ts";
-import { Warnings } from "./encode/warnings.ts";
-import type { Seat } from "./fairness/seat.ts";
-import { viaOf } from "./hops.ts";
-import type { LogRecord } from "./log.ts";
+import { Warnings } from "./encode/respond.ts";
+import type { Seat } from "./fairness/seats.ts";
+import { connectionOf } from "./listener/connections.ts";
 import type { Mounted } from "./mounted.ts";
-import type { RequestInfo } from "./request-info.ts";
-import type { ServedResource } from "./served.ts";
-import { parseTraceParent, type TraceParent } from "./tracing/trace-parent.ts";
-import type { User } from "./user.ts";
+import type { Origin } from "./observe/audit/origin.ts";
+import type { AuditedRequest, AuditRecord } from "./observe/audit/record.ts";
+import type { LogRecord } from "./observe/log/log.ts";
+import { viaOf } from "./request/request-info.ts";
+import type { RequestInfo } from "./request/request-info.ts";
+import { parseTraceParent, type TraceParent } from "./request/trace-parent.ts";
+import type { User } from "./request/user.ts";
+import type { ServedResource } from "./resource/served.ts";
 
 /** Why signals abort, made once: an error with its stack for every request that ends costs more than a GET. */
 const OVER = new DOMException("the request is over", "AbortError");
 
-/** One request on its way through the pipeline. Each stage adds what the ones after it need. */
-export class Exchange {
+/** One step of a request. It adds to the exchange, answers it, or throws an ApiError. Not async where it need not be. */
+export type Stage<Known extends Exchange = Exchange> = (exchange: Known) => void | Promise<void>;
+
+/** A request whose view is known, and what it asks of that. */
+export interface MatchedExchange extends Exchange {
+  mounted: Mounted;
+  info: RequestInfo;
+}
+
+/** A request whose caller is known. */
+export interface AuthenticatedExchange extends MatchedExchange {
+  user: User;
+}
+
+/** A request that the view's rule has allowed. */
+export interface AuthorizedExchange extends AuthenticatedExchange {
+  decision: Decision;
+}
+
+/**
+ * One request on its way through the pipeline. Each stage adds what the ones after it need; what has been established by then
+ * the types of stages say: {@link MatchedExchange}, {@link AuthenticatedExchange}, {@link AuthorizedExchange}.
+ */
+export class Exchange implements AuditedRequest {
   readonly core: ServerCore;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -46,13 +68,13 @@ export class Exchange {
   unknown: ApiError | undefined;
   /** The same, where a view that has the rest is there: answered once that has let the caller know. */
   misfit: ApiError | undefined;
-  // Set by the match stage.
-  mounted!: Mounted;
-  params!: Readonly<Record<string, string>>;
-  prefix!: string;
-  tail!: string;
-  // Set by the info stage.
-  info!: RequestInfo;
+  // Set by the match stage, unless no view serves the path.
+  mounted: Mounted | undefined;
+  params: Readonly<Record<string, string>> = NO_PARAMS;
+  prefix = "";
+  tail = "";
+  /** Set by the info stage, unless no view serves the path. */
+  info: RequestInfo | undefined;
   /** Set by the deadline stage, unless there is none. */
   deadline: NodeJS.Timeout | undefined;
   /** Set by the fairness stage when the request need not wait: it has a seat when it turns out to take one. */
@@ -127,12 +149,12 @@ export class Exchange {
 
   /** The same for what is written down: "" as long as it is not known which logical cluster a path leads to. */
   get knownCluster(): string {
-    if ((this.mounted as Mounted | undefined) === undefined) return "";
+    if (this.mounted === undefined) return "";
     return this.located || !this.mounted.locates ? this.cluster : "";
   }
 
   /** The servers that it has come through, as their `Via` says, and this view. */
-  get via(): string {
+  via(this: MatchedExchange): string {
     return viaOf(this.req.headers.via, this.mounted.name);
   }
 
@@ -178,12 +200,17 @@ export class Exchange {
    *
    * @throws ApiError 429 when too many are
    */
-  takeTime(): void {
+  takeTime(this: AuthenticatedExchange): void {
     if (this.info.longRunning) return;
     const refusal = this.core.fairness.longRunning.take(this);
     if (refusal !== undefined) throw refusal;
     clearTimeout(this.deadline);
     this.info = { ...this.info, longRunning: true };
+  }
+
+  /** Whether the request has come past authentication. */
+  isAuthenticated(): this is AuthenticatedExchange {
+    return this.user !== undefined && this.mounted !== undefined && this.info !== undefined;
   }
 
   /** Is no longer under way: what goes on from here on does so by itself. */
@@ -199,6 +226,8 @@ export class Exchange {
     this.#abort?.abort(reason);
   }
 }
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** Nothing that would have to be quoted in JSON. */
 const ID = /^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/;

@@ -5,9 +5,9 @@ import { isApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import type { Express } from "express";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
-import { type Handlers, handlers } from "./handlers.ts";
-import type { Log } from "./log.ts";
-import { problem } from "./malformed.ts";
+import { problem } from "./listener/malformed.ts";
+import type { Log } from "./observe/log/log.ts";
+import { type Handlers, handlers } from "./pipeline.ts";
 
 /** Express is loaded only where it is used: it would double the time that a server takes to start. */
 export function loadExpress(): () => Express {

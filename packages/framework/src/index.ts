@@ -1,10 +1,7 @@
 // What a view is written with.
 
 export { CLUSTER_ANNOTATION, type ObjectOf } from "@virtual-workspaces/apimachinery";
-export type { ObjectDetails } from "./collection/authored.ts";
-export { Collection, type CollectionOptions } from "./collection/collection.ts";
-export type { CollectionPart, SetValue } from "./collection/part.ts";
-export { Converted, type ConvertedOptions, converted } from "./convert/converted.ts";
+export type { Strategy, Verb } from "./definition.ts";
 export {
   groupResourceOf,
   type ResourceDefinition,
@@ -12,9 +9,23 @@ export {
   type Subresources,
   type TypedDefinition,
 } from "./definition.ts";
-export type { MetadataForm } from "./encode/partial.ts";
-export type { DiscoveredVerbs, PassedHandlers, PassOptions } from "./passed.ts";
-export type { PathParams } from "./path.ts";
+export type { MetadataForm } from "./encode/representation.ts";
+export type { PathParams } from "./request/path.ts";
+export type { RawRequest, WorkspaceRequest } from "./request/raw-request.ts";
+export type { ObjectDetails } from "./resource/collection/authored.ts";
+export { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
+export type { CollectionPart, SetValue } from "./resource/collection/part.ts";
+export type { DiscoveredVerbs, PassedHandlers, PassOptions, ServedResource, ServeOptions } from "./resource/served.ts";
+export type {
+  AdvertisedSubresource,
+  ConnectMethod,
+  ConnectSubresource,
+  KindSubresource,
+  NamedSubresource,
+  SubresourceAnswer,
+  SubresourceRequest,
+  SubresourceWrite,
+} from "./resource/subresources.ts";
 export {
   type ColumnSpec,
   type ContentOf,
@@ -24,19 +35,8 @@ export {
   Resource,
   type ResourceOptions,
 } from "./resource.ts";
-export type { ServedResource, ServeOptions, Verb } from "./served.ts";
-export type { Strategy } from "./strategy.ts";
-export type { AdvertisedSubresource } from "./subresource/advertised.ts";
-export type {
-  ConnectMethod,
-  ConnectSubresource,
-  KindSubresource,
-  NamedSubresource,
-  SubresourceAnswer,
-  SubresourceRequest,
-  SubresourceWrite,
-} from "./subresource/named.ts";
 export { SOURCE_VERSION_ANNOTATION } from "./view/annotations.ts";
+export { Converted, type ConvertedOptions, converted } from "./view/converted/converted.ts";
 export { Merged, merged } from "./view/merged/merged.ts";
 export type {
   MergedOptions,
@@ -49,6 +49,8 @@ export type {
   FollowedDependency,
   InputReaders,
   Mapped,
+  Reader,
+  ReaderPlace,
   UnmapContext,
   ViewContext,
   ViewDependency,
@@ -57,29 +59,34 @@ export type {
   WritableSource,
   WritableViewOptions,
 } from "./view/options.ts";
-export type { Reader, ReaderPlace } from "./view/reader.ts";
 export { View, view } from "./view/view.ts";
 export { WritableView } from "./view/writable-view.ts";
 export {
   type AskedResource,
   defineVirtualWorkspace,
   type Located,
-  type RawRequest,
   type SetupContext,
   type ViewDocument,
   type VirtualWorkspace,
-  type WorkspaceRequest,
 } from "./virtual-workspace.ts";
-export type { Admit, AdmitCheck, AdmitRequest } from "./write/admission.ts";
+export type { Admit, AdmitCheck, AdmitRequest } from "./write/request.ts";
 
 // Who may do what.
 
 export { type AnonymousOptions, anonymous } from "./authn/anonymous.ts";
 export type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 export type { CaSource } from "./authn/authorities.ts";
-export { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "./authn/bearer-tokens.ts";
-export { callersTokenHeaders } from "./authn/callers-token.ts";
+export {
+  bearerTokens,
+  staticTokens,
+  type TokenAuthenticator,
+  type TokenUser,
+  type TokenVerdict,
+  type TokenVerifier,
+  tokenFile,
+} from "./authn/bearer-tokens.ts";
 export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
+export { callersTokenHeaders } from "./authn/headers.ts";
 export {
   type AnonymousConfiguration,
   type AuthenticationConfiguration,
@@ -100,8 +107,6 @@ export type {
   UserValidationRule,
 } from "./authn/jwt/options.ts";
 export { type RequestHeaderOptions, requestHeader } from "./authn/request-header.ts";
-export { staticTokens, type TokenUser } from "./authn/static-tokens.ts";
-export { tokenFile } from "./authn/token-file.ts";
 export {
   type AuthorizeRequest,
   type Authorizer,
@@ -115,11 +120,9 @@ export {
   type ResourceRule,
   type Rules,
   type RulesRequest,
-} from "./authorization.ts";
-export { authenticated } from "./authz/authenticated.ts";
-export { groups } from "./authz/groups.ts";
-export { grantedRules } from "./authz/rbac/granted-rules.ts";
-export { type RuleQuestion, ruleAllows } from "./authz/rbac/matches.ts";
+} from "./authz/authorization.ts";
+export { authenticated, groups, readOnly } from "./authz/groups.ts";
+export { grantedRules, type RuleQuestion, ruleAllows } from "./authz/rbac/matches.ts";
 export type {
   ClusterRole,
   ClusterRoleBinding,
@@ -135,13 +138,7 @@ export type {
 export { type Grant, RbacPolicy } from "./authz/rbac/policy.ts";
 export { type PolicyRequest, type RbacSource, rbac } from "./authz/rbac/rbac.ts";
 export { type Named, subjectOf } from "./authz/rbac/subjects.ts";
-export { readOnly } from "./authz/read-only.ts";
-export { union } from "./authz/union.ts";
-export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
-export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
-export { type ReadBodyOptions, readBody } from "./body/read.ts";
-export { clientCertificate, connectionOf } from "./connection.ts";
-export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request-info.ts";
+export { reviewedUser, SelfReviews } from "./authz/reviews/access-reviews.ts";
 export type {
   AccessContent,
   AccessStatus,
@@ -152,7 +149,7 @@ export type {
   SubjectAccessSpec,
   TokenReviewContent,
   TokenReviewStatus,
-} from "./reviews/content.ts";
+} from "./authz/reviews/content.ts";
 export {
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
@@ -160,33 +157,21 @@ export {
   SelfSubjectRulesReview,
   SubjectAccessReview,
   TokenReview,
-} from "./reviews/kinds.ts";
-export { reviewedUser, SelfReviews } from "./reviews/self-reviews.ts";
-export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";
+} from "./authz/reviews/kinds.ts";
+export { union } from "./authz/union.ts";
+export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
+export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
+export { type ReadBodyOptions, readBody } from "./body/read.ts";
+export { clientCertificate, connectionOf } from "./listener/connections.ts";
+export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request/request-info.ts";
+export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./request/user.ts";
 
 // Where it is served.
 
-export type { RequestRecord } from "./access.ts";
-export { type Audit, type AuditOptions, audit } from "./audit/audit.ts";
-export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./audit/policy.ts";
 export type { CoreOptions, ReadyCheck } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
-export type { RequestLimits } from "./fairness/request-limits.ts";
+export type { RequestLimits } from "./fairness/limits.ts";
 export type { StrangerLimits } from "./fairness/strangers.ts";
-export { type JsonLog, type JsonLogOptions, jsonLog } from "./json-log.ts";
-export type { LogFileOptions } from "./lines/log-file.ts";
-export type { LineTarget } from "./lines/target.ts";
-export type { Log, LogRecord } from "./log.ts";
-export type { MetricDistribution, MetricFamily, MetricSample } from "./metrics/family.ts";
-export { type Metrics, type MetricsOptions, metrics } from "./metrics/metrics.ts";
-export type { PassOn, PeerQuestion, Peers } from "./peers.ts";
-export {
-  createServer,
-  type Listening,
-  type ListenOptions,
-  Server,
-  type ServerOptions,
-} from "./server.ts";
 export type {
   CertificateRequest,
   CertifiedSubject,
@@ -194,68 +179,84 @@ export type {
   KeyPair,
   Purpose,
   ServerPurpose,
-} from "./tls/generated/certificates.ts";
+} from "./listener/tls/generated/certificates.ts";
+export {
+  issue as issueCertificate,
+  type NewSigningRequest,
+  newSigningRequest,
+  signRequest,
+} from "./listener/tls/generated/certify.ts";
 export {
   type GeneratedTls,
   type GeneratedTlsOptions,
   generatedTls,
   type UserCertificate,
-} from "./tls/generated/generated.ts";
-export { issue as issueCertificate } from "./tls/generated/issue.ts";
-export { type NewSigningRequest, newSigningRequest, signRequest } from "./tls/generated/signing-request.ts";
-export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
+} from "./listener/tls/generated/generated.ts";
+export type { SniCertificate, TlsCertificate, TlsOptions } from "./listener/tls/options.ts";
+export type { RequestRecord } from "./observe/access.ts";
+export { type Audit, type AuditOptions, audit } from "./observe/audit/audit.ts";
+export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./observe/audit/check-policy.ts";
+export { type JsonLog, type JsonLogOptions, jsonLog } from "./observe/log/json-log.ts";
+export type { Log, LogRecord } from "./observe/log/log.ts";
+export type { LineTarget, LogFileOptions } from "./observe/log/target.ts";
+export { type Metrics, type MetricsOptions, metrics } from "./observe/metrics/metrics.ts";
+export type { PassOn, PeerQuestion, Peers } from "./request/raw-request.ts";
+export {
+  createServer,
+  type Listening,
+  type ListenOptions,
+  Server,
+  type ServerOptions,
+} from "./server.ts";
+export type { MetricDistribution, MetricFamily, MetricSample } from "./virtual-workspace.ts";
 
 // Requests passed on.
 
-export type { ProxyEngine } from "./proxy/engine.ts";
 export { type AskedUpstream, causeOfFault, lostWrite, upstreamFailure, upstreamFault } from "./proxy/failure.ts";
-export type { ProxyOptions } from "./proxy/options.ts";
+export type { ProxyEngine, ProxyOptions } from "./proxy/options.ts";
 export { proxy, ReverseProxy } from "./proxy/proxy.ts";
 export { Spells } from "./proxy/spells.ts";
 export { Targets, type TargetsOptions } from "./proxy/targets.ts";
 
 // Storages of one's own.
 
-export { type BytesContext, EncodedBytes } from "./bytes/encoded-bytes.ts";
-export { type ListParts, ListSplitter, type SplitterLimits } from "./bytes/list-splitter.ts";
-export type { Keeper, Swapped, SwapTerms } from "./collection/keeper.ts";
-export { type Answer, Registry, type RegistryOptions, type Timing } from "./collection/registry.ts";
-export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
-export { HOPS_HEADER, MOST_HOPS } from "./hops.ts";
+export { type KindVersion, KindVersions, type SelectableField } from "./definition.ts";
+export { type BytesContext, EncodedBytes } from "./encode/encoded-bytes.ts";
+export { type ListParts, ListSplitter, type SplitterLimits } from "./encode/list-splitter.ts";
+export { HOPS_HEADER, MOST_HOPS } from "./request/request-info.ts";
+export type { Keeper, Swapped, SwapTerms } from "./resource/collection/cache-keeper.ts";
+export type { Answer, Timing } from "./resource/collection/part.ts";
+export { Registry, type RegistryOptions } from "./resource/collection/registry.ts";
 export type {
-  Awaitable,
+  CacheLease,
+  Change,
+  ChangesOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
   EncodedList,
   GetOptions,
   ItemList,
   ListRequest,
   ListResult,
+  Past,
+  PastChanges,
+  PastRange,
+  PatchOptions,
   RequestOptions,
   Scope,
-  Storage,
-} from "./storage.ts";
-export type { CacheLease, Change, ChangesOptions, Past, PastChanges, PastRange } from "./storage-changes.ts";
-export type {
-  DeleteCollectionOptions,
-  DeleteOptions,
-  PatchOptions,
   SentWrite,
+  Storage,
   WriteOptions,
   Written,
-} from "./storage-writes.ts";
-export {
-  type CacheListener,
-  type CacheOptions,
-  type HistoryOptions,
-  type Position,
-  type Snapshot,
-  WatchCache,
-} from "./watch/cache.ts";
-export { CacheEvent, type EventType } from "./watch/event.ts";
+} from "./storage.ts";
+export type { Awaitable } from "./util/awaitable.ts";
+export { type CacheOptions, type HistoryOptions, WatchCache } from "./watch/cache/cache.ts";
+export { decodeObject, type Encoded, encodeObject } from "./watch/cache/encoded.ts";
+export { Minter, processMinter } from "./watch/cache/minter.ts";
+export type { Objects } from "./watch/cache/cache.ts";
+export type { CacheListener, Position, ReadableCache, Snapshot } from "./watch/cache/readable-cache.ts";
+export { CacheEvent, type EventType } from "./watch/cache/readable-cache.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";
-export { Minter, processMinter } from "./watch/minter.ts";
-export type { Objects } from "./watch/objects.ts";
-export type { ReadableCache } from "./watch/readable-cache.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";
-export { asDefined } from "./write/as-defined.ts";
-export { type KindVersion, KindVersions } from "./write/kind-versions.ts";
+export { asDefined } from "./write/kind.ts";
 export { schemaProblems } from "./write/schema-rules.ts";

@@ -1,16 +1,17 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Authorizer } from "./authorization.ts";
-import type { Log } from "./log.ts";
-import type { Matchable } from "./path.ts";
-import { Reviews } from "./reviews/reviews.ts";
-import { ResourceIndexes } from "./serve/resources.ts";
+import type { Authorizer } from "./authz/authorization.ts";
+import { Reviews } from "./authz/reviews/reviews.ts";
+import type { HookedView } from "./hooks/hooks.ts";
+import { ResourceIndexes } from "./hooks/hooks.ts";
+import type { Log } from "./observe/log/log.ts";
+import type { ObservedView } from "./observe/observer.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 
 /** How long a verdict about readiness is good for, ms. */
 const FRESH = 1_000;
 
 /** A virtual workspace within a running server: set up, ready or not. */
-export class Mounted implements Matchable, AsyncDisposable {
+export class Mounted implements ObservedView, HookedView, AsyncDisposable {
   readonly workspace: VirtualWorkspace;
   readonly reviews: Reviews;
   readonly indexes: ResourceIndexes;

@@ -1,54 +1,73 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import type { ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
-import type { Exchange } from "./exchange.ts";
-import { noteStarted, streamOf } from "./observe/observer.ts";
-import { accept } from "./stages/accept.ts";
-import { audit } from "./stages/audit.ts";
-import { authenticate } from "./stages/authenticate.ts";
-import { authorize } from "./stages/authorize.ts";
-import { deadline } from "./stages/deadline.ts";
-import { fairness } from "./stages/fairness.ts";
-import { health } from "./stages/health.ts";
-import { hops } from "./stages/hops.ts";
-import { impersonate } from "./stages/impersonate.ts";
-import { info } from "./stages/info.ts";
-import { locate } from "./stages/locate.ts";
-import { match } from "./stages/match.ts";
-import { ready } from "./stages/ready.ts";
-import { serve } from "./stages/serve.ts";
-import { bounded } from "./stages/strangers.ts";
+import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
+import { isPlain } from "./listener/malformed.ts";
+import { ignore, responseOn } from "./listener/malformed.ts";
+import { boundRest } from "./listener/malformed.ts";
+import { type ObservedRequest, observe, streamOf } from "./observe/observer.ts";
+import { serve } from "./serve/serve.ts";
+import { accept, deadline, health, info, match } from "./stages/accept.ts";
+import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
+import { authorize, fairness, hops, locate, ready } from "./stages/authorize.ts";
 
-/** One step of a request. It adds to the exchange, answers it, or throws an ApiError. Not async where it need not be. */
-export type Stage = (exchange: Exchange) => void | Promise<void>;
+/** Stages in order. Each may count on what those before it have established, which the compiler sees to. */
+class Pipeline<Known extends Exchange> {
+  readonly stages: readonly Stage<Known>[];
+
+  constructor(stages: readonly Stage<Known>[]) {
+    this.stages = stages;
+  }
+
+  add(...stages: readonly Stage<Known>[]): Pipeline<Known> {
+    return new Pipeline([...this.stages, ...stages]);
+  }
+
+  /** Adds a stage behind which more is known of each request: it ends all others. */
+  establish<More extends Known>(stage: Stage<Known>): Pipeline<More> {
+    return new Pipeline<More>([...this.stages, stage]);
+  }
+}
 
 /**
  * The way of every request, in order. Before `authenticate` only refusals of bad URLs, `/livez` and `/readyz`
  * are answered. A path that no view serves is refused after authentication: strangers do not learn what there is.
  */
-const pipeline: readonly Stage[] = [
+const pipeline = new Pipeline<Exchange>([
   accept, //       method, host, request id, size of the query, draining      400 405 431 503
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
   deadline, //     60 s; long-running requests have to begin by then          400 504
-  bounded(authenticate), // who asks; too many failures of one address  400 401 429 503, then 404 for a path nobody serves
-  audit, //        the first audit event; waits when they cannot be written    503
-  hops, //         through how many servers it has come, to end circles        500
-  ready, //        the virtual workspace's own readiness                      503
-  locate, //       what :cluster says → the name of a logical cluster         403 404 429 500
-  impersonate, //  as somebody else, if the server's rule allows it           400 403 500
-  fairness, //     so many at a time; the others wait, each user in turn      429 503
-  authorize, //    the virtual workspace's own rule                       400 403 500
-  serve, //        discovery, OpenAPI, objects, raw handler, upgrade          200 …
-];
+])
+  // who asks; too many failures of one address                          400 401 429 503, then 404 for a path nobody serves
+  .establish<AuthenticatedExchange>(bounded(authenticate))
+  .add(
+    audit, //        the first audit event; waits when they cannot be written    503
+    hops, //         through how many servers it has come, to end circles        500
+    ready, //        the virtual workspace's own readiness                      503
+    locate, //       what :cluster says → the name of a logical cluster         403 404 429 500
+    impersonate, //  as somebody else, if the server's rule allows it           400 403 500
+    fairness, //     so many at a time; the others wait, each user in turn      429 503
+  )
+  // the virtual workspace's own rule                                    400 403 500
+  .establish<AuthorizedExchange>(authorize)
+  // discovery, OpenAPI, objects, raw handler, upgrade                   200 …
+  .add(serve);
+
+/** Every stage gets what those before it have established. */
+const stages = pipeline.stages as readonly Stage[];
 
 /** Sends a request down the pipeline. Never rejects: whatever goes wrong becomes a Status, or the end of the stream. */
 export async function run(exchange: Exchange): Promise<void> {
   try {
-    for (const stage of pipeline) {
+    for (const stage of stages) {
       const pending = stage(exchange);
       if (pending !== undefined) {
-        exchange.core.fairness.hold(exchange);
+        if (exchange.admitted && exchange.isAuthenticated()) exchange.core.fairness.hold(exchange);
         await pending;
         // What is counted until a request is over would be counted for ever, and nobody is there to hear of the rest.
         if (streamOf(exchange).destroyed || exchange.expired) return;
@@ -93,4 +112,47 @@ function tell(exchange: Exchange, error: ApiError): void {
 /** Of what went wrong a client is told where to look: the same id as in `Audit-Id`. */
 function unexpected({ requestId }: Exchange): ApiError {
   return ApiError.internalError(`request ${requestId} failed, and the server's log says why`);
+}
+
+/** What a Node server's events are connected to. */
+export interface Handlers {
+  request(req: IncomingMessage, res: ServerResponse): void;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** The pipeline as handlers of a Node server. */
+export function handlers(core: ServerCore): Handlers {
+  const { observers, tracing } = core;
+  const handle = (exchange: Exchange): void => {
+    if (observers.length > 0) observe(exchange, observers);
+    void tracing.run(exchange, run);
+  };
+  const request = (req: IncomingMessage, res: ServerResponse): void => {
+    res.on("error", ignore);
+    // Somebody in front of a middleware took their time, and the client has left.
+    if (res.destroyed) return;
+    boundRest(req, res);
+    core.retarget?.(req);
+    handle(new Exchange(core, { req, res }));
+  };
+  return {
+    request,
+    upgrade: (req, socket, head) => {
+      socket.on("error", ignore);
+      // Node makes no response for upgrades; ours is there to refuse with.
+      const res = responseOn(socket as Socket, req);
+      if (res === undefined) return;
+      if (isPlain(req)) request(req, res);
+      else {
+        core.retarget?.(req);
+        handle(new Exchange(core, { req, res, head }));
+      }
+    },
+  };
+}
+
+/** To be called when the pipeline is through with a request: tells of answers that go on. */
+export function noteStarted(request: ObservedRequest): void {
+  if (request.info?.longRunning !== true || request.res.writableEnded || request.ended) return;
+  for (const observer of request.core.observers) observer.started?.(request);
 }

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { KubeObject, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   apiVersionOf,
   type CheckedSchema,
@@ -8,21 +7,25 @@ import {
   type FromSchema,
   isComputed,
   type JsonSchema,
+  type KubeObject,
+  type ObjectOf,
   type PathColumn,
   pluralOf,
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
-import { Collection, type CollectionOptions } from "./collection/collection.ts";
-import type { ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
-import type { SelectableField } from "./encoded.ts";
-import { type PassedHandlers, type PassOptions, passedResource } from "./passed.ts";
-import { objectSchema } from "./resource-schema.ts";
-import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
+import type { ScalePaths, SelectableField, Strategy, Subresources, TypedDefinition } from "./definition.ts";
+import { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
+import { checkScaled, scaleFields } from "./resource/scale/scale-fields.ts";
+import {
+  type PassedHandlers,
+  type PassOptions,
+  passedResource,
+  type ServedResource,
+  type ServeOptions,
+  serveStorage,
+} from "./resource/served.ts";
 import type { Storage } from "./storage.ts";
-import type { Strategy } from "./strategy.ts";
-import { scaleFields } from "./subresource/scale-fields.ts";
-import { checkScaled } from "./subresource/scale-schema.ts";
 
 /**
  * A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only), or what
@@ -274,4 +277,20 @@ function columnType(schema: JsonSchema, path: string): TableColumn["type"] {
   const type = at?.type;
   if (type === "integer" || type === "number" || type === "boolean") return type;
   return type === "string" && at?.format === "date-time" ? "date" : "string";
+}
+
+/** The schema of the whole object (without type and metadata) from what the author gave. */
+function objectSchema(options: ResourceOptions<JsonSchema, JsonSchema, JsonSchema>): JsonSchema {
+  const { kind, spec, status, schema, description } = options;
+  if (schema !== undefined && (spec !== undefined || status !== undefined)) {
+    throw new Error(`${kind}: give either schema, or spec and status, not both`);
+  }
+  const described = description === undefined ? {} : { description };
+  if (schema !== undefined) return { ...schema, ...described };
+  return {
+    type: "object",
+    ...described,
+    ...(spec === undefined ? {} : { required: ["spec"] }),
+    properties: { ...(spec === undefined ? {} : { spec }), ...(status === undefined ? {} : { status }) },
+  };
 }

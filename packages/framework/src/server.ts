@@ -5,19 +5,19 @@ import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Express } from "express";
-import { Connections } from "./connections.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
-import { isServed } from "./h2c.ts";
-import { type Handlers, handlers } from "./handlers.ts";
-import { LISTENER_LIMITS } from "./limits.ts";
-import { createListener } from "./listener.ts";
-import { METRICS_PATH, type Metrics } from "./metrics/metrics.ts";
-import { delayOf, whole } from "./numbers.ts";
-import { pipe } from "./pipe.ts";
-import type { TlsOptions } from "./tls/options.ts";
-import { ServingTls } from "./tls/serving.ts";
+import { Connections } from "./listener/connections.ts";
+import { isServed } from "./listener/malformed.ts";
+import { LISTENER_LIMITS } from "./listener/limits.ts";
+import { createListener } from "./listener/listener.ts";
+import { pipe } from "./listener/pipe.ts";
+import type { TlsOptions } from "./listener/tls/options.ts";
+import { ServingTls } from "./listener/tls/serving.ts";
+import { METRICS_PATH, type Metrics } from "./observe/metrics/metrics.ts";
+import { type Handlers, handlers } from "./pipeline.ts";
+import { delayOf, whole } from "./util/numbers.ts";
 
 const HTTP_1: readonly string[] = ["http/1.1"];
 const HTTP_2_OR_1: readonly string[] = ["h2", ...HTTP_1];
@@ -164,7 +164,7 @@ export class Server implements AsyncDisposable {
   /** Loaded only where it is spoken: it would add to the time that a server takes to start. */
   async #offerHttp2(): Promise<void> {
     if (this.#tls === undefined || this.#app !== undefined) return;
-    const { serveHttp2 } = await import("./http2/listener.ts");
+    const { serveHttp2 } = await import("./listener/http2/listener.ts");
     serveHttp2(this.#http, this.#connections, this.#request);
     if (this.#app === undefined) this.#protocols = HTTP_2_OR_1;
   }

@@ -1,28 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type {
   FieldSelector,
+  FieldValidation,
   KubeObject,
   LabelSelector,
   ObjectKey,
   ObjectMeta,
+  Preconditions,
+  PropagationPolicy,
   Status,
 } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition } from "./definition.ts";
-import type { Encoded } from "./encoded.ts";
-import type { CacheLease, Change, ChangesOptions } from "./storage-changes.ts";
-import type {
-  DeleteCollectionOptions,
-  DeleteOptions,
-  PatchOptions,
-  SentWrite,
-  WriteOptions,
-  Written,
-} from "./storage-writes.ts";
-import type { Identity, User } from "./user.ts";
-import type { KindVersions } from "./write/kind-versions.ts";
-
-/** Now or later. What answers at once keeps the request synchronous, and cheaper. */
-export type Awaitable<T> = T | Promise<T>;
+import type { KindVersions, ResourceDefinition } from "./definition.ts";
+import type { Identity, User } from "./request/user.ts";
+import type { Awaitable } from "./util/awaitable.ts";
+import type { Encoded } from "./watch/cache/encoded.ts";
+import type { CacheEvent, ReadableCache } from "./watch/cache/readable-cache.ts";
 
 /**
  * All that a stream may know and keep after the request that opened it is gone. What belongs to one
@@ -217,4 +209,143 @@ export interface Storage<T extends KubeObject = KubeObject> {
 /** Whether a list came as bytes. */
 export function isEncodedList(list: ListResult): list is EncodedList {
   return "body" in list;
+}
+
+/**
+ * One step of a source. Versions must increase from change to change; the first is above the one
+ * that {@link Storage.changes} was asked to start after.
+ */
+export type Change<T extends KubeObject = KubeObject> =
+  | { readonly type: "set"; readonly object: T | Encoded }
+  | { readonly type: "delete"; readonly key: ObjectKey; readonly resourceVersion: string }
+  /** Everything up to this version has been told. Becomes bookmarks; Kubernetes calls it progress notify. */
+  | { readonly type: "progress"; readonly resourceVersion: string }
+  /** The source cannot tell what happened: the hub lists again and open watches end with 410. */
+  | { readonly type: "expired"; readonly message?: string };
+
+/** What a stream is opened with. */
+export interface ChangesOptions {
+  /** Aborts when nobody listens any more. The iterator must then end. */
+  readonly signal: AbortSignal;
+}
+
+/** Some of what happened in the past. */
+export interface PastChanges {
+  /** Oldest first, whole versions, each change with what was there before. */
+  readonly events: readonly CacheEvent[];
+  /** Up to here everything has been told: above what was asked for, or what the cache holds. */
+  readonly version: string;
+}
+
+/** What a storage remembers of the time before its watch cache does: a store on disk has more room for it. */
+export interface Past {
+  /**
+   * What happened after a version, as much as is well told at once. Many ask the same when a server has been started anew:
+   * they may be given the same. @throws ApiError 410 when that is not known any more either
+   */
+  changes(after: string, options: ChangesOptions): Promise<PastChanges>;
+  /**
+   * The objects of a logical cluster and namespace ("" for all of either) as they were at a version, behind the key
+   * `after`, in the order of a cache. @throws ApiError 410 @default they are not known any more
+   */
+  objects?(version: string, range: PastRange, options: ChangesOptions): AsyncIterable<Encoded>;
+  /** Whether {@link changes} may wait for long, as for another server: no request is counted as under way meanwhile. @default false */
+  readonly waits?: boolean;
+}
+
+/** Which objects of the past are wanted. */
+export interface PastRange extends Omit<ObjectKey, "name"> {
+  /** A whole key as a cache orders by, "" to begin with the first. */
+  readonly after: string;
+  /** After how many the reader very likely stops. @default it reads all */
+  readonly atOnce?: number;
+}
+
+/** A share in a watch cache. Whoever holds one releases it exactly once. */
+export interface CacheLease extends Disposable {
+  readonly cache: ReadableCache;
+  /** @default nothing is remembered but what the cache does */
+  readonly past?: Past;
+  /**
+   * Resolves when the cache is no staler than its source was when this was called. One of several sources that cannot be
+   * reached is named by `warn`, and does not keep the others from being read.
+   */
+  readonly confirm: (
+    request: Pick<RequestOptions, "signal"> & Partial<Pick<RequestOptions, "warn">>,
+  ) => Awaitable<void>;
+  /**
+   * Called before an object that is not there is answered 404. @throws ApiError 503 when nobody knows, as one of several
+   * sources has never been reached. @default it is known
+   */
+  readonly checkAbsent?: () => void;
+}
+
+/** What a create or an update is to do, and on whose behalf (Kubernetes' `CreateOptions`, `UpdateOptions`). */
+export interface WriteOptions extends RequestOptions {
+  /** True only for a storage with a {@link Storage.lifecycle} of its own: do everything but keep the result. */
+  readonly dryRun: boolean;
+  /** Who the fields belong to that this write sets. */
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  /**
+   * Set when only this part of the object is written; `scale` only where a Scale is handed over as it came. A storage that passes writes on says so to whoever is behind it; one
+   * that keeps objects need not look, since it is given them whole. @default the object itself
+   */
+  readonly subresource?: "status" | "scale";
+  /**
+   * Asked of an object as it would be kept, before it is, dry runs included; `undefined` when the storage that is asked to
+   * write would not show it. Throws to refuse. Views set it; a storage with a {@link Storage.lifecycle} of its own asks.
+   */
+  readonly accept?: (object: KubeObject | undefined) => void;
+}
+
+/** A create or an update, as the client sent it. */
+export interface SentWrite extends WriteOptions {
+  readonly verb: "create" | "update";
+  /** Of a create without a name: that is in the body, or still to be made. */
+  readonly key: ObjectKey;
+  /** `application/json`, `application/yaml`, or whatever else the client said. */
+  readonly contentType: string;
+  /** As it came; what comes as protobuf, as JSON. */
+  readonly body: Buffer;
+}
+
+/** What a patch is, as the client sent it (Kubernetes' `PatchOptions`). */
+export interface PatchOptions extends WriteOptions {
+  /** The kind of patch: `application/json-patch+json`, `application/apply-patch+yaml`, … */
+  readonly contentType: string;
+  /** As it came. */
+  readonly patch: Buffer;
+  /** Of an apply: take fields away from other managers. */
+  readonly force: boolean;
+}
+
+/** What a delete is to do, as the client said (Kubernetes' `DeleteOptions`). */
+export interface DeleteOptions extends RequestOptions {
+  /** As {@link WriteOptions.dryRun}. */
+  readonly dryRun: boolean;
+  /** How long the object may take to end by itself, s. @default what its kind says */
+  readonly gracePeriodSeconds?: number;
+  /** What becomes of its dependents. @default the storage's to say */
+  readonly propagationPolicy?: PropagationPolicy;
+  /** The older form of {@link propagationPolicy}. */
+  readonly orphanDependents?: boolean;
+  /** What the object must still be: 409 if it is not. */
+  readonly preconditions?: Preconditions;
+}
+
+/** What a delete of many is to do, and of which page of them. */
+export interface DeleteCollectionOptions extends DeleteOptions, ListRequest {}
+
+/** What a write left behind. */
+export interface Written<T extends KubeObject = KubeObject> {
+  readonly object: T | Encoded;
+  /** True: answered 201. */
+  readonly created?: boolean;
+}
+
+/** Whether a delete was answered by a Status rather than by an object. */
+export function isStatus(answer: object): answer is Status {
+  const { kind, apiVersion } = answer as Partial<Status>;
+  return kind === "Status" && apiVersion === "v1" && !("bytes" in answer);
 }

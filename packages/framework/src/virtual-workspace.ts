@@ -2,20 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { GroupOrder } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "./authn/authenticator.ts";
-import type { AuthorizeRequest, Authorizer } from "./authorization.ts";
-import type { Log } from "./log.ts";
-import type { MetricFamily } from "./metrics/family.ts";
-import { checkPrefix, type PathParams, parsePattern } from "./path.ts";
-import type { ServedResource } from "./served.ts";
-import type { Awaitable } from "./storage.ts";
-import type { User } from "./user.ts";
-
-/** What hooks of a virtual workspace are told of a request. */
-export interface WorkspaceRequest<Params> {
-  readonly user: User;
-  readonly params: Params;
-  readonly signal: AbortSignal;
-}
+import type { AuthorizeRequest, Authorizer } from "./authz/authorization.ts";
+import type { Log } from "./observe/log/log.ts";
+import { checkPrefix, type PathParams, parsePattern } from "./request/path.ts";
+import type { RawRequest, WorkspaceRequest } from "./request/raw-request.ts";
+import type { ServedResource } from "./resource/served.ts";
+import type { Awaitable } from "./util/awaitable.ts";
 
 /** A resource as a path names it. */
 export interface AskedResource {
@@ -23,47 +15,6 @@ export interface AskedResource {
   readonly version: string;
   /** The plural. */
   readonly resource: string;
-}
-
-/** What the raw hooks are told besides. */
-export interface RawRequest<Params> extends WorkspaceRequest<Params> {
-  readonly requestId: string;
-  /** The URL before the tail, `/services/<name>/…`, as it came: what the client said for `:cluster` too. */
-  readonly prefix: string;
-  /** The rest of the path, byte for byte as it came, without the query. */
-  readonly tail: string;
-  /** With its question mark, or "". */
-  readonly search: string;
-  /** Through how many API servers it has come that passed it on, for whoever passes it on: they say one more. */
-  readonly hops: number;
-  /** Through which, this view last, as a `Via` header says it. What clients and servers between say: for finding a circle. */
-  readonly via: string;
-  /**
-   * The bearer token that the caller has brought, where the view {@link VirtualWorkspace.takesToken}; `undefined` of callers who go on as
-   * somebody else, whose it is not. Whoever has it can do whatever the caller may, here and wherever else it counts.
-   */
-  readonly token?: string | undefined;
-  /**
-   * As whom the caller wants to go on, flat pairs as they came (`Impersonate-*`), where the view {@link VirtualWorkspace.passesImpersonation}:
-   * nobody here has asked whether they may.
-   */
-  readonly impersonation?: readonly string[] | undefined;
-  /**
-   * Says that the caller's own credentials turned out to be nobody's: for whoever lets in those whom nobody knows, and hears from the server
-   * behind who they are. Counts as a failed authentication of the client's address (`strangers` of the server).
-   */
-  readonly loginFailed: () => void;
-  /**
-   * Says that the request is open-ended, as a watch is: it no longer counts as one under way. An upgrade does so by itself.
-   *
-   * @throws ApiError 429 when too many are
-   */
-  readonly takeTime: () => void;
-  /**
-   * Aborts when what is open-ended should come to its end: the server begins to close, for clients to go elsewhere, or the view's rule,
-   * asked again as its `watchesEvery` says, does not allow it any more. A connection that was upgraded is cut then.
-   */
-  readonly ending: AbortSignal;
 }
 
 /** What `locate` says where a name alone does not: all hooks are told of the parameters, besides those of the path. */
@@ -248,3 +199,33 @@ export function defineVirtualWorkspace<const Path extends string>(
   // Parameters are looked up by the names in `path`, which the matcher guarantees.
   return Object.freeze(options) as unknown as VirtualWorkspace;
 }
+
+/** One time series: its labels in the order of the family's names, and what is counted. */
+export interface MetricSample {
+  readonly labels: readonly string[];
+  readonly value: number;
+}
+
+/** What a histogram has seen of one set of labels. */
+export interface MetricDistribution {
+  readonly labels: readonly string[];
+  /** How many were at most each bound; not cumulated. */
+  readonly counts: readonly number[];
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** A metric and all its series, as they are now. */
+export type MetricFamily = {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+} & (
+  | { readonly type: "counter" | "gauge"; readonly samples: readonly MetricSample[] }
+  | {
+      readonly type: "histogram";
+      /** The upper bounds of its buckets, rising. */
+      readonly bounds: readonly number[];
+      readonly samples: readonly MetricDistribution[];
+    }
+);

@@ -1,6 +1,6 @@
 // Patterns of schemas: as Go reads them, and in linear time.
 import { expect } from "chai";
-import { linearPattern } from "../../../packages/framework/src/cel/pattern.ts";
+import { linearPattern } from "../../../packages/framework/src/cel/values/pattern.ts";
 import { computed } from "../../_support/cpu.ts";
 
 describe("linearPattern", () => {

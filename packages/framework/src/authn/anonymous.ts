@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { clientCertificate } from "../connection.ts";
-import { ANONYMOUS, UNAUTHENTICATED, User } from "../user.ts";
+import { clientCertificate } from "../listener/connections.ts";
+import { ANONYMOUS, UNAUTHENTICATED, User } from "../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
-import { bearerToken } from "./bearer-token.ts";
+import { bearerToken } from "./headers.ts";
 
 /** For which requests nobody need log in. */
 export interface AnonymousOptions {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { Awaitable } from "../storage.ts";
-import type { User } from "../user.ts";
+import type { User } from "../request/user.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 
 /** What the server knows of the connection that a request came on. */
 export interface ConnectionFacts {

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { readText } from "../tls/pair.ts";
+import { readText } from "../listener/tls/pair.ts";
 import type { Authenticator } from "./authenticator.ts";
 
 /**

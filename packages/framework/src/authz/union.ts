@@ -6,8 +6,8 @@ import {
   deny,
   type Rules,
   type RulesRequest,
-} from "../authorization.ts";
-import { decide } from "./decide.ts";
+} from "./authorization.ts";
+import { decide } from "./authorization.ts";
 
 /**
  * Asks one after the other; the first yes decides, as in Kubernetes' union authorizer, and those behind it are not asked.

@@ -1,12 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "../storage.ts";
-import { BODY_LIMITS } from "./limits.ts";
-import { isPatch, isYaml, mediaTypeOf, OBJECT_MEDIA_TYPES } from "./media-types.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { BODY_LIMITS } from "../util/limits.ts";
 import { PROTOBUF, ProtobufFault, type ProtobufMessage } from "./protobuf/message.ts";
 import { readProtobuf } from "./protobuf/reader.ts";
-import { YamlFault } from "./yaml/fault.ts";
 import { readShortYaml, type YamlReader } from "./yaml/reader.ts";
+import { YamlFault } from "./yaml/value.ts";
 
 /** What a request's body says. */
 export interface DecodedBody {
@@ -136,3 +135,17 @@ function summary(body: Buffer): string {
   const head = body.subarray(0, 30).toString(body[0] === BRACE ? "utf8" : "hex");
   return body.length > 30 ? `${head} ...` : head;
 }
+
+/** What objects and options are sent as. Kubernetes takes protobuf too for its own kinds, and CBOR where it is enabled. */
+const OBJECT_MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
+
+/** A media type without its parameters, of those that are accepted; none is JSON, where that is accepted. @throws ApiError 415 */
+function mediaTypeOf(contentType: string | undefined, accepted: readonly string[]): string {
+  const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const named = type === "" ? "application/json" : type;
+  if (!accepted.includes(named)) throw ApiError.unsupportedMediaType(accepted);
+  return named;
+}
+
+const isYaml = (mediaType: string): boolean => /[/+]yaml$/.test(mediaType);
+const isPatch = (mediaType: string): boolean => mediaType.includes("-patch+");

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { MAX_BODY } from "./limits.ts";
-import { closeBehindAnswer } from "./unread.ts";
+import { closeBehindAnswer } from "../listener/malformed.ts";
+import { MAX_BODY } from "../util/limits.ts";
 
 /** How {@link readBody} reads. */
 export interface ReadBodyOptions {

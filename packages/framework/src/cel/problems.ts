@@ -1,12 +1,18 @@
 import {
+  fieldDuplicate,
+  fieldForbidden,
   fieldInvalid,
+  fieldRequired,
+  OMITTED_VALUE,
+  type RuleSite,
+  resolveFieldPath,
+  ruleField,
   type StaticRuleSite,
   type StatusCause,
   type ValidationRule,
 } from "@virtual-workspaces/apimachinery";
-import type { CompiledRule } from "./compiled-rule.ts";
-import { Budget } from "./cost/budget.ts";
-import { MAX_REQUEST_BYTES, shapeOf } from "./types/shape.ts";
+import type { CompiledRule, Finding } from "./compiled-rule.ts";
+import { MAX_REQUEST_BYTES, shapeOf } from "./values/shape.ts";
 
 /** What all rules of one schema may cost. */
 export function schemaBudget(): Budget {
@@ -71,4 +77,77 @@ function invalidRule(field: string, rule: ValidationRule, detail: string): Statu
     OptionalOldSelf: rule.optionalOldSelf ?? null,
   }).replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
   return { reason: "FieldValueInvalid", message: `Invalid value: ${value}: ${detail}`, field };
+}
+
+/** What one rule may cost by its estimate. */
+const RULE_LIMIT = 10_000_000;
+/** What all rules of a schema may cost. */
+const SCHEMA_LIMIT = 100_000_000;
+/** How many of the most expensive are named when all together cost too much, and what one costs at least to be named. */
+const NAMED = 4;
+const EXPENSIVE = SCHEMA_LIMIT / 100;
+
+/** What the expressions of a schema cost, and where they are. */
+class Budget {
+  readonly #costs: { readonly field: string; readonly cost: number }[] = [];
+
+  /** Accounts for an expression. @returns what is wrong if it alone costs too much */
+  add(field: string, cost: number, what: "rule" | "messageExpression"): StatusCause[] {
+    this.#costs.push({ field, cost });
+    return cost > RULE_LIMIT ? [fieldForbidden(field, excess(`estimated ${what} cost`, cost, RULE_LIMIT))] : [];
+  }
+
+  /** What is wrong if all together cost too much. */
+  problems(schemaField: string): StatusCause[] {
+    const total = this.#costs.reduce((all, { cost }) => all + cost, 0);
+    if (total <= SCHEMA_LIMIT) return [];
+    const worst = this.#costs
+      .filter(({ cost }) => cost >= EXPENSIVE)
+      .sort((a, b) => b.cost - a.cost)
+      .slice(0, NAMED);
+    const contribution = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+    const what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+    return [
+      ...worst.map(({ field }) => fieldForbidden(field, contribution)),
+      fieldForbidden(schemaField, excess(what, total, SCHEMA_LIMIT)),
+    ];
+  }
+}
+
+function excess(what: string, cost: number, limit: number): string {
+  const factor = cost / limit;
+  const shown = factor > 100 ? "more than 100x" : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
+  const remedy =
+    "try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared";
+  return `${what} exceeds budget by factor of ${shown} (${remedy})`;
+}
+
+/** What a rule says of a site as a cause, with the rule's own reason and field. */
+export function causeOf(site: RuleSite, rule: ValidationRule, { kind, detail }: Finding): StatusCause {
+  const type = site.schema.type ?? "";
+  if (kind === "error") return fieldInvalid(ruleField(site), type, detail);
+  const field = ruleField(site, normalizedPath(rule, site));
+  const value = type === "object" || type === "array" ? OMITTED_VALUE : site.self;
+  switch (rule.reason) {
+    case "FieldValueForbidden":
+      return fieldForbidden(field, detail);
+    case "FieldValueRequired":
+      return fieldRequired(field, detail);
+    case "FieldValueDuplicate":
+      return fieldDuplicate(field, value);
+    default:
+      return fieldInvalid(field, value, detail);
+  }
+}
+
+/** What is said of a site when there is no budget left. */
+export function exhausted(site: RuleSite): StatusCause {
+  const detail = "validation failed due to running out of cost budget, no further validation rules will be run";
+  return fieldInvalid(ruleField(site), site.schema.type ?? "", detail);
+}
+
+function normalizedPath({ fieldPath = "" }: ValidationRule, site: RuleSite): string {
+  if (fieldPath === "") return "";
+  const resolved = resolveFieldPath(fieldPath, site.schema);
+  return typeof resolved === "string" ? "" : resolved.path;
 }

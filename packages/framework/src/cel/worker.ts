@@ -1,6 +1,6 @@
-import { answerMessages } from "../worker/answer.ts";
+import { answerMessages } from "../util/worker/answer.ts";
 import type { CompiledRule, Finding } from "./compiled-rule.ts";
-import { RuleCompiler, type RulePlace } from "./site-rules.ts";
+import { RuleCompiler, type RulePlace } from "./compiled-rule.ts";
 
 /** Sites whose rules are to be evaluated elsewhere. */
 export interface WorkerTask {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   aggregatedDiscoveryDocument,
   apiGroupDocument,
@@ -6,15 +7,16 @@ import {
   apiVersionOf,
   apiVersionsDocument,
   type DiscoveredResource,
+  type DiscoveredSubresource,
   type GroupOrder,
   type GroupVersion,
 } from "@virtual-workspaces/apimachinery";
-import { BoundedCache } from "../bounded-cache.ts";
-import { keptBytes } from "../bytes/kept-bytes.ts";
-import { yamlOf } from "../encode/yaml.ts";
-import type { Advertised } from "../served.ts";
-import { contentKey, discovered } from "./discovered.ts";
-import { etagOf } from "./etag.ts";
+import type { ResourceDefinition } from "../definition.ts";
+import { keptBytes } from "../encode/pieces.ts";
+import { yamlOf } from "../encode/respond.ts";
+import type { Advertised } from "../resource/served.ts";
+import type { AdvertisedSubresource } from "../resource/subresources.ts";
+import { BoundedCache } from "../util/bounded-cache.ts";
 import {
   DISCOVERY_MEDIA_TYPES,
   type DiscoveryFormat,
@@ -118,4 +120,63 @@ function write(place: Place, format: DiscoveryFormat, resources: readonly Discov
   const json = Buffer.from(`${JSON.stringify(document)}\n`);
   const body = keptBytes(encoding === "yaml" ? yamlOf(json) : json);
   return { contentType: discoveryContentType(format), body, etag: etagOf(body) };
+}
+
+/** What discovery tells of a served resource: its own verbs, so that it cannot differ from what is routed. */
+function discovered({ definition, verbs, subresources, storedAs = definition }: Advertised): DiscoveredResource {
+  const { group, version, kind, plural, singular, scope, shortNames, categories } = definition;
+  return {
+    group,
+    version,
+    kind,
+    plural,
+    singular,
+    namespaced: scope === "Namespaced",
+    shortNames,
+    categories,
+    verbs,
+    storageVersionHash: storageVersionHash(storedAs),
+    subresources: subresources.map((one) => discoveredSubresource(one, definition)),
+  };
+}
+
+/** Its group and version are told where they are not the resource's. */
+function discoveredSubresource(
+  { name, verbs, kind: { group, version, kind } }: AdvertisedSubresource,
+  definition: ResourceDefinition,
+): DiscoveredSubresource {
+  const same = group === definition.group && version === definition.version;
+  return { name, verbs, kind, ...(same ? {} : { group, version }) };
+}
+
+/** Equal for two lists exactly when discovery and OpenAPI say the same of them. */
+export function contentKey(resources: readonly Advertised[]): string {
+  return resources.map(resourceKey).join(";");
+}
+
+function resourceKey({ definition, verbs, subresources, storedAs = definition }: Advertised): string {
+  const own = subresources.map(({ name, form, kind, verbs: of }) => `${name}:${form}:${kind.hash}:${of.join(",")}`);
+  return [`${definition.hash}:${storedAs.version}:${verbs.join(",")}`, ...own].join("/");
+}
+
+/** Kubernetes' hash of the version in which objects are stored: eight bytes of a SHA-256, in base64. */
+function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
+  return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
+}
+
+/** The hash that Kubernetes puts into ETags and OpenAPI URLs: SHA-512 in upper-case hexadecimal. */
+export function contentHash(content: string | Uint8Array): string {
+  return createHash("sha512").update(content).digest("hex").toUpperCase();
+}
+
+/** A strong ETag of the content, quotes included. */
+export function etagOf(content: string | Uint8Array): string {
+  return `"${contentHash(content)}"`;
+}
+
+/** Whether an `If-None-Match` header names `etag` (weakly, as RFC 9110 has it), so that the answer is 304. */
+export function etagMatches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === "*") return true;
+  return header.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
 }

@@ -1,5 +1,5 @@
 import type { AggregatedDiscoveryVersion } from "@virtual-workspaces/apimachinery";
-import { accepts, type MediaRange, parseAccept } from "./accept.ts";
+import { accepts, type MediaRange, parseAccept } from "../encode/representation.ts";
 
 /** In which words a discovery document is written. */
 export interface DiscoveryFormat {

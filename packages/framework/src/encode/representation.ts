@@ -1,5 +1,16 @@
-import type { Encoded } from "../encoded.ts";
-import type { EventType } from "../watch/event.ts";
+import {
+  ApiError,
+  apiVersionOf,
+  bookmarkObject,
+  compileTable,
+  type KubeObject,
+  type ObjectMeta,
+  quote,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
+import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
+import type { EventType } from "../watch/cache/readable-cache.ts";
 
 /** How an object, a list or an event is written for a client: plain JSON, Table, PartialObjectMetadata. */
 export interface Representation {
@@ -41,4 +52,274 @@ export function eventPieces(type: EventType | "BOOKMARK" | "ERROR", object: Buff
 
 export function eventBytes(type: EventType | "BOOKMARK" | "ERROR", object: Buffer): Buffer {
   return Buffer.concat(eventPieces(type, object));
+}
+
+/** Objects as they are: their own bytes. */
+export function jsonRepresentation(definition: ResourceDefinition): Representation {
+  const apiVersion = apiVersionOf(definition);
+  return {
+    key: "json",
+    contentType: "application/json",
+    verbatim: true,
+    object: (encoded) => encoded.bytes,
+    item: (encoded) => encoded.bytes,
+    list: (meta) => listFrame({ kind: definition.listKind, apiVersion }, meta, "items"),
+    bookmark: (resourceVersion, initialEventsEnd) =>
+      Buffer.from(
+        JSON.stringify(bookmarkObject({ apiVersion, kind: definition.kind, resourceVersion, initialEventsEnd })),
+      ),
+  };
+}
+
+/** What stands around the items of a list document whose other fields are `fields`. */
+export function listFrame(
+  fields: object,
+  meta: ListMetadata,
+  items: string,
+): { readonly head: Buffer; readonly tail: Buffer } {
+  const open = JSON.stringify({ ...fields, metadata: meta }).slice(0, -1);
+  return { head: Buffer.from(`${open},${JSON.stringify(items)}:[`), tail: LIST_TAIL };
+}
+
+const LIST_TAIL = Buffer.from("]}\n");
+
+/** A document for one object, from its parsed form. */
+export function stringify(document: object): Buffer {
+  return Buffer.from(stringifyJson(document));
+}
+
+const META = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" } as const;
+
+/** What is told of an object to those who ask for its metadata alone. */
+export interface MetadataForm {
+  /** Equal names, equal results for an object: what is written to one watch is written to others by it. */
+  readonly name: string;
+  /** Given a copy, which it may change. */
+  readonly of: (object: KubeObject) => ObjectMeta;
+}
+
+/** Metadata alone (Kubernetes' PartialObjectMetadata): what garbage collectors and metadata informers read. */
+export function partialRepresentation(form: MetadataForm | undefined): Representation {
+  const partial = (encoded: Encoded): Buffer => stringify(partialObject(decodeObject(encoded), form));
+  return {
+    key: form === undefined ? "partial" : `partial ${form.name}`,
+    contentType: "application/json",
+    verbatim: false,
+    object: partial,
+    item: partial,
+    list: (meta) => listFrame({ kind: "PartialObjectMetadataList", apiVersion: META.apiVersion }, meta, "items"),
+    bookmark: (resourceVersion, initialEventsEnd) =>
+      stringify(bookmarkObject({ ...META, resourceVersion, initialEventsEnd })),
+  };
+}
+
+/** The object's metadata under the kind of its own. */
+function partialObject(object: KubeObject, form: MetadataForm | undefined): object {
+  const metadata = form === undefined ? object.metadata : form.of(object);
+  return { kind: META.kind, apiVersion: META.apiVersion, metadata };
+}
+
+/** How much of the object a Table row carries (`includeObject`). */
+type IncludeObject = "None" | "Metadata" | "Object";
+
+/**
+ * Reads the `includeObject` parameter.
+ *
+ * @throws ApiError 400 on anything but the three values.
+ */
+export function includeObject(query: URLSearchParams): IncludeObject {
+  const text = query.get("includeObject") || "Metadata";
+  if (text === "None" || text === "Metadata" || text === "Object") return text;
+  throw ApiError.badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+/** What `kubectl get` prints: rows of the kind's columns (Kubernetes' meta.k8s.io/v1 Table). */
+export function tableRepresentation(definition: ResourceDefinition, include: IncludeObject): Representation {
+  const { definitions, cells } = compileTable(definition.columns);
+  const frame = (meta: ListMetadata): { readonly head: Buffer; readonly tail: Buffer } =>
+    listFrame({ kind: "Table", apiVersion: "meta.k8s.io/v1", columnDefinitions: definitions }, meta, "rows");
+  const row = (object: KubeObject, included = include): object => ({
+    cells: cells(object, new Date()),
+    ...rowObject(object, included),
+  });
+  const one = (object: KubeObject, included = include): Buffer => {
+    const { head, tail } = frame({ resourceVersion: object.metadata.resourceVersion ?? "" });
+    return Buffer.concat([head, stringify(row(object, included)), tail.subarray(0, -1)]);
+  };
+  // A bookmark says what it has to say in its object's metadata, so it has that whatever was asked for.
+  const bookmarked = include === "None" ? "Metadata" : include;
+  return {
+    key: `table ${include}`,
+    contentType: "application/json",
+    verbatim: false,
+    object: (encoded) => one(decodeObject(encoded)),
+    item: (encoded: Encoded) => stringify(row(decodeObject(encoded))),
+    list: frame,
+    bookmark: (resourceVersion, initialEventsEnd) =>
+      one(
+        bookmarkObject({
+          apiVersion: apiVersionOf(definition),
+          kind: definition.kind,
+          resourceVersion,
+          initialEventsEnd,
+        }),
+        bookmarked,
+      ),
+  };
+}
+
+function rowObject(object: KubeObject, include: IncludeObject): object {
+  if (include === "Object") return { object };
+  if (include === "None") return { object: null };
+  return {
+    object: {
+      kind: "PartialObjectMetadata",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: object.metadata satisfies ObjectMeta,
+    },
+  };
+}
+
+/** What is to be shown. */
+export interface Presented {
+  readonly definition: ResourceDefinition;
+  /** @default the metadata as it is */
+  readonly metadata?: MetadataForm | undefined;
+}
+
+/** The representations of the kinds a server knows, each made once. */
+export class Representations {
+  readonly #made = new WeakMap<ResourceDefinition, Map<string, Representation>>();
+
+  /** @throws ApiError 400 on a malformed `includeObject` */
+  of(
+    { definition, metadata }: Presented,
+    wanted: Wanted,
+    request: { readonly query: URLSearchParams },
+  ): Representation {
+    const include = wanted.as === "Table" ? includeObject(request.query) : "None";
+    const key = `${wanted.as ?? ""} ${include} ${metadata?.name ?? ""}`;
+    const made = this.#made.get(definition) ?? new Map<string, Representation>();
+    this.#made.set(definition, made);
+    let representation = made.get(key);
+    if (representation === undefined) {
+      if (wanted.as === undefined) representation = jsonRepresentation(definition);
+      else if (wanted.as === "Table") representation = tableRepresentation(definition, include);
+      else representation = partialRepresentation(metadata);
+      made.set(key, representation);
+    }
+    return representation;
+  }
+}
+
+/** What a client wants its answer to be. */
+export interface Wanted {
+  readonly format: "json" | "yaml";
+  /** The transformation asked for by `as`, of the group meta.k8s.io. */
+  readonly as?: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+}
+
+/** What kind of answer is due: it decides which transformations exist and whether YAML can be had (not as a stream). */
+export type AnswerKind = "object" | "list" | "stream";
+
+const ACCEPTED: Readonly<Record<AnswerKind, readonly string[]>> = {
+  object: ["application/json", "application/yaml"],
+  list: ["application/json", "application/yaml"],
+  stream: ["application/json"],
+};
+const PLAIN: Wanted = { format: "json" };
+
+/**
+ * Reads an `Accept` header as Kubernetes does for custom kinds: a clause that asks for protobuf, CBOR or an unknown
+ * transformation is passed over for the next.
+ *
+ * @throws ApiError 406 when no clause can be met.
+ */
+export function negotiate(accept: string | undefined, kind: AnswerKind): Wanted {
+  if (accept === undefined || accept === "*/*" || accept === "application/json") return PLAIN;
+  for (const range of parseAccept(accept)) {
+    const wanted = meet(range, kind);
+    if (wanted !== undefined) return wanted;
+  }
+  throw ApiError.notAcceptable(ACCEPTED[kind]);
+}
+
+function meet(range: MediaRange, kind: AnswerKind): Wanted | undefined {
+  const format = formatOf(range, kind);
+  if (format === undefined) return undefined;
+  const { as = "", g, v } = range.parameters;
+  if (as === "") return { format };
+  if (g !== "meta.k8s.io" || v !== "v1") return undefined;
+  const partial = kind === "list" ? "PartialObjectMetadataList" : "PartialObjectMetadata";
+  return as === "Table" || as === partial ? { format, as } : undefined;
+}
+
+function formatOf(range: MediaRange, kind: AnswerKind): Wanted["format"] | undefined {
+  if (accepts(range, "application", "json")) return "json";
+  return kind !== "stream" && accepts(range, "application", "yaml") ? "yaml" : undefined;
+}
+
+/** One media range of an `Accept` header. */
+export interface MediaRange {
+  /** Lower case; `*` for any. */
+  readonly type: string;
+  /** Lower case; `*` for any. */
+  readonly subtype: string;
+  /** Names in lower case, values as they came, without `q`. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly quality: number;
+}
+
+const EVERYTHING: MediaRange = { type: "*", subtype: "*", parameters: {}, quality: 1 };
+
+/**
+ * The media ranges of an `Accept` header, best first: by quality, then the more specific, then as they came. Ranges
+ * of quality 0 and malformed ones are left out. No header, or an empty one, accepts everything.
+ */
+export function parseAccept(header: string | undefined): readonly MediaRange[] {
+  if (header === undefined || header.trim() === "") return [EVERYTHING];
+  const ranges = header.split(",").map(parseRange);
+  return ranges
+    .filter((range) => range !== undefined)
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality || wildness(a) - wildness(b));
+}
+
+/** Whether a range covers a media type, whatever its parameters. */
+export function accepts(range: MediaRange, type: string, subtype: string): boolean {
+  if (range.type === "*") return range.subtype === "*";
+  return range.type === type && (range.subtype === "*" || range.subtype === subtype);
+}
+
+function parseRange(text: string): MediaRange | undefined {
+  const [essence = "", ...rest] = text.split(";");
+  const [type = "", subtype = "", ...extra] = essence.trim().toLowerCase().split("/");
+  if (type === "" || subtype === "" || extra.length > 0) return undefined;
+  const parameters: Record<string, string> = Object.create(null);
+  let quality = 1;
+  for (const one of rest) {
+    const equals = one.indexOf("=");
+    if (equals < 0) continue;
+    const name = one.slice(0, equals).trim().toLowerCase();
+    const value = unquote(one.slice(equals + 1).trim());
+    if (name === "q") quality = parseQuality(value);
+    else parameters[name] = value;
+  }
+  return { type, subtype, parameters, quality };
+}
+
+/** A quality that is no number counts as 1, as in Kubernetes. */
+function parseQuality(text: string): number {
+  const number = Number(text);
+  return text !== "" && number >= 0 && number <= 1 ? number : 1;
+}
+
+function unquote(text: string): string {
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
+}
+
+function wildness({ type, subtype }: MediaRange): number {
+  return (type === "*" ? 2 : 0) + (subtype === "*" ? 1 : 0);
 }

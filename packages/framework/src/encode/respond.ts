@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { ApiError, Status, StatusDetails } from "@virtual-workspaces/apimachinery";
-import { yamlOf } from "./yaml.ts";
+import { createRequire } from "node:module";
+import { type ApiError, parseOwnJson, type Status, type StatusDetails } from "@virtual-workspaces/apimachinery";
 
 /** A body to be written whole. */
 export interface Answer {
@@ -82,4 +82,61 @@ export function startStream(res: ServerResponse, contentType: string, length?: n
   const size = length === undefined ? {} : { "Content-Length": length };
   res.writeHead(200, { ...UNCACHED, "Content-Type": contentType, ...size });
   if (length === undefined) res.flushHeaders();
+}
+
+/** Go's YAML reads `yes` and `012` as YAML 1.1 does: texts like these must be quoted for it. */
+const STYLE = { aliasDuplicateObjects: false, lineWidth: 0, version: "1.1" } as const;
+
+/** YAML of a JSON document, as Kubernetes' own serializer writes it: keys in their order, no anchors, no folding. */
+export function yamlOf(json: Buffer): Buffer {
+  // Loaded when first asked for: most servers never are.
+  const { stringify } = createRequire(import.meta.url)("yaml") as typeof import("yaml");
+  return Buffer.from(stringify(parseOwnJson(json.toString("utf8")), STYLE));
+}
+
+/** Code points that all warnings of an answer may have together before they are cut, as Kubernetes does. */
+const ALL = 4096;
+/** And each of them, once they are. */
+const EACH = 256;
+
+/** The `Warning` headers of one answer: each text once, and never so many that a client refuses the header block. */
+export class Warnings {
+  readonly #res: ServerResponse;
+  readonly #texts = new Set<string>();
+  #written = 0;
+  #cutting = false;
+
+  constructor(res: ServerResponse) {
+    this.#res = res;
+  }
+
+  add(text: string): void {
+    if (text === "" || this.#texts.has(text) || (this.#cutting && this.#written >= ALL)) return;
+    this.#texts.add(text);
+    if (!this.#cutting && this.#written + lengthOf(text) > ALL) this.#startCutting();
+    else this.#write(text);
+  }
+
+  #startCutting(): void {
+    this.#cutting = true;
+    this.#written = 0;
+    this.#res.removeHeader("Warning");
+    for (const text of this.#texts) this.#write(text);
+  }
+
+  #write(text: string): void {
+    const shown = this.#cutting ? [...text].slice(0, EACH).join("") : text;
+    this.#written += lengthOf(shown);
+    this.#res.appendHeader("Warning", `299 - "${quoted(shown)}"`);
+  }
+}
+
+function lengthOf(text: string): number {
+  return [...text].length;
+}
+
+/** Header values are UTF-8 on the wire, and Latin-1 to Node. */
+function quoted(text: string): string {
+  const safe = text.replace(/\p{Cc}/gu, "?").replace(/["\\]/g, (mark) => `\\${mark}`);
+  return Buffer.from(safe, "utf8").toString("latin1");
 }

@@ -1,14 +1,18 @@
+import { performance } from "node:perf_hooks";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Exchange } from "../exchange.ts";
-import { delayOf } from "../numbers.ts";
-import type { User } from "../user.ts";
-import { LongRunning } from "./long-running.ts";
-import { FairQueue } from "./queue.ts";
-import { type RefusalReason, Refusals } from "./refusals.ts";
-import type { ResolvedLimits } from "./request-limits.ts";
-import { Seat, type Seating } from "./seat.ts";
-import { type Bounds, partOf, type Share } from "./share.ts";
-import { Turn } from "./turn.ts";
+import { delayOf } from "../util/numbers.ts";
+import { LongRunning, type RefusalReason, Refusals, type ResolvedLimits } from "./limits.ts";
+import {
+  type Bounds,
+  type Clock,
+  partOf,
+  type QueuedRequest,
+  Seat,
+  type Seating,
+  type Share,
+  type UserShare,
+  WorkspaceShare,
+} from "./seats.ts";
 
 /** What changes nothing. */
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -61,26 +65,26 @@ export class Fairness implements Seating {
   }
 
   /** Lets a request in, at once if it can be. Rejects with 429 when it can neither be served nor wait, 503 when the server stops meanwhile. */
-  enter(exchange: Exchange): void | Promise<void> {
-    const refusal = exchange.info.longRunning ? this.longRunning.take(exchange) : undefined;
-    if (refusal !== undefined) return this.refusals.later(exchange, refusal, "concurrency-limit");
+  enter(request: QueuedRequest): void | Promise<void> {
+    const refusal = request.info.longRunning ? this.longRunning.take(request) : undefined;
+    if (refusal !== undefined) return this.refusals.later(request, refusal, "concurrency-limit");
     const { length } = this.#queue;
     if (length === 0 && this.#held < this.#ample && this.#turn.hasTime(performance.now())) {
-      exchange.admitted = true;
+      request.admitted = true;
       return undefined;
     }
-    return this.#enterBusy(exchange);
+    return this.#enterBusy(request);
   }
 
   /** The seat of a request, also of one that was let in at once and only now turns out to take one. */
-  hold(exchange: Exchange): Seat | undefined {
-    if (exchange.admitted && exchange.seat === undefined) this.#sit(this.#seat(exchange));
-    return exchange.seat;
+  hold(request: QueuedRequest): Seat | undefined {
+    if (request.admitted && request.seat === undefined) this.#sit(this.#seat(request));
+    return request.seat;
   }
 
   /** Turns away all that wait. */
-  drain(refusal: (exchange: Exchange) => ApiError): void {
-    for (const seat of [...this.#queue.waiters()]) this.#dismiss(seat)?.reject(refusal(seat.exchange));
+  drain(): void {
+    for (const seat of [...this.#queue.waiters()]) this.#dismiss(seat)?.reject(shuttingDown(seat.request));
     this.refusals.drain();
   }
 
@@ -105,15 +109,15 @@ export class Fairness implements Seating {
   }
 
   overstay(seat: Seat): void {
-    const { exchange } = seat;
+    const { request } = seat;
     // Cut, not refused: a handler that has it all to itself might throw, unheard, when it then answers all the same.
-    const counted = exchange.res.destroyed || exchange.info.longRunning;
-    if (!counted && this.longRunning.take(exchange) !== undefined) exchange.res.destroy();
+    const counted = request.res.destroyed || request.info.longRunning;
+    if (!counted && this.longRunning.take(request) !== undefined) request.res.destroy();
     seat.release();
   }
 
-  #enterBusy(exchange: Exchange): void | Promise<void> {
-    const seat = this.#seat(exchange);
+  #enterBusy(request: QueuedRequest): void | Promise<void> {
+    const seat = this.#seat(request);
     const { share, mutating } = seat;
     const atOnce = this.#queue.length === 0 && this.#turn.hasTime(performance.now());
     if (atOnce && this.#hasRoom(mutating) && [share, share.workspace].every((one: Share) => one.hasRoom(mutating))) {
@@ -123,17 +127,17 @@ export class Fairness implements Seating {
     return this.#wait(seat);
   }
 
-  #seat(exchange: Exchange): Seat {
-    const { mounted, user, req } = exchange;
-    const share = this.#queue.share(mounted.name, (user as User).name);
+  #seat(request: QueuedRequest): Seat {
+    const { mounted, user, req } = request;
+    const share = this.#queue.share(mounted.name, user.name);
     const mutating = !READS.has(req.method ?? "");
-    exchange.seat = new Seat(this, { exchange, share, mutating, number: this.#arrived++ });
-    return exchange.seat;
+    request.seat = new Seat(this, { request, share, mutating, number: this.#arrived++ });
+    return request.seat;
   }
 
   #wait(seat: Seat): Promise<void> {
     const { queue, queuePerUser, queueFor } = this.#limits;
-    const { share, exchange } = seat;
+    const { share, request } = seat;
     if (share.waiting >= queuePerUser || queue === 0) return this.#refuse(seat);
     if (this.#queue.length >= queue) {
       const displaced = this.#queue.displacedBy(share);
@@ -143,20 +147,20 @@ export class Fairness implements Seating {
     this.#queue.add(seat);
     seat.turn = Promise.withResolvers();
     const giveUp = (): void => {
-      exchange.core.meters.rejected.add("time-out" satisfies RefusalReason);
+      request.core.meters.rejected.add("time-out" satisfies RefusalReason);
       this.#dismiss(seat)?.reject(TOO_MANY);
     };
     seat.timer = setTimeout(giveUp, delayOf(queueFor)).unref();
-    exchange.res.once("close", () => {
+    request.res.once("close", () => {
       if (seat.turn !== undefined) this.leave(seat);
     });
     this.#schedule();
     return seat.turn.promise;
   }
 
-  #refuse({ exchange, share }: Seat): Promise<never> {
+  #refuse({ request, share }: Seat): Promise<never> {
     share.workspace.forget(share);
-    return this.refusals.later(exchange, TOO_MANY, "queue-full");
+    return this.refusals.later(request, TOO_MANY, "queue-full");
   }
 
   /** Takes a request out of the queue. @returns what it waits for */
@@ -222,4 +226,146 @@ export class Fairness implements Seating {
     // A tick comes behind all microtasks, and so behind all that the request does until it waits for something.
     queueMicrotask(() => process.nextTick(this.#sliceDone));
   }
+}
+
+/** The refusal of a request that comes, or whose turn would come, after the server began to drain. */
+export function shuttingDown({ res }: Pick<QueuedRequest, "res">): ApiError {
+  res.setHeader("Connection", "close");
+  return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
+}
+
+/**
+ * What new requests may take of one turn of the event loop: it is what every client of a Node server shares. Costs a
+ * glance at the clock; only when a slice is over, it is seen whether the turn is.
+ */
+export class Turn {
+  readonly #length: number;
+  #began = Number.NEGATIVE_INFINITY;
+  #loop = -1;
+
+  /** @param length ms */
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  /** Whether there is time left in this turn. */
+  hasTime(now: number): boolean {
+    if (now - this.#began < this.#length) return true;
+    if (performance.nodeTiming.uvMetricsInfo.loopCount === this.#loop) return false;
+    this.begin(now);
+    return true;
+  }
+
+  /** Begins a slice, whatever has been taken of the turn already. */
+  begin(now: number): void {
+    this.#began = now;
+    this.#loop = performance.nodeTiming.uvMetricsInfo.loopCount;
+  }
+}
+
+/** Requests that wait, and whose turn it is: of the virtual workspaces, then of their users, the one that has used least. */
+class FairQueue {
+  readonly #clock: Clock = { now: 0 };
+  readonly #waiters = new Set<WorkspaceShare>();
+  readonly #workspaces = new Map<string, WorkspaceShare>();
+  readonly #workspaceBounds: Bounds;
+  readonly #userBounds: Bounds;
+  #length = 0;
+
+  constructor(bounds: Bounds, parts: { readonly perVirtualWorkspace: number; readonly perUser: number }) {
+    this.#workspaceBounds = partOf(bounds, parts.perVirtualWorkspace);
+    this.#userBounds = partOf(bounds, parts.perUser);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  share(workspace: string, user: string): UserShare {
+    let share = this.#workspaces.get(workspace);
+    if (share === undefined) {
+      share = new WorkspaceShare(this.#workspaceBounds, this.#userBounds);
+      this.#workspaces.set(workspace, share);
+    }
+    return share.user(user);
+  }
+
+  add(seat: Seat): void {
+    const { share } = seat;
+    const { workspace } = share;
+    if (workspace.waiting === 0) workspace.join(this.#clock);
+    if (share.waiting === 0) share.join(workspace.clock);
+    this.#waiters.add(workspace);
+    workspace.waiters.add(share);
+    workspace.waiting += 1;
+    share.waiting += 1;
+    this.#length += 1;
+    share.add(seat);
+  }
+
+  delete(seat: Seat): void {
+    const { share } = seat;
+    const { workspace } = share;
+    if (!share.delete(seat)) return;
+    this.#length -= 1;
+    workspace.waiting -= 1;
+    share.waiting -= 1;
+    if (share.waiting === 0) workspace.waiters.delete(share);
+    if (workspace.waiting === 0) this.#waiters.delete(workspace);
+  }
+
+  /** Takes out the one whose turn it is, if there is room for any. */
+  next(mayWrite: boolean): Seat | undefined {
+    let next: Seat | undefined;
+    for (const workspace of this.#waiters) {
+      if (next !== undefined && workspace.used >= next.share.workspace.used) continue;
+      next = nextOf(workspace, mayWrite) ?? next;
+    }
+    if (next === undefined) return undefined;
+    const { share } = next;
+    this.delete(next);
+    this.#clock.now = Math.max(this.#clock.now, share.workspace.used);
+    share.workspace.clock.now = Math.max(share.workspace.clock.now, share.used);
+    return next;
+  }
+
+  /** Adds to what a user and their virtual workspace have used. */
+  charge({ share }: Seat, time: number): void {
+    share.charge(time, share.workspace.clock);
+    share.workspace.charge(time, this.#clock);
+  }
+
+  /** Who makes room for one more of `share`: the youngest of whoever waits with most, or nobody when that is `share` itself. */
+  displacedBy(share: UserShare): Seat | undefined {
+    const workspace = longest(this.#waiters, share.workspace);
+    const user = longest(workspace.waiters, workspace === share.workspace ? share : undefined);
+    return user === share ? undefined : user?.youngest();
+  }
+
+  *waiters(): Generator<Seat> {
+    for (const { waiters } of this.#waiters) for (const user of waiters) yield* user.waiters();
+  }
+}
+
+function nextOf(workspace: WorkspaceShare, mayWrite: boolean): Seat | undefined {
+  if (!workspace.hasRoom(false)) return undefined;
+  const writes = mayWrite && workspace.hasRoom(true);
+  let next: Seat | undefined;
+  for (const user of workspace.waiters) {
+    if (next === undefined || user.used < next.share.used) next = user.next(writes) ?? next;
+  }
+  return next;
+}
+
+/** Whoever waits with most; `own` when they would then have as many as anybody. */
+function longest<S extends { readonly waiting: number }, O extends S | undefined>(shares: Iterable<S>, own: O): S | O {
+  let found: S | O = own;
+  let most = own === undefined ? 0 : own.waiting + 1;
+  for (const share of shares) {
+    if (share.waiting > most) {
+      found = share;
+      most = share.waiting;
+    }
+  }
+  return found;
 }

@@ -1,9 +1,8 @@
 import { BlockList, isIP } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { IdentityHeaders } from "../authn/identity-headers.ts";
-import type { Exchange } from "../exchange.ts";
-import { whole } from "../numbers.ts";
-import { networkOf } from "./address.ts";
+import type { IdentityHeaders } from "../authn/headers.ts";
+import type { ObservedRequest } from "../observe/observer.ts";
+import { whole } from "../util/numbers.ts";
 
 /**
  * How much of authentication one remote address may use up without having proved anything: an IPv4 address, or the /64 of
@@ -33,7 +32,7 @@ const KEPT = 10_000;
 /** The longest that anybody is told to wait, s. */
 const LONGEST_WAIT = 3600;
 
-interface Stranger {
+export interface Stranger {
   /** Failures left, at `at`. */
   left: number;
   at: number;
@@ -47,7 +46,8 @@ export class Strangers {
   readonly #pending: number;
   readonly #identityHeaders: IdentityHeaders;
   readonly #trusted = new BlockList();
-  readonly #known = new Map<string, Stranger>();
+  /** By network. Without any, nobody can be refused. */
+  readonly known: Map<string, Stranger> = new Map();
 
   /** @throws Error on a limit that is none */
   constructor(limits: StrangerLimits, identityHeaders: IdentityHeaders) {
@@ -60,9 +60,8 @@ export class Strangers {
   }
 
   /** Why somebody is not let try, 429: they have failed too often, or try too much at a time. */
-  refusal({ peer, req }: Exchange): ApiError | undefined {
-    if (this.#known.size === 0) return undefined;
-    const stranger = this.#known.get(networkOf(peer) ?? "");
+  refusal({ peer, req }: Pick<ObservedRequest, "peer" | "req">): ApiError | undefined {
+    const stranger = this.known.get(networkOf(peer) ?? "");
     if (stranger === undefined || !this.#identityHeaders.bringsCredentials(req)) return undefined;
     this.#forgive(stranger);
     if (stranger.pending >= this.#pending)
@@ -73,7 +72,7 @@ export class Strangers {
   }
 
   /** Counts an authentication for as long as it is under way. */
-  during({ peer }: Exchange, pending: Promise<void>): Promise<void> {
+  during({ peer }: Pick<ObservedRequest, "peer" | "req">, pending: Promise<void>): Promise<void> {
     const stranger = this.#stranger(peer);
     if (stranger === undefined) return pending;
     stranger.pending += 1;
@@ -83,12 +82,12 @@ export class Strangers {
   }
 
   /** Counts a failed one. */
-  failed(exchange: Exchange): void {
-    if (this.#identityHeaders.bringsCredentials(exchange.req)) this.failedBehind(exchange);
+  failed(request: Pick<ObservedRequest, "peer" | "req">): void {
+    if (this.#identityHeaders.bringsCredentials(request.req)) this.failedBehind(request);
   }
 
   /** Counts one that failed at another server, with credentials that have been taken off the request by now. */
-  failedBehind({ peer }: Pick<Exchange, "peer">): void {
+  failedBehind({ peer }: Pick<ObservedRequest, "peer">): void {
     const stranger = this.#stranger(peer);
     if (stranger !== undefined) stranger.left = Math.max(0, stranger.left - 1);
   }
@@ -97,11 +96,11 @@ export class Strangers {
   #stranger(peer: string | undefined): Stranger | undefined {
     const network = networkOf(peer);
     if (network === undefined || this.#isTrusted(peer ?? "")) return undefined;
-    const stranger = this.#known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
+    const stranger = this.known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
     this.#forgive(stranger);
-    this.#known.delete(network);
-    if (this.#known.size >= KEPT) this.#known.delete(this.#known.keys().next().value ?? "");
-    this.#known.set(network, stranger);
+    this.known.delete(network);
+    if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value ?? "");
+    this.known.set(network, stranger);
     return stranger;
   }
 
@@ -127,4 +126,23 @@ function trust(list: BlockList, subnet: string): void {
       `strangers.trusted: ${JSON.stringify(subnet)} is neither an IP address nor a subnet like 10.0.0.0/8`,
     );
   list.addSubnet(address, length === undefined ? most : Number(length), type);
+}
+
+/**
+ * What stands for one client among the addresses of a network: an IPv4 address, or the /64 of an IPv6 one, of which each
+ * host can have as many as it likes. `undefined`: no address, as of a Unix socket.
+ */
+export function networkOf(address: string | undefined): string | undefined {
+  if (address === undefined || !address.includes(":")) return address;
+  // An IPv4 client of a socket that takes both.
+  if (address.includes(".")) return address.slice(address.lastIndexOf(":") + 1);
+  const [before = "", after] = address.replace(/%.*$/, "").split("::");
+  const head = groups(before);
+  const tail = after === undefined ? [] : groups(after);
+  const all = [...head, ...Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0"), ...tail];
+  return `${all.slice(0, 4).join(":")}::/64`;
+}
+
+function groups(text: string): string[] {
+  return text === "" ? [] : text.split(":");
 }

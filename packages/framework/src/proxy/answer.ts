@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { header, type StreamedResponse } from "@virtual-workspaces/transport";
-import { tellHeaders } from "./answer-headers.ts";
+import { header, type ResponseHeaders, type StreamedResponse } from "@virtual-workspaces/transport";
+import { HOPS_HEADER } from "../request/request-info.ts";
 
 const LINE_FEED = 10;
 
@@ -106,4 +106,61 @@ async function drained(res: ServerResponse): Promise<void> {
   } finally {
     over.abort();
   }
+}
+
+/** Answers whose `Location` says where to ask instead. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Where an answer sends its client: as it came when it is a path, without the other server's own address, which clients do not
+ * know. `undefined`: to another host. Clients would take what they have to say there, and we must not be who sends them
+ * (CVE-2022-3172).
+ */
+export function locationOf(
+  { status, headers }: { readonly status: number; readonly headers: ResponseHeaders },
+  origin: string,
+): string | undefined {
+  if (headers["location"] === undefined) return "";
+  const location = header(headers, "location") ?? "";
+  if (!REDIRECTS.has(status) || location === "") return location;
+  const leads = URL.canParse(location, origin) ? new URL(location, origin) : undefined;
+  if (leads?.origin !== origin) return undefined;
+  const isPath = !/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(location.trim());
+  return isPath ? location : leads.pathname + leads.search + leads.hash;
+}
+
+/** What is about the connection to the other server, and not about its answer. */
+const CONNECTION: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-connection",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  HOPS_HEADER.toLowerCase(),
+]);
+
+/**
+ * Tells the headers of an answer that are passed on, by name, a character a byte.
+ *
+ * @param location what is said in place of its `Location`, if it has one
+ */
+export function tellHeaders(
+  headers: ResponseHeaders,
+  location: string,
+  tell: (name: string, value: string | string[]) => void,
+): void {
+  const listed = listedBy(headers["connection"]);
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (value === undefined || CONNECTION.has(name) || listed?.has(name) === true) continue;
+    tell(name, name === "location" ? Buffer.from(location, "utf8").toString("latin1") : value);
+  }
+}
+
+/** What a `Connection` header says to be about it; nothing, of most. */
+function listedBy(connection: string | string[] | undefined): ReadonlySet<string> | undefined {
+  if (connection === undefined || connection === "keep-alive" || connection === "close") return undefined;
+  return new Set([connection].flat().flatMap((line) => line.toLowerCase().split(/\s*,\s*/)));
 }

@@ -2,15 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { isUpgraded, type Outgoing, type StreamedResponse, Upstream } from "@virtual-workspaces/transport";
-import { HOPS_HEADER } from "../hops.ts";
-import type { PassedHandlers } from "../passed.ts";
-import type { RawRequest } from "../virtual-workspace.ts";
-import { passAnswer } from "./answer.ts";
-import type { ProxyEngine } from "./engine.ts";
+import { HOPS_HEADER } from "../request/request-info.ts";
+import type { RawRequest } from "../request/raw-request.ts";
+import { requestInfo } from "../request/request-info.ts";
+import type { PassedHandlers } from "../resource/served.ts";
+import { locationOf, passAnswer } from "./answer.ts";
 import { causeOfFault, upstreamFailure, upstreamFault } from "./failure.ts";
-import { isOpenEnded } from "./open-ended.ts";
-import type { ProxyOptions } from "./options.ts";
-import { locationOf } from "./redirects.ts";
+import type { ProxyEngine, ProxyOptions } from "./options.ts";
 import { RequestBody } from "./request-body.ts";
 import { passedHeaders } from "./request-headers.ts";
 import { Spells } from "./spells.ts";
@@ -172,4 +170,25 @@ export function proxy(options: ProxyOptions): ReverseProxy {
 
 function asItCame({ prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): string {
   return prefix + tail;
+}
+
+/** Where the part of a path begins that says what a request is about. */
+const API = /\/apis?\/(?!.*\/clusters\/)/;
+
+/** What is open-ended says so by one of these, or by an escape of one. */
+const SAYS = /watch|proxy|attach|exec|log|portforward|%/;
+
+/**
+ * Whether a request for some view elsewhere is open-ended, as a watch is. Where that view's own part of the path ends nobody
+ * here knows: it is read from where API groups begin. It is about how the request is counted, and nothing else.
+ */
+function isOpenEnded(method: string, tail: string, search: string): boolean {
+  if (!SAYS.test(tail) && (search === "" || !SAYS.test(search))) return false;
+  const at = API.exec(tail)?.index;
+  if (at === undefined) return false;
+  try {
+    return requestInfo({ method, tail: tail.slice(at), query: new URLSearchParams(search) }).longRunning;
+  } catch {
+    return false; // for the other server to refuse
+  }
 }

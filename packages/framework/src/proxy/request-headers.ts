@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { IdentityHeaders } from "../authn/identity-headers.ts";
-import { KnownNames } from "../known-names.ts";
+import { IdentityHeaders } from "../authn/headers.ts";
+import { KnownNames } from "../util/known-names.ts";
 
 /**
  * What is for one connection and not for the next, what the next server is told anew, and where a client says that it comes

@@ -8,12 +8,12 @@ import {
   quote,
 } from "@virtual-workspaces/apimachinery";
 import { type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
-import { hasBody } from "../body/has-body.ts";
 import { PROTOBUF_DELETE_OPTIONS } from "../body/protobuf/meta.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
-import type { Exchange } from "../exchange.ts";
-import type { WriteOptions } from "../storage-writes.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import { hasBody } from "../listener/malformed.ts";
+import type { WriteOptions } from "../storage.ts";
 import { checkType } from "../write/identity.ts";
 import { type Findings, once, reportFindings } from "../write/strict.ts";
 
@@ -24,14 +24,14 @@ export interface SentObject {
 }
 
 /** The body of a request, read and parsed. */
-async function sentBody(exchange: Exchange, expected: Expected = {}): Promise<DecodedBody> {
+async function sentBody(exchange: AuthorizedExchange, expected: Expected = {}): Promise<DecodedBody> {
   const { req, res, signal } = exchange;
   return decoded(exchange, await readBody(req, { res, signal }), expected);
 }
 
 /** What a body holds that need not be there; `undefined` when it is not, or is empty. */
 export async function sentOptions(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   { protobuf }: Pick<ResourceDefinition, "protobuf">,
 ): Promise<DecodedBody["value"] | undefined> {
   const { req, res, signal } = exchange;
@@ -46,7 +46,7 @@ const OPTIONS: Expected = { protobuf: PROTOBUF_DELETE_OPTIONS };
 /** What is to be read. */
 type Expected = Pick<DecodeOptions, "kind" | "protobuf">;
 
-async function decoded(exchange: Exchange, body: Buffer, expected: Expected): Promise<DecodedBody> {
+async function decoded(exchange: AuthorizedExchange, body: Buffer, expected: Expected): Promise<DecodedBody> {
   const { req, signal, core } = exchange;
   const read = await decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
   exchange.audited?.sent(read.value);
@@ -63,7 +63,7 @@ export interface Reading {
 
 /** The object that a request brings. @throws ApiError 400 when it is none of the kind, 413, 415 */
 export async function sentObject(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   definition: ResourceDefinition,
   { check = checkType, normalize = normalizeMetadata }: Reading = {},
 ): Promise<SentObject> {

@@ -1,26 +1,30 @@
 import {
   type DeleteQuery,
+  isApiError,
   type KubeObject,
   parseDeleteOptions,
   type StatusDetails,
 } from "@virtual-workspaces/apimachinery";
+import { negotiate, type Wanted } from "../encode/representation.ts";
 import { respondSuccess } from "../encode/respond.ts";
-import { type Encoded, isEncoded } from "../encoded.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import { isStatus } from "../storage-writes.ts";
-import { answerObject, wantedObject } from "./answer.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedResource } from "../resource/served.ts";
+import { isStatus, type Storage } from "../storage.ts";
+import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
+import { Turns } from "../write/race.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { sentOptions } from "./body.ts";
-import { keyOf } from "./key.ts";
-import { passes } from "./passing.ts";
-import { refuseWildcard } from "./scope.ts";
+import { answerDirectList, writeList } from "./direct-list.ts";
+import { pageRequest, selectedPage } from "./list.ts";
+import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 import { writeRequest } from "./write-request.ts";
+import { passes } from "./writes.ts";
 
 /**
  * Answers a DELETE: with a Status when the object is gone, unless its kind wants it to be shown; with the object when something
  * still holds it.
  */
-export async function serveDelete(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function serveDelete(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const wanted = wantedObject(exchange);
   const query = await deleteQuery(exchange, resource);
   const { object, gone, details } = await deleted(exchange, resource, query);
@@ -41,7 +45,7 @@ interface Left {
   readonly details: StatusDetails;
 }
 
-async function deleted(exchange: Exchange, resource: ServedResource, query: DeleteQuery): Promise<Left> {
+async function deleted(exchange: AuthorizedExchange, resource: ServedResource, query: DeleteQuery): Promise<Left> {
   const { definition, storage, writer } = resource;
   const { group, plural } = definition;
   const request = writeRequest(exchange, resource, query);
@@ -60,11 +64,58 @@ async function deleted(exchange: Exchange, resource: ServedResource, query: Dele
 }
 
 /** The options of a delete, from its body if it has one. */
-export async function deleteQuery(exchange: Exchange, { definition }: ServedResource): Promise<DeleteQuery> {
+export async function deleteQuery(exchange: AuthorizedExchange, { definition }: ServedResource): Promise<DeleteQuery> {
   refuseWildcard(exchange, definition);
   return parseDeleteOptions(exchange.query, await sentOptions(exchange, definition));
 }
 
 function uidOf(object: KubeObject | Encoded): string {
   return isEncoded(object) ? object.uid : (object.metadata.uid ?? "");
+}
+
+/**
+ * Answers a DELETECOLLECTION: deletes what the list would show, one by one, and answers that list, as it was. Not atomic, as in
+ * Kubernetes: what was deleted before a failure stays deleted.
+ */
+export async function serveDeleteCollection(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
+  const wanted = negotiate(exchange.req.headers.accept, "list");
+  const query = await deleteQuery(exchange, resource);
+  if (resource.storage.deleteCollection !== undefined && resource.admit === undefined)
+    return passDeleteCollection(exchange, resource, { query, wanted });
+  const page = await selectedPage(exchange, resource);
+  const request = writeRequest(exchange, resource, query);
+  const turns = new Turns();
+  for (const { key } of page.items) {
+    await turns.next();
+    exchange.signal.throwIfAborted();
+    const scope = { ...request.scope, namespace: key.namespace };
+    await resource.writer.delete(key, query, { ...request, scope }).catch(unlessGone);
+  }
+  await writeList(exchange, resource, { page, wanted });
+}
+
+/** The same by a storage that can do it at once. */
+async function passDeleteCollection(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  { query, wanted }: { readonly query: DeleteQuery; readonly wanted: Wanted },
+): Promise<void> {
+  const { deleteCollection } = resource.storage as Required<Storage>;
+  const { options, selection } = pageRequest(exchange, resource);
+  const { labelSelector: labels, fieldSelector: fields, ...page } = options;
+  const scope = { ...scopeOf(exchange), labels, fields };
+  exchange.signal.throwIfAborted();
+  const answer = await deleteCollection.call(resource.storage, scope, {
+    ...requestOptions(exchange),
+    ...page,
+    ...query,
+  });
+  if (!isStatus(answer)) return answerDirectList(exchange, resource, { options, selection, wanted, list: answer });
+  exchange.answered = true;
+  respondSuccess(exchange.res, { details: answer.details ?? {}, format: wanted.format });
+}
+
+/** Somebody else was faster. */
+function unlessGone(error: unknown): void {
+  if (!isApiError(error) || error.reason !== "NotFound") throw error;
 }

@@ -1,3 +1,5 @@
+import { pipeline, Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import {
   ApiError,
   isApiError,
@@ -5,17 +7,16 @@ import {
   type ListOptions,
   parseOwnJson,
 } from "@virtual-workspaces/apimachinery";
-import { EncodedBytes } from "../bytes/encoded-bytes.ts";
-import { ListSplitter } from "../bytes/list-splitter.ts";
-import { decoded } from "../encode/content-encoding.ts";
-import type { Wanted } from "../encode/negotiate.ts";
-import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import { EncodedBytes } from "../encode/encoded-bytes.ts";
+import { ListSplitter } from "../encode/list-splitter.ts";
+import { PieceWriter } from "../encode/pieces.ts";
+import type { ListMetadata, Representation, Wanted } from "../encode/representation.ts";
+import { respondDocument, startStream } from "../encode/respond.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedResource } from "../resource/served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
+import { clusterOf, type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
 import type { Selection } from "../watch/selection.ts";
-import { type Page, writeList } from "./list-body.ts";
-import { passThrough } from "./pass-through.ts";
 import { requestOptions, scopeOf } from "./scope.ts";
 
 /** What a client asks to see of a list. */
@@ -26,7 +27,7 @@ export interface PageRequest {
 
 /** A list from a storage that keeps no history here: it is asked each time, and pages as it can itself. */
 export async function serveDirectList(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   request: PageRequest & { readonly wanted: Wanted },
 ): Promise<void> {
@@ -36,7 +37,7 @@ export async function serveDirectList(
 
 /** What a storage has listed, in the form that was asked for. */
 export async function answerDirectList(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   { wanted, list, ...asked }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
 ): Promise<void> {
@@ -45,12 +46,16 @@ export async function answerDirectList(
 }
 
 /** The same, as objects. */
-export async function directPage(exchange: Exchange, resource: ServedResource, request: PageRequest): Promise<Page> {
+export async function directPage(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  request: PageRequest,
+): Promise<Page> {
   return pageFrom(exchange, resource, { ...request, list: await listed(exchange, resource, request) });
 }
 
 async function listed(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   { storage }: ServedResource,
   { options, selection }: PageRequest,
 ): Promise<ListResult> {
@@ -63,7 +68,7 @@ async function listed(
 }
 
 async function pageFrom(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   { selection, list }: PageRequest & { readonly list: ListResult },
 ): Promise<Page> {
@@ -91,7 +96,11 @@ function pageOptions(options: ListOptions, narrows: boolean): Partial<ListReques
  *
  * @throws ApiError 503 when it is not whole or not of this kind: a shorter list must not pass for the whole
  */
-async function readItems(exchange: Exchange, { definition }: ServedResource, list: EncodedList): Promise<ItemList> {
+async function readItems(
+  exchange: AuthorizedExchange,
+  { definition }: ServedResource,
+  list: EncodedList,
+): Promise<ItemList> {
   const items: Encoded[] = [];
   try {
     const context = { definition, scope: exchange };
@@ -128,9 +137,142 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 function encode(
   item: KubeObject | Encoded,
-  context: { readonly exchange: Exchange; readonly resource: ServedResource },
+  context: { readonly exchange: AuthorizedExchange; readonly resource: ServedResource },
 ): Encoded {
   if (isEncoded(item)) return item;
   const { exchange, resource } = context;
   return encodeObject(item, clusterOf(item, exchange), resource.definition.selectableFields);
+}
+
+/**
+ * Answers a list with the storage's own bytes, at the client's pace; without their encoding for a client that does not
+ * take it. One that breaks off cuts the connection: a shorter list must not pass for the whole.
+ */
+async function passThrough(exchange: AuthorizedExchange, list: EncodedList): Promise<void> {
+  const { req, res } = exchange;
+  const { contentEncoding, contentType = "application/json" } = list;
+  const asItIs = contentEncoding === undefined || acceptsEncoding(req.headers["accept-encoding"], contentEncoding);
+  const body = asItIs ? list.body : decoded(list);
+  exchange.answered = true;
+  if (contentEncoding !== undefined) res.setHeader("Vary", "Accept-Encoding");
+  if (contentEncoding !== undefined && asItIs) res.setHeader("Content-Encoding", contentEncoding);
+  const length = body instanceof Uint8Array ? body.length : asItIs ? list.length : undefined;
+  startStream(res, contentType, length);
+  if (body instanceof Uint8Array) {
+    res.end(body);
+    return;
+  }
+  // Cuts the body off too when the client leaves: an iterator that is left is ended.
+  const left = whenClosed(exchange);
+  for await (const piece of body) {
+    if (!res.write(piece) && (await left.drained())) break;
+  }
+  if (!res.destroyed) res.end();
+}
+
+/** Waits for room, or for the client to leave, with one listener each however often. */
+function whenClosed({ res }: AuthorizedExchange): { drained(): Promise<boolean> } {
+  let goOn: ((left: boolean) => void) | undefined;
+  res.on("drain", () => goOn?.(false));
+  res.once("close", () => goOn?.(true));
+  return {
+    drained: () =>
+      new Promise((resolve) => {
+        if (res.destroyed) resolve(true);
+        else goOn = resolve;
+      }),
+  };
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  br: createBrotliDecompress,
+  deflate: createInflate,
+  gzip: createGunzip,
+};
+
+/** Whether an `Accept-Encoding` header names `encoding`. As in Kubernetes, no header means no encoding. */
+function acceptsEncoding(header: string | string[] | undefined, encoding: string): boolean {
+  return String(header ?? "")
+    .split(",")
+    .some((part) => {
+      const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+      return (name === encoding || name === "*") && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    });
+}
+
+/** The bytes of a list without its `contentEncoding`. @throws Error on an encoding that Node cannot decode */
+function decoded({ body, contentEncoding }: EncodedList): EncodedList["body"] {
+  if (contentEncoding === undefined) return body;
+  const decoder = DECODERS[contentEncoding]?.();
+  if (decoder === undefined) throw new Error(`cannot decode a list encoded as ${contentEncoding}`);
+  // Errors of either end come out of the iteration.
+  pipeline(Readable.from(body instanceof Uint8Array ? [body] : body), decoder, () => undefined);
+  return decoder;
+}
+
+/** What is to be written of a list. */
+export interface Page {
+  readonly items: readonly Encoded[];
+  readonly meta: ListMetadata;
+}
+
+/** Writes a list in the form that was asked for: small ones whole, large ones piece by piece at the client's pace. */
+export async function writeList(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  list: { readonly page: Page; readonly wanted: Wanted },
+): Promise<void> {
+  const { res, core } = exchange;
+  const { page, wanted } = list;
+  const representation = core.representations.of(resource, wanted, exchange);
+  exchange.answered = true;
+  const { head, tail } = representation.list(page.meta);
+  // Asked of all: what cannot be told must be so before a head promises it.
+  const verbatim = bodyLength(page, head.length + tail.length);
+  const length = representation.verbatim ? verbatim : undefined;
+  if (wanted.format === "yaml" || (length ?? page.items.length * TYPICAL_ROW) <= SMALL) {
+    const json = Buffer.concat([head, ...joined(page.items, representation), tail]);
+    respondDocument(res, { code: 200, json, format: wanted.format });
+    return;
+  }
+  core.fairness.hold(exchange)?.widen(widthOf(length ?? page.items.length * TYPICAL_ROW));
+  startStream(res, representation.contentType, length);
+  const writer = new PieceWriter(res, core.pieces);
+  await writer.add(head);
+  await writer.addAll(rendered(page.items, representation), COMMA);
+  await writer.add(tail);
+  await writer.finish();
+  res.end();
+}
+
+/** Bodies up to this size are written at once. */
+const SMALL = 128 * 1024;
+
+const COMMA = 44;
+
+const SEPARATOR = Buffer.of(COMMA);
+
+/** Seats that a large list takes: its pieces are made in turns of their own (Kubernetes: one for 100 objects, at most 10). */
+function widthOf(length: number): number {
+  return Math.min(10, Math.ceil(length / SMALL));
+}
+
+/** Bytes of a Table row or an object's metadata, roughly. */
+const TYPICAL_ROW = 512;
+
+function bodyLength({ items }: Page, frame: number): number {
+  let length = frame + Math.max(0, items.length - 1);
+  for (const item of items) length += item.length ?? item.bytes.length;
+  return length;
+}
+
+function* rendered(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  for (const item of items) yield representation.item(item);
+}
+
+function* joined(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  for (let at = 0; at < items.length; at++) {
+    if (at > 0) yield SEPARATOR;
+    yield representation.item(items[at] as Encoded);
+  }
 }

@@ -1,29 +1,29 @@
 import { ApiError, type KubeObject, type ObjectKey, parseListOptions } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import type { CacheLease } from "../storage-changes.ts";
-import { answerObject, wantedObject } from "./answer.ts";
-import { freshen } from "./freshness.ts";
-import { isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
+import { negotiate, type Presented, type Wanted } from "../encode/representation.ts";
+import { respond, respondDocument } from "../encode/respond.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { CacheLease } from "../storage.ts";
+import { type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
+import { leaseOf, freshen, isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */
-export function serveGet(exchange: Exchange, resource: ServedResource): void | Promise<void> {
+export function serveGet(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
   return readObject(exchange, resource, answerFound);
 }
 
 /** What is to be done with an object that was read. */
-type Use = (exchange: Exchange, resource: ServedResource, found: KubeObject | Encoded) => void;
+type Use = (exchange: AuthorizedExchange, resource: ServedResource, found: KubeObject | Encoded) => void;
 
 /** Reads the object that a request names, as fresh as it asks. @throws ApiError 404 */
-export function readObject(exchange: Exchange, resource: ServedResource, use: Use): void | Promise<void> {
+export function readObject(exchange: AuthorizedExchange, resource: ServedResource, use: Use): void | Promise<void> {
   refuseWildcard(exchange, resource.definition);
   const { storage } = resource;
   const key: ObjectKey = { cluster: exchange.cluster, namespace: exchange.info.namespace, name: exchange.info.name };
   const { resourceVersion } = exchange.search === "" ? NO_OPTIONS : parseListOptions(exchange.query);
   if (storage.get === undefined || (isCached(resource) && isVersion(resourceVersion))) {
-    const lease = exchange.core.hub.lease(resource, scopeOf(exchange));
+    const lease = leaseOf(exchange, resource, scopeOf(exchange));
     if (lease instanceof Promise)
       return lease.then((held) => readLease(exchange, resource, { lease: held, key, resourceVersion, use }));
     return readLease(exchange, resource, { lease, key, resourceVersion, use });
@@ -50,7 +50,7 @@ function isVersion(resourceVersion: string | undefined): boolean {
   return resourceVersion !== undefined && resourceVersion !== "0";
 }
 
-function readLease(exchange: Exchange, resource: ServedResource, read: Read): void | Promise<void> {
+function readLease(exchange: AuthorizedExchange, resource: ServedResource, read: Read): void | Promise<void> {
   const { lease, key, resourceVersion, use } = read;
   const finish = (): void => {
     const found = lease.cache.get(key);
@@ -69,7 +69,7 @@ function readLease(exchange: Exchange, resource: ServedResource, read: Read): vo
 }
 
 function there(
-  { info }: Exchange,
+  { info }: AuthorizedExchange,
   { definition }: ServedResource,
   found: KubeObject | Encoded | undefined,
 ): KubeObject | Encoded {
@@ -77,6 +77,31 @@ function there(
   return found;
 }
 
-function answerFound(exchange: Exchange, resource: ServedResource, object: KubeObject | Encoded): void {
+function answerFound(exchange: AuthorizedExchange, resource: ServedResource, object: KubeObject | Encoded): void {
   answerObject(exchange, resource, { object, code: 200, wanted: wantedObject(exchange) });
+}
+
+/** How an object is to be answered. */
+interface ObjectAnswer {
+  readonly code: 200 | 201 | 202;
+  readonly wanted: Wanted;
+}
+
+/** What the client wants an object as. Asked before a write, so that one whose answer nobody could read is not done. */
+export function wantedObject({ req }: AuthorizedExchange): Wanted {
+  return negotiate(req.headers.accept, "object");
+}
+
+/** The one place that answers an object. */
+export function answerObject(
+  exchange: AuthorizedExchange,
+  presented: Presented,
+  { object, code, wanted }: ObjectAnswer & { readonly object: KubeObject | Encoded },
+): void {
+  const { res, core } = exchange;
+  const encoded = isEncoded(object) ? object : encodeObject(object, exchange.cluster);
+  exchange.answered = true;
+  const json = core.representations.of(presented, wanted, exchange).object(encoded);
+  if (wanted.format === "json") respond(res, { code, contentType: "application/json", body: json });
+  else respondDocument(res, { code, json, format: wanted.format });
 }

@@ -1,19 +1,23 @@
 import { ApiError, apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import type { Wanted } from "../encode/negotiate.ts";
+import type { Wanted } from "../encode/representation.ts";
 import { respondSuccess } from "../encode/respond.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedKind, ServedResource } from "../served.ts";
-import type { SubresourceAnswer, SubresourceWrite } from "../subresource/named.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedKind, ServedResource } from "../resource/served.ts";
+import type { SubresourceAnswer, SubresourceWrite } from "../resource/subresources.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";
-import { answerObject, wantedObject } from "./answer.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { reporter, sentObject } from "./body.ts";
-import { keyOf } from "./key.ts";
+import { keyOf } from "./scope.ts";
 import { subresourceRequest } from "./subresource-request.ts";
 import { writeOptions, writeQuery } from "./write-request.ts";
 
 /** Answers a request about a subresource that speaks a kind of its own. */
-export async function serveKind(exchange: Exchange, resource: ServedResource, served: ServedKind): Promise<void> {
+export async function serveKind(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  served: ServedKind,
+): Promise<void> {
   const { handlers } = served;
   const wanted = wantedObject(exchange);
   const { verb, name } = exchange.info;
@@ -31,7 +35,7 @@ export async function serveKind(exchange: Exchange, resource: ServedResource, se
 
 /** What came, as the handler is told of it: of the kind, pruned, defaulted, valid. @throws ApiError 400, 404, 413, 415, 422 */
 async function writeOf(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   { handlers, rules }: ServedKind,
 ): Promise<SubresourceWrite<unknown, object>> {
@@ -58,7 +62,7 @@ interface Answering {
 
 /** Answers the subresource's own kind, under the name of the object whose it is unless it has another. */
 function answerKind(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   kind: ResourceDefinition,
   { content, ...answer }: Answering & { readonly content: SubresourceAnswer<object> },
 ): void {
@@ -75,7 +79,7 @@ function answerKind(
 }
 
 /** Done, and nothing to tell: a Status, as Kubernetes answers a binding. */
-function answerDone(exchange: Exchange, { definition }: ServedResource, answer: Answering): void {
+function answerDone(exchange: AuthorizedExchange, { definition }: ServedResource, answer: Answering): void {
   const { info, res } = exchange;
   const { group, plural } = definition;
   const details = { name: info.name, ...(group === "" ? {} : { group }), kind: plural };

@@ -7,22 +7,19 @@ import {
   parseListOptions,
   validateListOptions,
 } from "@virtual-workspaces/apimachinery";
-import { negotiate } from "../encode/negotiate.ts";
-import type { Encoded } from "../encoded.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import type { CacheLease, Past } from "../storage-changes.ts";
-import type { Snapshot } from "../watch/cache.ts";
-import { cacheKey, visitIn } from "../watch/objects.ts";
+import { negotiate } from "../encode/representation.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { CacheLease, Past } from "../storage.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
+import { cacheKey, visitIn } from "../watch/cache/cache.ts";
+import type { Snapshot } from "../watch/cache/readable-cache.ts";
 import { Selection } from "../watch/selection.ts";
-import { directPage, type PageRequest, serveDirectList } from "./direct-list.ts";
-import { FOREIGN, freshen } from "./freshness.ts";
-import { type Page, writeList } from "./list-body.ts";
-import { isCached, scopeOf } from "./scope.ts";
-import { checkSelectable } from "./selectable.ts";
+import { directPage, type Page, type PageRequest, serveDirectList, writeList } from "./direct-list.ts";
+import { leaseOf, checkSelectable, FOREIGN, freshen, isCached, scopeOf } from "./scope.ts";
 
 /** Answers a LIST. */
-export async function serveList(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function serveList(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const request = pageRequest(exchange, resource);
   const wanted = negotiate(exchange.req.headers.accept, "list");
   if (!isCached(resource)) return serveDirectList(exchange, resource, { ...request, wanted });
@@ -31,13 +28,13 @@ export async function serveList(exchange: Exchange, resource: ServedResource): P
 }
 
 /** The objects that a request selects, for whatever is to be done with them. */
-export function selectedPage(exchange: Exchange, resource: ServedResource): Promise<Page> {
+export function selectedPage(exchange: AuthorizedExchange, resource: ServedResource): Promise<Page> {
   const request = pageRequest(exchange, resource);
   return isCached(resource) ? readPage(exchange, resource, request) : directPage(exchange, resource, request);
 }
 
 /** What a client asks to see of a list. @throws ApiError 400, 422 on options that are wrong */
-export function pageRequest(exchange: Exchange, resource: ServedResource): PageRequest {
+export function pageRequest(exchange: AuthorizedExchange, resource: ServedResource): PageRequest {
   const options = parseListOptions(exchange.query);
   validateListOptions(options, { isWatch: false });
   checkSelectable(resource, options.fieldSelector);
@@ -46,8 +43,8 @@ export function pageRequest(exchange: Exchange, resource: ServedResource): PageR
   return { options, selection: new Selection({ cluster, namespace: info.namespace, labels, fields }) };
 }
 
-async function readPage(exchange: Exchange, resource: ServedResource, request: PageRequest): Promise<Page> {
-  const lease = await exchange.core.hub.lease(resource, scopeOf(exchange));
+async function readPage(exchange: AuthorizedExchange, resource: ServedResource, request: PageRequest): Promise<Page> {
+  const lease = await leaseOf(exchange, resource, scopeOf(exchange));
   try {
     const { snapshot, after } = await snapshotFor(exchange, lease, request.options);
     if ("past" in snapshot) return await pastPage(snapshot, { ...request, after }, exchange);
@@ -73,7 +70,7 @@ interface Start {
   readonly after: string;
 }
 
-async function snapshotFor(exchange: Exchange, lease: CacheLease, options: ListOptions): Promise<Start> {
+async function snapshotFor(exchange: AuthorizedExchange, lease: CacheLease, options: ListOptions): Promise<Start> {
   if (options.continue !== undefined) return continued(lease, options);
   await freshen(exchange, lease, options.resourceVersion);
   if (!isExact(options)) return { snapshot: lease.cache.snapshot(), after: "" };
@@ -129,7 +126,7 @@ function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest &
 async function pastPage(
   { past, version, tooOld }: PastState,
   { options, selection, after }: PageRequest & { readonly after: string },
-  { signal }: Exchange,
+  { signal }: AuthorizedExchange,
 ): Promise<Page> {
   const { limit = Number.POSITIVE_INFINITY } = options;
   const { cluster, namespace, isSelective } = selection;

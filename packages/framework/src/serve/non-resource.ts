@@ -1,14 +1,14 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { etagMatches } from "../discovery/etag.ts";
+import { etagMatches } from "../discovery/documents.ts";
 import { respond } from "../encode/respond.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Advertised } from "../served.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { Advertised } from "../resource/served.ts";
 import { rawRequest } from "./raw.ts";
 
 /** Answers what is about no object: discovery, OpenAPI, version and health. @returns whether there is such a thing */
-export function serveNonResource(exchange: Exchange, resources: readonly Advertised[]): boolean {
+export function serveNonResource(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const path = exchange.info.path;
-  if (path === "/version") return answerJson(exchange, exchange.core.version);
+  if (path === "/version") return answerJson(exchange, VERSION);
   if (path === "/healthz" || path === "/livez" || path === "/readyz") return answerText(exchange, "ok");
   if (path.startsWith("/openapi/")) return serveOpenApi(exchange, resources);
   if (path === "/") return serveIndex(exchange, resources);
@@ -16,7 +16,7 @@ export function serveNonResource(exchange: Exchange, resources: readonly Adverti
   return serveDiscovery(exchange, resources);
 }
 
-function serveDocument(exchange: Exchange): boolean {
+function serveDocument(exchange: AuthorizedExchange): boolean {
   const { documents = {} } = exchange.mounted.workspace;
   const path = exchange.info.path as `/${string}`;
   const document = Object.hasOwn(documents, path) ? documents[path]?.(rawRequest(exchange)) : undefined;
@@ -29,7 +29,7 @@ function serveDocument(exchange: Exchange): boolean {
 }
 
 /** What there is, as Kubernetes' API servers tell at their root. A raw handler has its root to itself, unless it says what it handles. */
-function serveIndex(exchange: Exchange, resources: readonly Advertised[]): boolean {
+function serveIndex(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const { handle, handles } = exchange.mounted.workspace;
   if (handle !== undefined && handles === undefined) return false;
   const served = resources.flatMap(({ definition: { group, version } }) =>
@@ -41,7 +41,7 @@ function serveIndex(exchange: Exchange, resources: readonly Advertised[]): boole
 
 const ROOTS = ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"] as const;
 
-function serveDiscovery(exchange: Exchange, resources: readonly Advertised[]): boolean {
+function serveDiscovery(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const { accept } = exchange.req.headers;
   const order = exchange.mounted.workspace.groupOrder;
   const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept, order }, resources);
@@ -50,7 +50,7 @@ function serveDiscovery(exchange: Exchange, resources: readonly Advertised[]): b
   return answerCacheable(exchange, answer, { Vary: "Accept" });
 }
 
-function serveOpenApi(exchange: Exchange, resources: readonly Advertised[]): boolean {
+function serveOpenApi(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const { accept } = exchange.req.headers;
   const { query, prefix } = exchange;
   const answer = exchange.core.openapi.answer({ path: exchange.info.path, query, accept, prefix }, resources);
@@ -75,7 +75,11 @@ interface Cacheable {
   readonly etag: string;
 }
 
-function answerCacheable(exchange: Exchange, document: Cacheable, headers: Readonly<Record<string, string>>): boolean {
+function answerCacheable(
+  exchange: AuthorizedExchange,
+  document: Cacheable,
+  headers: Readonly<Record<string, string>>,
+): boolean {
   const { req, res } = exchange;
   exchange.answered = true;
   const { contentType, body, etag } = document;
@@ -87,14 +91,48 @@ function answerCacheable(exchange: Exchange, document: Cacheable, headers: Reado
   return true;
 }
 
-function answerJson(exchange: Exchange, document: object): boolean {
+function answerJson(exchange: AuthorizedExchange, document: object): boolean {
   exchange.answered = true;
   respond(exchange.res, { code: 200, contentType: "application/json", body: Buffer.from(JSON.stringify(document)) });
   return true;
 }
 
-function answerText(exchange: Exchange, text: string): boolean {
+function answerText(exchange: AuthorizedExchange, text: string): boolean {
   exchange.answered = true;
   respond(exchange.res, { code: 200, contentType: "text/plain; charset=utf-8", body: Buffer.from(text) });
   return true;
+}
+
+/** What `/version` answers (Kubernetes' version.Info). */
+interface VersionInfo {
+  readonly major: string;
+  readonly minor: string;
+  readonly gitVersion: string;
+  readonly gitCommit: string;
+  readonly gitTreeState: string;
+  readonly buildDate: string;
+  readonly goVersion: string;
+  readonly compiler: string;
+  readonly platform: string;
+}
+
+/** The Kubernetes minor release whose wire behaviour is served: clients decide by it what they may ask. */
+const KUBERNETES_MINOR = "37";
+
+/** What `/version` answers. */
+const VERSION: VersionInfo = versionInfo();
+
+/** The version of the API that is served; build fields name this runtime. */
+function versionInfo(): VersionInfo {
+  return {
+    major: "1",
+    minor: KUBERNETES_MINOR,
+    gitVersion: `v1.${KUBERNETES_MINOR}.0+virtual-workspaces`,
+    gitCommit: "",
+    gitTreeState: "",
+    buildDate: "",
+    goVersion: "",
+    compiler: `node ${process.version}`,
+    platform: `${process.platform}/${process.arch}`,
+  };
 }

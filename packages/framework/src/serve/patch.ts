@@ -1,20 +1,19 @@
 import { readBody } from "../body/read.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import type { Awaitable } from "../storage.ts";
-import type { Written } from "../storage-writes.ts";
-import { readKept } from "../write/read.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { Written } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { readKept } from "../write/keeping.ts";
+import { PATCH_MEDIA_TYPES, type PatchType, patchTypeOf } from "../write/patch-types.ts";
 import type { WriteRequest } from "../write/request.ts";
-import { answerObject, wantedObject } from "./answer.ts";
-import { keyOf } from "./key.ts";
-import { mayCreate, unlessThere } from "./may-create.ts";
-import { handPatch } from "./passing.ts";
-import { PATCH_MEDIA_TYPES, type PatchType, patchTypeOf } from "./patch-types.ts";
+import { answerObject, wantedObject } from "./get.ts";
+import { handPatch } from "./writes.ts";
 import { applying, patching } from "./patching.ts";
-import { writeQuery, writeRequest } from "./write-request.ts";
+import { keyOf } from "./scope.ts";
+import { mayCreate, unlessThere, writeQuery, writeRequest } from "./write-request.ts";
 
 /** Answers a PATCH. */
-export async function servePatch(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function servePatch(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const { definition, storage } = resource;
   const type = patchTypeOf(exchange.req.headers["content-type"], definition, storage.applies);
   const wanted = wantedObject(exchange);
@@ -38,7 +37,7 @@ interface PatchWrite {
   readonly mayCreate?: () => Awaitable<void>;
 }
 
-async function patchKept(exchange: Exchange, resource: ServedResource, patch: PatchWrite): Promise<Written> {
+async function patchKept(exchange: AuthorizedExchange, resource: ServedResource, patch: PatchWrite): Promise<Written> {
   const { definition, writer } = resource;
   const { type, body, force, request, ...creating } = patch;
   const key = keyOf(exchange);
@@ -50,7 +49,11 @@ async function patchKept(exchange: Exchange, resource: ServedResource, patch: Pa
 }
 
 /** For a storage that patches by itself. Whether an apply may create is found out before, since it cannot be taken back. */
-async function passPatch(exchange: Exchange, { storage }: ServedResource, patch: PatchWrite): Promise<Written> {
+async function passPatch(
+  exchange: AuthorizedExchange,
+  { storage }: ServedResource,
+  patch: PatchWrite,
+): Promise<Written> {
   const { type, body, force, request, mayCreate } = patch;
   const { scope, options } = request;
   const key = keyOf(exchange);

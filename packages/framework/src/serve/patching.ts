@@ -19,10 +19,10 @@ import { decodeBody, decodeJsonPatch } from "../body/decode.ts";
 import type { YamlReader } from "../body/yaml/reader.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import { checkPlace, checkTypeKept } from "../write/identity.ts";
+import type { PatchType } from "../write/patch-types.ts";
 import type { Change, WriteRequest } from "../write/request.ts";
 import type { FieldOwners } from "../write/rules.ts";
 import { once, reportFindings } from "../write/strict.ts";
-import type { PatchType } from "./patch-types.ts";
 
 /** A patch as it came, and what it is for. */
 export interface SentPatch {

@@ -1,28 +1,31 @@
 import { apiVersionOf, cloneJson, FieldManager, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { readBody } from "../body/read.ts";
-import { parsed } from "../encoded.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import { normalizeScale } from "../subresource/scale-form.ts";
-import { SCALE } from "../subresource/scale-kind.ts";
-import type { Scaling } from "../subresource/scaling.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import { normalizeScale, SCALE } from "../resource/scale/scale-kind.ts";
+import type { Scaling } from "../resource/scale/scaling.ts";
+import type { ServedResource } from "../resource/served.ts";
+import { parsed } from "../watch/cache/encoded.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";
+import { PATCH_MEDIA_TYPES, patchTypeOf } from "../write/patch-types.ts";
 import type { Change, Draft, WriteRequest } from "../write/request.ts";
 import { checkUid } from "../write/update.ts";
-import { answerObject, wantedObject } from "./answer.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { reporter, sentObject } from "./body.ts";
 import { readObject } from "./get.ts";
-import { keyOf } from "./key.ts";
-import { handPatch, passes, passWrite } from "./passing.ts";
-import { PATCH_MEDIA_TYPES, patchTypeOf } from "./patch-types.ts";
+import { handPatch, passes, passWrite } from "./writes.ts";
 import { applying, patching } from "./patching.ts";
+import { keyOf } from "./scope.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Who owns the fields of a Scale. */
 const OWNERS = new FieldManager({ apiVersion: apiVersionOf(SCALE), kind: SCALE.kind, schema: SCALE.schema });
 
 /** Answers a GET of an object as the Scale it is. */
-export function serveScaleGet(exchange: Exchange, resource: ServedResource, scaling: Scaling): void | Promise<void> {
+export function serveScaleGet(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  scaling: Scaling,
+): void | Promise<void> {
   return readObject(exchange, resource, (_exchange, _resource, found) => {
     const object = scaling.show(parsed(found));
     answerObject(exchange, { definition: SCALE }, { object, code: 200, wanted: wantedObject(exchange) });
@@ -30,7 +33,11 @@ export function serveScaleGet(exchange: Exchange, resource: ServedResource, scal
 }
 
 /** Answers an UPDATE of an object's Scale. Without a resource version it is about the object as it is. */
-export async function serveScaleUpdate(exchange: Exchange, resource: ServedResource, scaling: Scaling): Promise<void> {
+export async function serveScaleUpdate(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  scaling: Scaling,
+): Promise<void> {
   if (passes(resource)) return passWrite(exchange, resource, "update");
   const query = writeQuery(exchange, resource, { kind: "UpdateOptions" });
   const wanted = wantedObject(exchange);
@@ -45,7 +52,11 @@ export async function serveScaleUpdate(exchange: Exchange, resource: ServedResou
 }
 
 /** Answers a PATCH of an object's Scale. */
-export async function serveScalePatch(exchange: Exchange, resource: ServedResource, scaling: Scaling): Promise<void> {
+export async function serveScalePatch(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  scaling: Scaling,
+): Promise<void> {
   const type = patchTypeOf(exchange.req.headers["content-type"], SCALE);
   const query = writeQuery(exchange, resource, { kind: "PatchOptions", apply: type === "apply" });
   const wanted = wantedObject(exchange);

@@ -1,13 +1,19 @@
-import { ApiError, type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  type FieldSelector,
+  type GroupResource,
+  type ObjectKey,
+  WILDCARD,
+} from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import type { RequestOptions, Scope } from "../storage.ts";
-import type { User } from "../user.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { CacheLease, RequestOptions, Scope } from "../storage.ts";
+import type { ReadableCache } from "../watch/cache/readable-cache.ts";
 import { everything } from "../watch/selection.ts";
 
 /** What a storage is told of this request's place, with nothing selected. */
-export function scopeOf(exchange: Exchange): Scope {
+export function scopeOf(exchange: AuthorizedExchange): Scope {
   const { params, cluster, info } = exchange;
   return {
     params,
@@ -15,41 +21,116 @@ export function scopeOf(exchange: Exchange): Scope {
     namespace: info.namespace,
     labels: everything.labels,
     fields: everything.fields,
-    identity: exchange.user as User,
+    identity: exchange.user,
     hops: exchange.hops,
-    via: exchange.via,
+    via: exchange.via(),
   };
 }
 
 /** Objects are named, and written, in one logical cluster. @throws ApiError 405 for all at once */
-export function refuseWildcard(exchange: Exchange, definition: ResourceDefinition): void {
+export function refuseWildcard(exchange: AuthorizedExchange, definition: ResourceDefinition): void {
   if (exchange.cluster === WILDCARD) refuseEverywhere(exchange, groupResourceOf(definition));
 }
 
 /** The same of what nobody has: over all logical clusters verbs come first. @throws ApiError 405 */
-export function refuseUnknown(exchange: Exchange): void {
+export function refuseUnknown(exchange: AuthorizedExchange): void {
   const { cluster, info } = exchange;
   const { group, resource, verb } = info;
   if (cluster === WILDCARD && verb !== "list" && verb !== "watch" && verb !== "")
     refuseEverywhere(exchange, { group, resource });
 }
 
-function refuseEverywhere({ info }: Exchange, resource: GroupResource): never {
+function refuseEverywhere({ info }: AuthorizedExchange, resource: GroupResource): never {
   const { status } = ApiError.methodNotAllowed(resource, info.verb);
   throw new ApiError({ ...status, message: `${status.message} in the \`*\` logical cluster` });
 }
 
 /** What belongs to this request alone. */
-export function requestOptions({ user, requestId, signal, warn, req }: Exchange): RequestOptions {
-  return { user: user as User, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
+export function requestOptions({ user, requestId, signal, warn, req }: AuthorizedExchange): RequestOptions {
+  return { user, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
 }
 
-function acceptEncodingOf({ headers }: Exchange["req"]): string | undefined {
+function acceptEncodingOf({ headers }: AuthorizedExchange["req"]): string | undefined {
   return headers["accept-encoding"] as string | undefined;
+}
+
+/** A share in the cache that answers a request: the storage's own, or one that the hub keeps. @throws what the source's list throws */
+export function leaseOf(
+  { core }: AuthorizedExchange,
+  resource: ServedResource,
+  scope: Scope,
+): CacheLease | Promise<CacheLease> {
+  const { storage } = resource;
+  return storage.cache === undefined ? core.hub.share(resource, scope) : storage.cache(scope);
 }
 
 /** Whether lists are served from the cache that watches read, so that both always agree. */
 export function isCached({ storage }: ServedResource): boolean {
   if (storage.narrows === true) return storage.cache !== undefined && storage.list === undefined;
   return storage.cache !== undefined || storage.changes !== undefined;
+}
+
+/** The object that a request names. */
+export function keyOf({ cluster, info }: AuthorizedExchange): ObjectKey {
+  return { cluster, namespace: info.namespace, name: info.name };
+}
+
+/**
+ * Refuses a selector on fields that objects of this kind cannot be selected by, as Kubernetes does for custom kinds: a
+ * mistyped field would else match as if it were empty. A storage that narrows knows its own fields.
+ *
+ * @throws ApiError 400 that names the field and those there are
+ */
+export function checkSelectable({ definition, storage }: ServedResource, selector: FieldSelector): void {
+  if (selector.empty || storage.narrows === true) return;
+  const own = definition.selectableFields.map(({ name }) => name);
+  const namespace = definition.scope === "Namespaced" ? ["metadata.namespace"] : [];
+  const known = ["metadata.name", ...namespace, ...own];
+  const unknown = selector.fields.find((field) => !known.includes(field));
+  if (unknown === undefined) return;
+  // Kubernetes' own kinds without fields of their own have other words.
+  if (definition.strategy !== undefined && own.length === 0) {
+    const only = known.map((field) => JSON.stringify(field)).join(", ");
+    throw ApiError.badRequest(`${JSON.stringify(unknown)} is not a known field selector: only ${only}`);
+  }
+  throw ApiError.badRequest(`field label not supported: ${unknown}; there are ${known.join(", ")}`);
+}
+
+/** How long a read waits for a version that has not come yet, ms (Kubernetes' watch cache: 3 s). */
+const PATIENCE = 3_000;
+
+/** Said of a version that another server or an earlier run of this one gave: it cannot be compared with ours. */
+export const FOREIGN = "too old resource version: it was not given by this server since it started";
+
+/** What is said of a version that nobody remembers. */
+export function tooOld(version: string, { head }: Pick<ReadableCache, "head">): ApiError {
+  return ApiError.expired(`too old resource version: ${version} (${head})`);
+}
+
+/**
+ * Waits until the cache is as fresh as `resourceVersion` asks: unset is no staler than the source now, "0" is anything,
+ * else at least that version. `undefined` when there is nothing to wait for.
+ *
+ * @throws ApiError 410 on a version that cannot be compared, 504 on one that does not come
+ */
+export function freshen(
+  exchange: AuthorizedExchange,
+  lease: CacheLease,
+  resourceVersion: string | undefined,
+): Promise<void> | undefined {
+  if (resourceVersion === "0") return undefined;
+  if (resourceVersion === undefined) {
+    const pending = lease.confirm(exchange);
+    return pending instanceof Promise ? pending : undefined;
+  }
+  if (lease.cache.isForeign(resourceVersion)) throw ApiError.expired(FOREIGN);
+  if (lease.cache.reached(resourceVersion)) return undefined;
+  // Another server's version, of which it has not told yet, comes with what it is asked for.
+  if (lease.past?.waits === true) return confirmed(exchange, lease, resourceVersion);
+  return lease.cache.reach(resourceVersion, { signal: exchange.signal, timeout: PATIENCE });
+}
+
+async function confirmed(exchange: AuthorizedExchange, lease: CacheLease, version: string): Promise<void> {
+  await lease.confirm(exchange);
+  await lease.cache.reach(version, { signal: exchange.signal, timeout: PATIENCE });
 }

@@ -1,17 +1,15 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import type { AnyNamed } from "../subresource/check-named.ts";
-import type { SubresourceRequest } from "../subresource/named.ts";
-import { readKept } from "../write/read.ts";
-import { keyOf } from "./key.ts";
-import { rawRequest } from "./raw.ts";
-import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { AnyConnect, AnyNamed, SubresourceRequest } from "../resource/subresources.ts";
+import { readKept } from "../write/keeping.ts";
+import { handOver, rawRequest } from "./raw.ts";
+import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** What the handler of a subresource is told; reads the object if there must be one. @throws ApiError 404, 405 for `*` */
 export async function subresourceRequest(
-  exchange: Exchange,
+  exchange: AuthorizedExchange,
   resource: ServedResource,
   handlers: AnyNamed,
 ): Promise<SubresourceRequest<unknown>> {
@@ -22,16 +20,44 @@ export async function subresourceRequest(
   return { ...rawRequest(exchange), key, object, query, warn, tail: tailOf(exchange, resource) };
 }
 
-async function objectOf(exchange: Exchange, { storage, definition }: ServedResource, key: ObjectKey): Promise<unknown> {
+async function objectOf(
+  exchange: AuthorizedExchange,
+  { storage, definition }: ServedResource,
+  key: ObjectKey,
+): Promise<unknown> {
   const kept = await readKept(storage, { scope: scopeOf(exchange), key }, requestOptions(exchange));
   if (kept === undefined) throw ApiError.notFound(groupResourceOf(definition), key.name);
   return kept.object;
 }
 
 /** What follows the subresource's name. What comes before it has no empty segments: such paths are refused. */
-function tailOf({ tail, info }: Exchange, { definition }: ServedResource): string {
+function tailOf({ tail, info }: AuthorizedExchange, { definition }: ServedResource): string {
   const root = info.group === "" ? 2 : 3;
   const place = definition.scope === "Namespaced" ? 2 : 0;
   const rest = tail.split("/").slice(1 + root + place + 3);
   return rest.length === 0 ? "" : `/${rest.join("/")}`;
+}
+
+/** Hands a request about an object, or its connection, over to the handler of the subresource. */
+export async function serveConnect(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  handlers: AnyConnect,
+): Promise<void> {
+  const { connect, upgrade, longRunning } = handlers;
+  const { core, req, res, upgradeHead: head } = exchange;
+  if (longRunning === true) exchange.takeTime();
+  if (head !== undefined && upgrade !== undefined) {
+    const request = await subresourceRequest(exchange, resource, handlers);
+    return handOver(exchange, (socket) => upgrade(req, socket, { ...request, head }));
+  }
+  if (connect === undefined) {
+    const name = `${resource.definition.plural}/${exchange.info.subresource}`;
+    throw ApiError.badRequest(`Upgrade request required: ${name} takes connections to be upgraded, and nothing else`);
+  }
+  const request = await subresourceRequest(exchange, resource, handlers);
+  exchange.answered = true;
+  core.identityHeaders.drop(req);
+  if (longRunning === true) exchange.leaveSeat();
+  await connect(req, res, request);
 }

@@ -3,32 +3,27 @@ import {
   isApiError,
   type ListOptions,
   parseListOptions,
+  toApiError,
   validateListOptions,
   withListDefaults,
 } from "@virtual-workspaces/apimachinery";
-import { negotiate } from "../encode/negotiate.ts";
+import { negotiate } from "../encode/representation.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import { eventBytes } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
-import type { Exchange } from "../exchange.ts";
-import { delayOf } from "../numbers.ts";
-import type { ServedResource } from "../served.ts";
-import type { Scope } from "../storage.ts";
-import type { CacheLease, Past } from "../storage-changes.ts";
-import type { Snapshot } from "../watch/cache.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { CacheLease, Past, Scope } from "../storage.ts";
+import { delayOf } from "../util/numbers.ts";
+import { objectsIn } from "../watch/cache/cache.ts";
+import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/readable-cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
-import type { Lane } from "../watch/lane.ts";
-import { objectsIn } from "../watch/objects.ts";
-import type { ReadableCache } from "../watch/readable-cache.ts";
+import { type Lane, Subscriber } from "../watch/lane.ts";
 import { everything, Selection } from "../watch/selection.ts";
-import { Subscriber } from "../watch/subscriber.ts";
-import { FOREIGN, freshen, tooOld } from "./freshness.ts";
-import { writePast } from "./past-watch.ts";
-import { scopeOf } from "./scope.ts";
-import { checkSelectable } from "./selectable.ts";
+import { leaseOf, checkSelectable, FOREIGN, freshen, scopeOf, tooOld } from "./scope.ts";
 
 /** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
-export async function serveWatch(exchange: Exchange, resource: ServedResource): Promise<void> {
+export async function serveWatch(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const options = withListDefaults({ ...parseListOptions(exchange.query), watch: true });
   validateListOptions(options, { isWatch: true });
   checkSelectable(resource, options.fieldSelector);
@@ -41,7 +36,7 @@ export async function serveWatch(exchange: Exchange, resource: ServedResource): 
   const scope = { ...scopeOf(exchange), labels, fields };
   // What the storage has selected is not selected once more: it may know fields that we do not.
   const selection = selectionOf(exchange, resource.storage.narrows === true ? everything : scope);
-  const lease = await exchange.core.hub.lease(resource, scope);
+  const lease = await leaseOf(exchange, resource, scope);
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
     if (exchange.res.destroyed) throw new Error("the client left");
@@ -54,7 +49,7 @@ export async function serveWatch(exchange: Exchange, resource: ServedResource): 
 }
 
 /** A field selector on `metadata.name`, or the old `…/watch/quotes/ssh`, is a watch of one name. */
-function selectionOf(exchange: Exchange, { labels, fields }: Pick<Scope, "labels" | "fields">): Selection {
+function selectionOf(exchange: AuthorizedExchange, { labels, fields }: Pick<Scope, "labels" | "fields">): Selection {
   const { namespace, name } = exchange.info;
   const { cluster } = exchange;
   return new Selection({
@@ -72,7 +67,7 @@ interface Opening {
   readonly lane: (fanout: Fanout) => Lane;
 }
 
-function open(exchange: Exchange, resource: ServedResource, { lease, options, lane: laneOf }: Opening): void {
+function open(exchange: AuthorizedExchange, resource: ServedResource, { lease, options, lane: laneOf }: Opening): void {
   const { core, res } = exchange;
   exchange.answered = true;
   const fanout = core.hub.fanout(lease.cache, resource.definition);
@@ -116,7 +111,7 @@ interface Beginning {
 }
 
 /** Writes what the client has missed, then lets the lane take over. */
-async function begin(exchange: Exchange, beginning: Beginning): Promise<void> {
+async function begin(exchange: AuthorizedExchange, beginning: Beginning): Promise<void> {
   const { subscriber, lane, options, past } = beginning;
   const { cache } = lane;
   if (options.sendInitialEvents === true) {
@@ -137,7 +132,11 @@ async function begin(exchange: Exchange, beginning: Beginning): Promise<void> {
 }
 
 /** A version that has not come yet is waited for, as long as the client has patience. */
-async function positionOf(exchange: Exchange, cache: ReadableCache, version: string): Promise<number | "expired"> {
+async function positionOf(
+  exchange: AuthorizedExchange,
+  cache: ReadableCache,
+  version: string,
+): Promise<number | "expired"> {
   if (cache.position(version) === "ahead")
     await cache.reach(version, { signal: exchange.signal, timeout: delayOf(Number.POSITIVE_INFINITY) });
   const position = cache.position(version);
@@ -145,7 +144,7 @@ async function positionOf(exchange: Exchange, cache: ReadableCache, version: str
 }
 
 /** A write fails before the response is known to be gone. */
-function hasLeft({ res, signal }: Exchange): boolean {
+function hasLeft({ res, signal }: AuthorizedExchange): boolean {
   return res.destroyed || signal.aborted || res.socket?.destroyed === true;
 }
 
@@ -157,4 +156,63 @@ function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Gene
     yield eventBytes("ADDED", representation.object(object));
   }
   if (bookmark) yield lane.bookmarkBytes(snapshot.version, true);
+}
+
+/** A watch that asks for more than its cache remembers. */
+interface Resuming {
+  readonly subscriber: Subscriber;
+  readonly lane: Lane;
+  readonly past: Past;
+}
+
+/**
+ * Writes what the storage remembers and the cache does not, some of it at a time, so that a client that does not read costs
+ * no more than that. @returns where the cache goes on, or why nothing does
+ * @throws what writing throws, when the client has left
+ */
+async function writePast(
+  exchange: AuthorizedExchange,
+  { subscriber, lane, past }: Resuming,
+  version: string,
+): Promise<number | ApiError> {
+  const { cache } = lane;
+  subscriber.hold();
+  for (let reached = version; ; ) {
+    const told = await past.changes(reached, exchange).catch((error: unknown) => refusal(exchange, error));
+    if (told === undefined) return tooOld(version, cache);
+    if ("status" in told) return told;
+    const writer = new PieceWriter(exchange.res, exchange.core.pieces);
+    let refused: ApiError | undefined;
+    for (const event of told.events) {
+      const pieces = shown(lane, event);
+      if ("status" in pieces) refused = pieces;
+      if ("status" in pieces || subscriber.ending) break;
+      await writer.addAll(pieces);
+    }
+    await writer.finish();
+    if (refused !== undefined) return refused;
+    // Where it ends is for the client to say: what it has seen last.
+    if (subscriber.ending) return cache.next;
+    reached = told.version;
+    // A slow reader takes so long that the cache has forgotten again what it knew.
+    const position = cache.position(reached);
+    if (typeof position === "number") return position;
+  }
+}
+
+/** What clients see of an event, or why it cannot be shown. */
+function shown(lane: Lane, event: CacheEvent): readonly Buffer[] | ApiError {
+  try {
+    return lane.pieces(event);
+  } catch (error) {
+    return toApiError(error);
+  }
+}
+
+/** `undefined`: it is not known any more. */
+function refusal(exchange: AuthorizedExchange, error: unknown): ApiError | undefined {
+  if (exchange.signal.aborted) throw error;
+  if (isApiError(error)) return error.code === 410 ? undefined : error;
+  exchange.log({ level: "error", message: "the past of a watch cannot be read", error: String(error) });
+  return toApiError(error);
 }

@@ -1,8 +1,14 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
-import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Exchange } from "../exchange.ts";
-import { mayBeShortened } from "../limits.ts";
-import { problem } from "../malformed.ts";
+import { ApiError, quote } from "@virtual-workspaces/apimachinery";
+import type { ReadyCheck } from "../core.ts";
+import { respond, respondStatus } from "../encode/respond.ts";
+import type { Exchange, MatchedExchange } from "../exchange.ts";
+import { shuttingDown } from "../fairness/fairness.ts";
+import { mayBeShortened, problem } from "../listener/malformed.ts";
+import { closeBehindAnswer } from "../listener/malformed.ts";
+import type { Mounted } from "../mounted.ts";
+import { METRICS_PATH } from "../observe/metrics/metrics.ts";
+import { requestInfo } from "../request/request-info.ts";
 
 /** Of a query: no client of Kubernetes comes near. Node reads as many in a millisecond, and more in quadratic time. */
 const MOST_PARAMETERS = 1000;
@@ -22,14 +28,8 @@ export function accept(exchange: Exchange): void {
   refuseEncoded(req, res);
   if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
   core.identityHeaders.refuseListed(req);
-  if (!core.draining || isProbe(path)) return;
+  if (!core.ending.aborted || isProbe(path)) return;
   throw shuttingDown(exchange);
-}
-
-/** The refusal of a request that comes, or whose turn would come, after the server began to drain. */
-export function shuttingDown({ res }: Exchange): ApiError {
-  res.setHeader("Connection", "close");
-  return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
 }
 
 /** Before anything reads it. */
@@ -66,4 +66,175 @@ function refuseEncoded({ headers }: IncomingMessage, res: ServerResponse): void 
 
 function isProbe(path: string): boolean {
   return path === "/livez" || path === "/readyz" || path.startsWith("/readyz/");
+}
+
+/** Finds the virtual workspace. A malformed URL is refused here; an unknown one after authentication. */
+export function match(exchange: Exchange): void {
+  const { metrics } = exchange.core;
+  if (metrics !== undefined && exchange.path === METRICS_PATH) {
+    exchange.mounted = metrics;
+    exchange.tail = METRICS_PATH;
+    return;
+  }
+  const found = exchange.core.matcher.match(exchange.path);
+  if (found.kind === "bad-request") throw found.error;
+  if (found.kind === "no-match") {
+    exchange.unknown = found.error;
+    return;
+  }
+  exchange.misfit = found.misfit;
+  exchange.mounted = found.view;
+  exchange.params = found.params;
+  exchange.prefix = found.prefix;
+  exchange.tail = found.tail;
+}
+
+/** Says what the request is about. */
+export function info(exchange: Exchange): void {
+  if (exchange.unknown !== undefined) return;
+  const found = requestInfo(exchange);
+  exchange.info = exchange.upgradeHead === undefined ? found : { ...found, longRunning: true, upgrade: true };
+}
+
+/** `/livez`, `/readyz` and `/readyz/<virtual workspace or check>`: the only answers before authentication besides refusals. */
+export function health(exchange: Exchange): void | Promise<void> {
+  const { path } = exchange;
+  if (path === "/livez") return answer(exchange, [{ name: "ping", ok: true }]);
+  if (path !== "/readyz" && !path.startsWith("/readyz/")) return undefined;
+  return readyz(exchange, path.slice("/readyz/".length));
+}
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+}
+
+async function readyz(exchange: Exchange, only: string): Promise<void> {
+  const { core } = exchange;
+  const views = core.matcher.views.filter((view) => only === "" || view.name === only);
+  const others = core.checks.filter(([name]) => only === "" || name === only);
+  if (only !== "" && views.length + others.length === 0) throw ApiError.notFoundPath();
+  const checks = await Promise.all([...views.map(checkOf), ...others.map(ask)]);
+  answer(exchange, [{ name: "shutdown", ok: !core.leaving }, ...checks]);
+}
+
+/** How long a probe waits for a `ready` hook, ms: a kubelet's own patience is a second. */
+const PATIENCE = 500;
+
+async function checkOf(view: Mounted): Promise<Check> {
+  const answered = await within(PATIENCE, view.check());
+  return { name: view.name, ok: answered && view.problem() === undefined };
+}
+
+/** Whether one of the server's own checks passes. */
+async function ask([name, check]: readonly [string, ReadyCheck]): Promise<Check> {
+  const controller = new AbortController();
+  let ok = false;
+  const asked = async (): Promise<void> => {
+    try {
+      await check({ signal: controller.signal });
+      ok = true;
+    } catch {} // why is nobody's business who may ask without credentials
+  };
+  const answered = await within(PATIENCE, asked());
+  controller.abort();
+  return { name, ok: answered && ok };
+}
+
+function within(patience: number, pending: Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, patience, false);
+    void pending.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
+
+/** Kubernetes' healthz text: `ok`, or with `?verbose` or a failure one line for each check. Never why: anybody may ask. */
+function answer(exchange: Exchange, checks: readonly Check[]): void {
+  exchange.answered = true;
+  const ok = checks.every((check) => check.ok);
+  const name = exchange.path.slice(1);
+  const lines = checks.map((check) => (check.ok ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`));
+  const text =
+    ok && !exchange.query.has("verbose")
+      ? "ok"
+      : `${[...lines, `${name} check ${ok ? "passed" : "failed"}`].join("\n")}\n`;
+  const body = Buffer.from(text);
+  respond(exchange.res, {
+    code: ok ? 200 : 503,
+    contentType: "text/plain; charset=utf-8",
+    body,
+    headers: { "X-Content-Type-Options": "nosniff" },
+  });
+}
+
+/**
+ * Bounds how long a request may take (Kubernetes' request timeout), to less if the client says so by `timeout`: from
+ * before it is known who asks, so that no hook holds it for ever. What has begun to be written may finish, and what is
+ * long-running only has to begin.
+ *
+ * @throws ApiError 400 on a `timeout` that is no duration
+ */
+export function deadline(exchange: Exchange): void {
+  const { res, core } = exchange;
+  const allowed = allowedTime(exchange, core.deadline);
+  const timer = setTimeout(() => {
+    if (res.headersSent || res.destroyed) return;
+    closeBehindAnswer(exchange.req, res);
+    const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
+    exchange.expire(error);
+    respondStatus(res, error);
+  }, Math.min(allowed, core.longestDelay));
+  timer.unref();
+  exchange.deadline = timer;
+  res.once("close", () => clearTimeout(timer));
+}
+
+/** Lifts it for what is served as long as the client likes. */
+export function liftDeadline({ deadline: timer, info, mounted }: MatchedExchange): void {
+  if (info.longRunning || mounted.rawTail) clearTimeout(timer);
+}
+
+function allowedTime({ search, query, unknown }: Exchange, most: number): number {
+  if (unknown !== undefined) return most;
+  const text = search.includes("timeout=") ? (query.get("timeout") ?? "") : "";
+  if (text === "") return most;
+  const asked = parseDuration(text);
+  if (asked === undefined) {
+    const shown = text.length > SHOWN ? `${quote(text.slice(0, SHOWN))}…` : quote(text);
+    throw ApiError.badRequest(
+      `invalid timeout specified in the request URL - ${shown} is no duration like 30s or 1m30s`,
+    );
+  }
+  return asked > 0 ? Math.min(asked, most) : most;
+}
+
+/** How much of what is no duration is told back, characters. */
+const SHOWN = 40;
+
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1e3,
+  m: 6e4,
+  h: 36e5,
+};
+
+/** Digits can be read in one way only: of a long text that is no duration, that is told in linear time. */
+const DURATION = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+
+/** A duration as Go writes it, in ms. */
+function parseDuration(text: string): number | undefined {
+  const unsigned = text.replace(/^[+-]/, "");
+  if (unsigned === "0") return 0;
+  if (!DURATION.test(unsigned)) return undefined;
+  let sum = 0;
+  for (const [, amount = "", unit = ""] of unsigned.matchAll(/([\d.]+)([^\d.]+)/g))
+    sum += Number(amount) * (UNITS[unit] ?? 0);
+  return text.startsWith("-") ? -sum : sum;
 }

@@ -1,8 +1,12 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Mounted } from "../mounted.ts";
-import { isUser, type User } from "../user.ts";
+import { type Impersonation, impersonationOf } from "../authn/headers.ts";
+import { decide } from "../authz/authorization.ts";
+import type { AuthenticatedExchange, Exchange, Stage } from "../exchange.ts";
+import { AuthorizeQuestion } from "../hooks/hooks.ts";
+import type { User } from "../request/user.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { enforce } from "./authorize.ts";
 
 type Verdict = User | undefined;
 
@@ -21,7 +25,7 @@ function orView(exchange: Exchange, known: Verdict): void | Promise<void> {
 
 function viewsOwn(exchange: Exchange): readonly Authenticator[] {
   // Of a path that nobody serves there are none.
-  const view = (exchange.mounted as Mounted | undefined)?.workspace;
+  const view = exchange.mounted?.workspace;
   const { params, prefix, tail } = exchange;
   try {
     return view?.authentication?.(params, { prefix, tail }) ?? [];
@@ -88,4 +92,66 @@ function nobody({ unauthenticated }: Exchange): ApiError {
 function accepted(exchange: Exchange, user: User): void {
   exchange.user = user;
   if (exchange.unknown !== undefined) throw exchange.unknown;
+}
+
+/**
+ * Authentication, as much of it as the client's address may use up.
+ *
+ * Rejects with 429 before any authenticator is asked, when too many have failed or are under way.
+ */
+export function bounded(authenticate: Stage): Stage {
+  return (exchange) => {
+    const { core } = exchange;
+    const refusal = core.strangers.known.size === 0 ? undefined : core.strangers.refusal(exchange);
+    if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal, "failed-authentications");
+    try {
+      const pending = authenticate(exchange);
+      return pending && core.strangers.during(exchange, pending).catch((error: unknown) => failed(exchange, error));
+    } catch (error) {
+      return failed(exchange, error);
+    }
+  };
+}
+
+function failed(exchange: Exchange, error: unknown): never {
+  const { core, user } = exchange;
+  if (user === undefined && isApiError(error) && error.code === 401) core.strangers.failed(exchange);
+  throw error;
+}
+
+/** The first audit event, once it is known who asks. Holds the request back when events cannot be written fast enough. */
+export function audit(exchange: Exchange): void | Promise<void> {
+  return exchange.core.auditor?.received(exchange);
+}
+
+/** Goes on as somebody else, if the server's rule allows the caller every part of that; who passes that on asks nobody. */
+export function impersonate(exchange: AuthenticatedExchange): void | Promise<void> {
+  if (exchange.mounted.workspace.passesImpersonation === true) return;
+  const wanted = impersonationOf(exchange.req.rawHeaders);
+  if (wanted !== undefined) return become(exchange, wanted);
+}
+
+async function become(exchange: AuthenticatedExchange, { user, questions }: Impersonation): Promise<void> {
+  const { impersonation } = exchange.core;
+  const settled = await confined(exchange, user);
+  for (const question of questions)
+    enforce(exchange, question, await decide(impersonation, new AuthorizeQuestion(exchange, question)));
+  exchange.decision = undefined; // of who may be whom, not yet of what they want
+  exchange.impersonator = exchange.user;
+  exchange.user = settled;
+}
+
+/** Who the rule makes of whom the headers name. */
+function confined(exchange: AuthenticatedExchange, impersonated: User): Awaitable<User> {
+  const { become } = exchange.core.impersonation;
+  if (become === undefined) return impersonated;
+  const { params, signal } = exchange;
+  return become({ user: exchange.user, impersonated, params, signal });
+}
+
+/** Whether a value is a user with a name, whichever copy of this package made it. */
+export function isUser(value: unknown): value is User {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, groups, in: isIn } = value as Partial<User>;
+  return typeof name === "string" && name !== "" && Array.isArray(groups) && typeof isIn === "function";
 }

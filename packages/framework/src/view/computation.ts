@@ -9,7 +9,7 @@ import {
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
-import { cacheKey } from "../watch/objects.ts";
+import { cacheKey } from "../watch/cache/cache.ts";
 import {
   isKeptAnnotation,
   type KeptAnnotations,
@@ -18,8 +18,7 @@ import {
   readOwners,
   SOURCE_VERSION_ANNOTATION,
 } from "./annotations.ts";
-import type { InputReaders, Mapped, ViewContext, ViewOptions } from "./options.ts";
-import type { ReaderPlace } from "./reader.ts";
+import type { InputReaders, Mapped, ReaderPlace, ViewContext, ViewOptions } from "./options.ts";
 
 export interface ComputationOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

@@ -1,16 +1,15 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import { decodeObject, type Encoded, encodeObject } from "../encoded.ts";
-import { delayOf } from "../numbers.ts";
-import type { Scope } from "../storage.ts";
-import type { CacheLease } from "../storage-changes.ts";
-import { type CacheListener, WatchCache } from "../watch/cache.ts";
-import type { CacheEvent } from "../watch/event.ts";
-import { processMinter } from "../watch/minter.ts";
-import { cacheKey, objectsIn } from "../watch/objects.ts";
+import type { CacheLease, Scope } from "../storage.ts";
+import { delayOf } from "../util/numbers.ts";
+import { WatchCache } from "../watch/cache/cache.ts";
+import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
+import { processMinter } from "../watch/cache/minter.ts";
+import { cacheKey, objectsIn } from "../watch/cache/cache.ts";
+import type { CacheEvent, CacheListener } from "../watch/cache/readable-cache.ts";
 import { Computation } from "./computation.ts";
 import type { FollowedDependency, InputReaders, ViewOptions, ViewSource } from "./options.ts";
-import { CacheReader } from "./reader.ts";
+import { CacheReader } from "./options.ts";
 
 export interface DerivedOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

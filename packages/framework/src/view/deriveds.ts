@@ -1,7 +1,7 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope } from "../storage.ts";
-import { shareOf, widened } from "../watch/share.ts";
+import { shareOf, widened } from "../watch/selection.ts";
 import { Derived, type DerivedLease } from "./derived.ts";
 import type { ViewOptions, ViewSource } from "./options.ts";
 

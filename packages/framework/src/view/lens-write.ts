@@ -1,18 +1,18 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   ApiError,
   cloneJson,
   isApiError,
   type KubeObject,
   type ObjectKey,
+  type ObjectOf,
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
-import type { DeleteOptions, WriteOptions } from "../storage-writes.ts";
+import type { DeleteOptions, RequestOptions, WriteOptions } from "../storage.ts";
+import { decodeObject, type Encoded, isEncoded, keyIn, parsed } from "../watch/cache/encoded.ts";
+import { cacheKey } from "../watch/cache/cache.ts";
 import { modified } from "../write/update.ts";
-import type { Before, Lens } from "./lens.ts";
-import { mapped, shownAfter } from "./lens-answer.ts";
+import type { Before, Lens } from "./unmapping.ts";
 import { Unmapping } from "./unmapping.ts";
 
 /** One write through a view. */
@@ -113,5 +113,53 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
 /** The object, if it can be sent. @throws TypeError when it holds something JSON cannot (a cycle) */
 function sendable(object: KubeObject): KubeObject {
   stringifyJson(object);
+  return object;
+}
+
+/**
+ * The object of the source that a write has left, as the view shows it: at the version at which its watchers see it, or,
+ * if it has left the view, at that of its going.
+ */
+async function shownAfter<In extends object, Out extends object, By, Inputs>(
+  lens: Lens<In, Out, By, Inputs>,
+  before: Before,
+  { kept, options }: { readonly kept: KubeObject | Encoded; readonly options: RequestOptions },
+): Promise<ObjectOf<Out> | Encoded> {
+  const { lease } = lens;
+  const { resourceVersion, uid = "" } = isEncoded(kept) ? kept : kept.metadata;
+  await lease.confirm(options);
+  const { cache } = lease;
+  const key = cacheKey(before.key);
+  let left: string | undefined;
+  for (let at = cache.next - 1; at >= Math.max(before.since, cache.first); at--) {
+    const event = cache.event(at);
+    if (cacheKey(event.key) !== key) continue;
+    if (event.object === undefined) left ??= event.version;
+    else if (lease.sourceVersion(event.object) === resourceVersion) return event.object;
+  }
+  const now = cache.get(before.key);
+  // Somebody else has written since, or nothing has changed.
+  if (now !== undefined && now.uid === uid) return now;
+  // As in Kubernetes, what goes with its last finalizer is answered at the version that it had.
+  const { shown } = before;
+  const gone = shown !== undefined && lease.sourceVersion(shown) === resourceVersion;
+  return mapped(lens, before, { kept, version: gone ? shown.resourceVersion : (left ?? cache.head) });
+}
+
+/** As the view would show it, did it show it. */
+function mapped<In extends object, Out extends object, By, Inputs>(
+  { lease: { computation } }: Lens<In, Out, By, Inputs>,
+  { key, shown }: Before,
+  { kept, version }: { readonly kept: KubeObject | Encoded; readonly version: string | undefined },
+): ObjectOf<Out> {
+  let object: ObjectOf<Out>;
+  try {
+    object = computation.map(cloneJson(parsed(kept)) as ObjectOf<In>, key);
+  } catch (error) {
+    computation.report(error, key);
+    if (shown === undefined) throw error;
+    object = decodeObject(shown);
+  }
+  if (version !== undefined) object.metadata.resourceVersion = version;
   return object;
 }

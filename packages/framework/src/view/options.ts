@@ -1,10 +1,11 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { Awaitable, Scope, Storage } from "../storage.ts";
-import type { CacheLease } from "../storage-changes.ts";
-import type { WriteOptions } from "../storage-writes.ts";
-import type { HistoryOptions } from "../watch/cache.ts";
-import type { Reader } from "./reader.ts";
+import type { CacheLease, Scope, Storage, WriteOptions } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import type { HistoryOptions } from "../watch/cache/cache.ts";
+import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
+import { objectsIn } from "../watch/cache/cache.ts";
+import type { ReadableCache } from "../watch/cache/readable-cache.ts";
 
 /** What a view can be made from: a collection, another view, any storage with a kind that keeps its own history. */
 export interface ViewSource<T extends object = object> {
@@ -137,4 +138,53 @@ export interface WritableViewOptions<In extends object, Out extends object, By, 
   readonly unmap: (object: ObjectOf<Out>, context: UnmapContext<In, By, Inputs>) => Mapped<In>;
   /** Whether a write may leave an object that the view does not show. @default false, it is refused with 403 */
   readonly mayLeave?: boolean;
+}
+
+/** A source as `select` and `map` read it: parsed once per version, never to be changed. */
+export interface Reader<T extends object> {
+  /** The object of that name, `undefined` when there is none; a cluster-scoped one is found from any namespace. */
+  get(name: string, at?: ReaderPlace): Readonly<ObjectOf<T>> | undefined;
+  /** All objects of a place, by namespace and name. */
+  list(at?: ReaderPlace): readonly Readonly<ObjectOf<T>>[];
+}
+
+/** Where a reader looks. */
+export interface ReaderPlace {
+  /** @default the logical cluster of the object being looked at */
+  readonly cluster?: string;
+  /** @default for `get` the namespace of the object being looked at, for `list` all */
+  readonly namespace?: string;
+}
+
+/** Reads a cache on behalf of one object after another. */
+export class CacheReader<T extends object> implements Reader<T> {
+  readonly #cache: ReadableCache;
+  readonly #here: () => Required<ReaderPlace>;
+  readonly #parsed = new WeakMap<Encoded, ObjectOf<T>>();
+
+  constructor(cache: ReadableCache, here: () => Required<ReaderPlace>) {
+    this.#cache = cache;
+    this.#here = here;
+  }
+
+  get(name: string, at: ReaderPlace = {}): ObjectOf<T> | undefined {
+    const found =
+      this.#cache.get({ ...this.#here(), ...at, name }) ??
+      this.#cache.get({ ...this.#here(), namespace: "", ...at, name });
+    return found === undefined ? undefined : this.#parse(found);
+  }
+
+  list(at: ReaderPlace = {}): ObjectOf<T>[] {
+    const place = { cluster: at.cluster ?? this.#here().cluster, namespace: at.namespace ?? "" };
+    return Array.from(objectsIn(this.#cache.snapshot().objects, place), (encoded) => this.#parse(encoded));
+  }
+
+  #parse(encoded: Encoded): ObjectOf<T> {
+    let object = this.#parsed.get(encoded);
+    if (object === undefined) {
+      object = decodeObject<ObjectOf<T>>(encoded);
+      this.#parsed.set(encoded, object);
+    }
+    return object;
+  }
 }

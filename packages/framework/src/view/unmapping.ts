@@ -1,14 +1,24 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import { apiVersionOf, cloneJson, equalJson, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
-import { contentOf, decodeObject } from "../encoded.ts";
-import type { WriteOptions } from "../storage-writes.ts";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  apiVersionOf,
+  cloneJson,
+  equalJson,
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectOf,
+} from "@virtual-workspaces/apimachinery";
+import type { TypedDefinition } from "../definition.ts";
+import type { Scope, WriteOptions } from "../storage.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
+import { contentOf, decodeObject } from "../watch/cache/encoded.ts";
+import type { Below } from "../write/below.ts";
 import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";
+import type { KeptAnnotations } from "./annotations.ts";
 import { LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
-import { carriedOver } from "./carry-over.ts";
 import { isPlain } from "./computation.ts";
-import type { Before, Lens } from "./lens.ts";
-import type { Mapped } from "./options.ts";
+import type { DerivedLease } from "./derived.ts";
+import type { Mapped, WritableViewOptions } from "./options.ts";
 
 /** What a client wants of an object of the view, and the object of the source that it is about. */
 export interface Wanted<In extends object, Out extends object> {
@@ -135,4 +145,39 @@ function bare<T extends KubeObject>(object: T): T {
 function without<T extends object, K extends keyof T>(object: T, name: K): Omit<T, K> {
   const { [name]: _, ...rest } = object;
   return rest;
+}
+
+type Texts = Readonly<Record<string, string>> | undefined;
+
+/** What a map of the source becomes when the map that the view shows of it is changed: the same changes, and no others. */
+function carriedOver(source: Texts, before: Texts, after: Texts): Record<string, string> {
+  const was = new Map(Object.entries(before ?? {}));
+  const is = new Map(Object.entries(after ?? {}));
+  const result = new Map(Object.entries(source ?? {}));
+  for (const key of was.keys()) if (!is.has(key)) result.delete(key);
+  for (const [key, value] of is) if (was.get(key) !== value) result.set(key, value);
+  return Object.fromEntries(result);
+}
+
+/** What one write through a view works with. */
+export interface Lens<In extends object, Out extends object, By, Inputs> {
+  readonly view: WritableViewOptions<In, Out, By, Inputs>;
+  readonly resource: TypedDefinition<Out>;
+  /** The computation that the caller reads. */
+  readonly lease: DerivedLease<In, Out, By, Inputs>;
+  readonly below: Below;
+  readonly scope: Scope;
+  /** The annotations in which the source keeps what is the view's. */
+  readonly kept: KeptAnnotations;
+  /** Whether the source has an annotation that the view does not show: one of those, or of views beside it. */
+  readonly isHidden: (annotation: string) => boolean;
+}
+
+/** What of the view a write is about. */
+export interface Before {
+  readonly key: ObjectKey;
+  /** The place in the view's history from which on events may be those of the write. */
+  readonly since: number;
+  /** The object as the view shows it; `undefined` for one that is to be created. */
+  readonly shown: Encoded | undefined;
 }

@@ -1,7 +1,6 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { Scope, Storage } from "../storage.ts";
-import type { CacheLease } from "../storage-changes.ts";
+import type { CacheLease, Scope, Storage } from "../storage.ts";
 import { Deriveds } from "./deriveds.ts";
 import type { ViewOptions, ViewSource, WritableViewOptions } from "./options.ts";
 import { WritableView } from "./writable-view.ts";

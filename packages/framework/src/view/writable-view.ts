@@ -1,12 +1,10 @@
 import type { ObjectMeta, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import { type Encoded, keyIn } from "../encoded.ts";
-import type { RequestOptions, Scope, Storage } from "../storage.ts";
-import type { CacheLease } from "../storage-changes.ts";
-import type { DeleteOptions, WriteOptions } from "../storage-writes.ts";
-import { processMinter } from "../watch/minter.ts";
+import { KindVersions } from "../definition.ts";
+import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
+import { type Encoded, keyIn } from "../watch/cache/encoded.ts";
+import { processMinter } from "../watch/cache/minter.ts";
 import { Below } from "../write/below.ts";
-import { KindVersions } from "../write/kind-versions.ts";
 import {
   isKeptAnnotation,
   type KeptAnnotations,

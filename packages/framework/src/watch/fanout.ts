@@ -1,11 +1,9 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Representation } from "../encode/representation.ts";
-import type { CacheListener } from "./cache.ts";
-import type { CacheEvent } from "./event.ts";
+import type { CacheEvent, CacheListener, ReadableCache } from "./cache/readable-cache.ts";
+import type { Subscriber } from "./lane.ts";
 import { type FanoutStats, Lane, type SentCount } from "./lane.ts";
-import type { ReadableCache } from "./readable-cache.ts";
 import type { Selection } from "./selection.ts";
-import type { Subscriber } from "./subscriber.ts";
 
 /** How many events may come while one waits for the end of the turn; a larger burst is written in pieces of this. */
 const BURST = 256;

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { compareResourceVersions, isApiError } from "@virtual-workspaces/apimachinery";
-import type { Past } from "../storage-changes.ts";
-import { askedAfterNow } from "./after-now.ts";
-import { type HistoryOptions, WatchCache } from "./cache.ts";
-import { Refusal } from "./refusal.ts";
-import { SourceReader, type SourceReaderOptions } from "./source-reader.ts";
-import { StreamWriter } from "./stream-writer.ts";
+import type { Past } from "../storage.ts";
+import { type HistoryOptions, WatchCache } from "./cache/cache.ts";
+import { askedAfterNow } from "./source.ts";
+import { Refusal, SourceReader, type SourceReaderOptions, StreamWriter } from "./source-reader.ts";
 
 export interface FeedOptions extends Omit<SourceReaderOptions, "signal"> {
   /** Told of every failure of the source, which is no refusal; the feed goes on trying. */

@@ -1,8 +1,7 @@
 import type { ResourceDefinition } from "../definition.ts";
-import { delayOf } from "../numbers.ts";
-import type { Scope } from "../storage.ts";
-import type { CacheLease } from "../storage-changes.ts";
-import type { HistoryOptions } from "./cache.ts";
+import type { CacheLease, Scope } from "../storage.ts";
+import { delayOf } from "../util/numbers.ts";
+import type { HistoryOptions } from "./cache/cache.ts";
 import { Feed } from "./feed.ts";
 import type { FeedSource } from "./source.ts";
 

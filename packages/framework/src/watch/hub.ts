@@ -1,17 +1,21 @@
 import type { ResourceDefinition } from "../definition.ts";
-import { delayOf } from "../numbers.ts";
-import type { ServedResource } from "../served.ts";
-import type { Awaitable, Scope, Storage } from "../storage.ts";
-import type { CacheLease } from "../storage-changes.ts";
+import type { CacheLease, Scope, Storage } from "../storage.ts";
+import { delayOf } from "../util/numbers.ts";
+import type { ReadableCache } from "./cache/readable-cache.ts";
 import { Fanout } from "./fanout.ts";
 import { SourceFeeds } from "./feeds.ts";
 import type { FanoutStats, SentCount } from "./lane.ts";
-import type { ReadableCache } from "./readable-cache.ts";
-import { shareOf, widened } from "./share.ts";
+import { shareOf, widened } from "./selection.ts";
+
+/** What the hub must know of a resource to watch its objects. */
+export interface WatchedResource {
+  readonly definition: ResourceDefinition;
+  readonly storage: Storage;
+}
 
 export interface HubOptions {
   /** Told of failing sources, which are retried. */
-  readonly onError: (error: unknown, resource: ServedResource) => void;
+  readonly onError: (error: unknown, resource: WatchedResource) => void;
   /** How long a source watch outlives its last reader, so that a client that resumes finds its history, ms. @default 60000 */
   readonly linger?: number;
   /** Time between bookmarks, ms. @default 60000, Kubernetes' own */
@@ -43,9 +47,22 @@ export class WatchHub implements AsyncDisposable {
     return { ...this.#counted, sources: [...this.#feeds.values()].reduce((sum, { size }) => sum + size, 0) };
   }
 
-  /** A share in the cache that answers `scope`. @throws what the source's list throws */
-  lease(resource: ServedResource, scope: Scope): Awaitable<CacheLease> {
-    return resource.storage.cache === undefined ? this.#share(resource, scope) : resource.storage.cache(scope);
+  /** A share in the cache that the hub keeps of what answers `scope`. @throws what the source's list throws */
+  share(resource: WatchedResource, scope: Scope): Promise<CacheLease> {
+    const { storage, definition } = resource;
+    const wide = storage.narrows === true ? scope : widened(scope);
+    let feeds = this.#feeds.get(storage);
+    if (feeds === undefined) {
+      feeds = new SourceFeeds({
+        definition,
+        source: storage,
+        linger: this.#options.linger,
+        onError: (error) => this.#options.onError(error, resource),
+        onEmpty: () => this.#feeds.delete(storage),
+      });
+      this.#feeds.set(storage, feeds);
+    }
+    return feeds.lease(wide, feedKey(storage, wide));
   }
 
   /** The open watches of a cache; released with {@link leave} when the last one ends. */
@@ -103,23 +120,6 @@ export class WatchHub implements AsyncDisposable {
 
   #bookmark(): void {
     for (const fanout of this.#fanouts.values()) fanout.bookmark();
-  }
-
-  #share(resource: ServedResource, scope: Scope): Promise<CacheLease> {
-    const { storage, definition } = resource;
-    const wide = storage.narrows === true ? scope : widened(scope);
-    let feeds = this.#feeds.get(storage);
-    if (feeds === undefined) {
-      feeds = new SourceFeeds({
-        definition,
-        source: storage,
-        linger: this.#options.linger,
-        onError: (error) => this.#options.onError(error, resource),
-        onEmpty: () => this.#feeds.delete(storage),
-      });
-      this.#feeds.set(storage, feeds);
-    }
-    return feeds.lease(wide, feedKey(storage, wide));
   }
 }
 

@@ -4,9 +4,9 @@ import {
   parseFieldSelector,
   parseLabelSelector,
 } from "@virtual-workspaces/apimachinery";
-import type { Encoded } from "../encoded.ts";
-import type { Scope } from "../storage.ts";
-import type { CacheEvent, EventType } from "./event.ts";
+import type { Scope, Storage } from "../storage.ts";
+import type { Encoded } from "./cache/encoded.ts";
+import type { CacheEvent, EventType } from "./cache/readable-cache.ts";
 
 /** Which objects of a cache a request wants: by logical cluster, namespace and selectors. */
 export class Selection {
@@ -79,3 +79,17 @@ export const everything: Selection = new Selection({
   labels: parseLabelSelector(""),
   fields: parseFieldSelector(""),
 });
+
+/**
+ * Who may read the same stream of a source, as text. What the source says, and when it says nothing, the identity: a
+ * stream is then shared only among requests of one and the same caller.
+ */
+export function shareOf(source: Pick<Storage, "shareKey">, scope: Scope): string {
+  const { name, uid, groups, extra } = scope.identity;
+  return JSON.stringify(source.shareKey?.(scope) ?? [name, uid, groups, extra]);
+}
+
+/** The scope of a stream that everybody with the same share key can use: nothing is left out of it. */
+export function widened(scope: Scope): Scope {
+  return { ...scope, namespace: "", labels: everything.labels, fields: everything.fields };
+}

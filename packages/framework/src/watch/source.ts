@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, Scope, Storage } from "../storage.ts";
-import type { ChangesOptions, Past } from "../storage-changes.ts";
-import type { WatchCache } from "./cache.ts";
+import type { ChangesOptions, Past, Scope, Storage } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import type { WatchCache } from "./cache/cache.ts";
 
 /** Which objects there are, and no more of them than their versions. */
 export interface Versions {
@@ -21,4 +21,29 @@ export interface FeedSource {
   objectVersions?(scope: Scope, options: ChangesOptions): Awaitable<Versions>;
   /** What the source remembers of the time before a cache that follows it began. @default nothing */
   past?(scope: Scope, cache: WatchCache): Past;
+}
+
+/**
+ * Asks a question whose answer must not be older than the asking: one under way answers for everybody who asked before it
+ * was put, those who come later share the next.
+ */
+export function askedAfterNow<T>(ask: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const put = (): Promise<T> => {
+    if (underWay === undefined) {
+      underWay = ask().finally(() => {
+        underWay = undefined;
+      });
+      return underWay;
+    }
+    next ??= underWay
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return put();
+      });
+    return next;
+  };
+  return put;
 }

@@ -9,15 +9,14 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
-import type { Scope, Storage } from "../storage.ts";
-import type { DeleteOptions, WriteOptions } from "../storage-writes.ts";
+import type { DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
+import { taken } from "./create.ts";
 import type { Deleted } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
 import { type IsOwnAnnotation, withoutOwners } from "./own-annotations.ts";
 import { LastingConflict } from "./race.ts";
 import type { Draft, WriteRequest } from "./request.ts";
-import { taken } from "./taken.ts";
 import { modified } from "./update.ts";
 import { Writer } from "./writer.ts";
 

@@ -6,7 +6,7 @@ import {
   type ObjectMeta,
   ORPHAN_FINALIZER,
 } from "@virtual-workspaces/apimachinery";
-import type { Strategy } from "../strategy.ts";
+import type { Strategy } from "../definition.ts";
 
 /** What a delete comes to. */
 export type Deletion =

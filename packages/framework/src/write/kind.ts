@@ -1,14 +1,35 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf, type JsonSchema, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition } from "../definition.ts";
-import type { Awaitable } from "../storage.ts";
-import { scaleFields, scaleProblems } from "../subresource/scale-fields.ts";
+import type { KindVersions, ResourceDefinition } from "../definition.ts";
+import { scaleFields, scaleProblems } from "../resource/scale/scale-fields.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { fieldOwners } from "./field-owners.ts";
-import type { KindVersions } from "./kind-versions.ts";
 import type { KindRules } from "./rules.ts";
 import { SchemaRules } from "./schema-rules.ts";
 import type { Part } from "./update.ts";
-import { WeakIntern } from "./weak-intern.ts";
+
+/** Values by content, kept only as long as somebody uses them. */
+class WeakIntern<Value extends object> {
+  readonly #values = new Map<string, WeakRef<Value>>();
+  readonly #gone = new FinalizationRegistry<string>((key) => {
+    if (this.#values.get(key)?.deref() === undefined) this.#values.delete(key);
+  });
+
+  /** How many there are, those included that are about to go. */
+  get size(): number {
+    return this.#values.size;
+  }
+
+  /** The value of a key; made when nobody has it. */
+  get(key: string, make: () => Value): Value {
+    const known = this.#values.get(key)?.deref();
+    if (known !== undefined) return known;
+    const value = make();
+    this.#values.set(key, new WeakRef(value));
+    this.#gone.register(value, key);
+    return value;
+  }
+}
 
 /** Compiled schemas by content: a thousand kinds with one schema have one. Holds nothing that nobody uses. */
 const schemas = new WeakIntern<SchemaRules>();
@@ -61,4 +82,21 @@ function schemaRules({ schema, kind, group, version }: ResourceDefinition): Sche
       `the schema of ${kind} (${apiVersionOf({ group, version })}) is none that Kubernetes takes: ${message}`,
     );
   }
+}
+
+/**
+ * An object that was kept when its kind was defined otherwise, as the kind is defined now: in its version, without what
+ * the schema does not know, defaults filled in (what Kubernetes does with every custom resource that it reads). Of a
+ * version that nobody converts only the name changes, as with the conversion `None`. Changes what it is given.
+ *
+ * @throws ApiError what a conversion throws
+ */
+export function asDefined(object: KubeObject, definition: ResourceDefinition, versions: KindVersions): KubeObject {
+  const apiVersion = apiVersionOf(definition);
+  const converted = object.apiVersion === apiVersion ? object : versions.convert(object, apiVersion);
+  const result = { ...converted, apiVersion, kind: definition.kind };
+  const rules = kindRules(definition, versions);
+  rules.prune(result);
+  rules.fillDefaults(result);
+  return result;
 }

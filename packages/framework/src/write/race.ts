@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
-import { Turns } from "./turns.ts";
 
 /** A conflict that is the last word on a write: to try it again, above, would be no use. */
 export class LastingConflict extends ApiError {}
@@ -56,5 +56,20 @@ export async function racing<R>(signal: AbortSignal, write: () => Promise<R> | R
   } catch (error) {
     const isRace = isApiError(error) && error.reason === "Conflict" && !(error instanceof LastingConflict);
     throw isRace ? new Raced(error) : error;
+  }
+}
+
+/** How long work goes on before others have their turn, ms. */
+const TURN = 10;
+
+/** Work in many steps, between which others have their turn. */
+export class Turns {
+  #began: number = performance.now();
+
+  /** Between two steps: resolves when it is our turn, which as a rule it still is. */
+  async next(): Promise<void> {
+    if (performance.now() - this.#began <= TURN) return;
+    await nextTurn();
+    this.#began = performance.now();
   }
 }

@@ -1,5 +1,5 @@
 import type { FieldManager, KubeObject, StatusCause } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import type { Part } from "./update.ts";
 
 /** What an object is checked against besides its schema. */

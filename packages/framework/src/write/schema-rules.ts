@@ -15,11 +15,10 @@ import {
   type StructuralSchema,
   structuralProblems,
 } from "@virtual-workspaces/apimachinery";
-import { linearPattern } from "../cel/pattern.ts";
+import { linearPattern } from "../cel/values/pattern.ts";
 import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/rules.ts";
-import type { Awaitable } from "../storage.ts";
-import { WorkerError } from "../worker/error.ts";
-import { siblingModule } from "../worker/module.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { siblingModule, WorkerError } from "../util/worker/pool.ts";
 import type { CheckOptions } from "./rules.ts";
 
 /** Kinds of faults behind which rules could not be trusted to find what they expect (apiextensions' hasBlockingErr). */

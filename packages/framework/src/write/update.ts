@@ -7,7 +7,7 @@ import {
   setMember,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import { scaleFields } from "../subresource/scale-fields.ts";
+import { scaleFields } from "../resource/scale/scale-fields.ts";
 
 /** Which part of an object a write is about. */
 export type Part = "" | "status" | "scale";

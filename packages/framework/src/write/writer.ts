@@ -11,22 +11,18 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
-import type { Storage } from "../storage.ts";
-import type { Written } from "../storage-writes.ts";
-import type { AdmitCheck, AdmitRequest } from "./admission.ts";
-import { prepareCreate, wipeSystemFields } from "./create.ts";
+import type { Storage, Written } from "../storage.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
+import { metadataProblems, prepareCreate, taken, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
+import type { Kept } from "./keeping.ts";
 import { type Deleted, Keeping } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
-import { metadataProblems } from "./metadata.ts";
 import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
-import { checkPreconditions } from "./preconditions.ts";
 import { raced, untilUndisturbed } from "./race.ts";
-import type { Kept } from "./read.ts";
+import type { AdmitCheck, AdmitRequest } from "./request.ts";
 import { type Change, type Draft, settling, type WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
-import { taken } from "./taken.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
 
 /** What writes end in: objects of one kind, on a storage that keeps them. */
@@ -286,4 +282,24 @@ function shownToHook(kept: Kept, { admit }: WriteRequest): KubeObject {
 /** Whether a text is a version that something can stand at; Kubernetes takes all others for none. */
 function isVersion(text: string | undefined): boolean {
   return text !== undefined && /^0*[1-9]\d*$/.test(text);
+}
+
+/** @throws ApiError 409 when an object is not the one, or not as it was, that the client wants deleted */
+function checkPreconditions(
+  { metadata }: KubeObject,
+  { preconditions }: Pick<DeleteQuery, "preconditions">,
+  definition: ResourceDefinition,
+): void {
+  const { uid, resourceVersion } = preconditions ?? {};
+  const { name = "", uid: ownUid = "", resourceVersion: ownVersion = "" } = metadata;
+  // Kubernetes names the kind here, not the resource.
+  const kind = { group: definition.group, resource: definition.kind };
+  if (uid !== undefined && uid !== ownUid) {
+    const message = `the UID in the precondition (${uid}) does not match the UID in record (${ownUid}). The object might have been deleted and then recreated`;
+    throw ApiError.conflict(kind, name, message);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== ownVersion) {
+    const message = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${ownVersion}). The object might have been modified`;
+    throw ApiError.conflict(kind, name, message);
+  }
 }

@@ -1,12 +1,11 @@
 import { hash } from "node:crypto";
-import { BoundedCache } from "../../bounded-cache.ts";
-import { type Log, warningLog } from "../../log.ts";
-import type { User } from "../../user.ts";
-import { Verdicts } from "../verdicts.ts";
+import { type Log, warningLog } from "../../observe/log/log.ts";
+import type { User } from "../../request/user.ts";
+import { BoundedCache } from "../../util/bounded-cache.ts";
+import { Verdicts } from "../bearer-tokens.ts";
 import { jwtVerifier, UNKNOWN_ISSUER } from "./jwt.ts";
 import type { JwtAuthenticator, JwtSettings } from "./options.ts";
-import { Refusal, Refusals } from "./refusal.ts";
-import { isCompact, readToken } from "./token.ts";
+import { isCompact, Refusal, Refusals, readToken } from "./token.ts";
 
 /** Of which configurations keys and verdicts are kept at once. */
 const MOST = 1_024;

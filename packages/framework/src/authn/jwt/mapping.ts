@@ -1,9 +1,9 @@
 import { type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
-import { authenticatedUser, type Identity, type User } from "../../user.ts";
+import { authenticatedUser, type Identity, type User } from "../../request/user.ts";
 import type { CompiledExpressions, PlacedExpression } from "./compiled.ts";
-import { isExpressionError } from "./expressions.ts";
+import { isExpressionError } from "./compiled.ts";
 import type { JwtAuthenticator } from "./options.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./token.ts";
 
 /** The token's own id, which ties what a user does to how they came in (Kubernetes' `user.CredentialIDKey`). */
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";

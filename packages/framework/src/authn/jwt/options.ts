@@ -1,5 +1,5 @@
 import type { Dial } from "@virtual-workspaces/transport";
-import type { Log } from "../../log.ts";
+import type { Log } from "../../observe/log/log.ts";
 
 /**
  * Whose tokens are taken, and what they say about a user: Kubernetes' `JWTAuthenticator`, as in the file of

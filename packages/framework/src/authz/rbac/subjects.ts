@@ -1,4 +1,4 @@
-import type { Identity } from "../../user.ts";
+import type { Identity } from "../../request/user.ts";
 import type { RbacBinding, Subject } from "./objects.ts";
 
 /** Whom a binding may be for. */

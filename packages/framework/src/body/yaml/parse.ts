@@ -1,7 +1,5 @@
 import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
-import { TOO_DEEP, YamlFault } from "./fault.ts";
-import { kubernetesTags } from "./scalars.ts";
-import { YamlTree } from "./value.ts";
+import { kubernetesTags, TOO_DEEP, YamlFault, YamlTree } from "./value.ts";
 
 /** A YAML text, read. */
 export interface ParsedYaml {

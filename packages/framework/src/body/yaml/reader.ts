@@ -1,10 +1,8 @@
 import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
-import { WorkerError } from "../../worker/error.ts";
-import { siblingModule } from "../../worker/module.ts";
-import { WorkerPool, type WorkerPoolOptions } from "../../worker/pool.ts";
-import { BODY_LIMITS, MAX_BODY } from "../limits.ts";
-import { YamlFault } from "./fault.ts";
+import { BODY_LIMITS, MAX_BODY } from "../../util/limits.ts";
+import { siblingModule, WorkerError, WorkerPool, type WorkerPoolOptions } from "../../util/worker/pool.ts";
 import type { ParsedYaml } from "./parse.ts";
+import { YamlFault } from "./value.ts";
 import type { YamlReply, YamlTask } from "./worker.ts";
 
 export interface YamlReaderOptions extends Partial<Pick<WorkerPoolOptions, "size" | "queue" | "idle" | "heapMiB">> {

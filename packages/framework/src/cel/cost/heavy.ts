@@ -1,6 +1,6 @@
-import { OWN } from "../library/names.ts";
+import { OWN } from "../library/node.ts";
 import type { Node } from "../library/node.ts";
-import { LinearPattern } from "../pattern.ts";
+import { LinearPattern } from "../values/pattern.ts";
 import { type Caps, type Estimate, ONE, sum, UNKNOWN } from "./size.ts";
 
 /** Of a pattern that only the object spells. */

@@ -1,5 +1,5 @@
 import { type Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
-import { CelError } from "../cel-error.ts";
+import { CelError } from "../values/formatted.ts";
 import {
   durationNanos,
   durationOf,
@@ -8,8 +8,8 @@ import {
   parseGoDuration,
   parseRfc3339,
 } from "../values/formatted.ts";
-import { formatDouble } from "../values/text.ts";
-import type { Cidr, Ip } from "./ip-address.ts";
+import { formatDouble } from "../values/formatted.ts";
+import type { Cidr, Ip } from "../values/ip-address.ts";
 import type { FunctionSpec } from "./signature.ts";
 
 const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);

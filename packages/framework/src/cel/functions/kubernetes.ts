@@ -1,6 +1,6 @@
 import { Optional } from "@marcbachmann/cel-js";
-import { CelError } from "../cel-error.ts";
-import { type Cidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
+import { CelError } from "../values/formatted.ts";
+import { type Cidr, type Ip, parseCidr, parseIp } from "../values/ip-address.ts";
 import { NAMED_FORMATS, type NamedFormat } from "./named-formats.ts";
 import {
   addQuantities,
@@ -10,10 +10,10 @@ import {
   parseQuantity,
   type Quantity,
   quantityOfInteger,
-} from "./quantity-value.ts";
-import { compareSemver, normalizeSemver, parseSemver, type Semver } from "./semver-value.ts";
+} from "../values/quantity.ts";
+import { compareSemver, normalizeSemver, parseSemver, type Semver } from "../values/semver.ts";
 import type { FunctionSpec } from "./signature.ts";
-import { isUrl, parseUrl, type UrlValue } from "./url-value.ts";
+import { isUrl, parseUrl, type UrlValue } from "../values/url.ts";
 
 /** URLs, addresses, quantities, versions and named formats. */
 export const KUBERNETES: readonly FunctionSpec[] = [

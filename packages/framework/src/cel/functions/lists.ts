@@ -1,6 +1,6 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
-import { CelError } from "../cel-error.ts";
+import { CelError } from "../values/formatted.ts";
 import { compare, elementsOf, equal } from "../values/compare.ts";
 import { durationNanos, durationOf } from "../values/formatted.ts";
 import type { FunctionSpec } from "./signature.ts";

@@ -1,7 +1,7 @@
 import { dnsLabelProblems, labelKeyProblems, labelValueProblems, nameProblems } from "@virtual-workspaces/apimachinery";
-import { CelError } from "../cel-error.ts";
+import { CelError } from "../values/formatted.ts";
 import { parseSchemaTimestamp } from "../values/formatted.ts";
-import { requestUriProblem } from "./url-value.ts";
+import { requestUriProblem } from "../values/url.ts";
 
 /** A format that texts can be checked against (`format.dns1123Label()`). */
 export class NamedFormat {

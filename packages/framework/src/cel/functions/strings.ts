@@ -1,5 +1,5 @@
-import { CelError } from "../cel-error.ts";
-import { codePoints, utf16Index } from "../values/text.ts";
+import { CelError, codePoints, utf16Index } from "../values/formatted.ts";
+import { type LinearPattern, PatternCache } from "../values/pattern.ts";
 import type { FunctionSpec } from "./signature.ts";
 import { formatText } from "./string-format.ts";
 
@@ -149,4 +149,34 @@ const QUOTED: Readonly<Record<string, string>> = {
 function quote(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is quoted.
   return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => QUOTED[char] ?? char)}"`;
+}
+
+/** How many patterns of rules are kept compiled. */
+const KEPT = 200;
+
+/** Regular expressions, all of them matched in linear time. */
+export function regexFunctions(): readonly FunctionSpec[] {
+  const cache = new PatternCache(KEPT);
+  const compiled = (source: string): LinearPattern => {
+    try {
+      return cache.get(source);
+    } catch (error) {
+      throw new CelError(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const matches = (text: string, pattern: string): boolean => compiled(pattern).test(text);
+  return [
+    ["matches(string, string) bool", matches],
+    [".matches(string, string) bool", matches],
+    [".find(string, string) string", (text: string, pattern: string) => compiled(pattern).findAll(text, 1)[0] ?? ""],
+    [
+      ".findAll(string, string) list(string)",
+      (text: string, pattern: string) => compiled(pattern).findAll(text, Number.POSITIVE_INFINITY),
+    ],
+    [
+      ".findAll(string, string, int) list(string)",
+      (text: string, pattern: string, limit: bigint) =>
+        compiled(pattern).findAll(text, limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)),
+    ],
+  ];
 }

@@ -1,5 +1,5 @@
 import type { Duration } from "@marcbachmann/cel-js/evaluator";
-import { CelError } from "../cel-error.ts";
+import { CelError } from "../values/formatted.ts";
 import { durationNanos } from "../values/formatted.ts";
 import type { FunctionSpec } from "./signature.ts";
 

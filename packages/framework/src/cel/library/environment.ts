@@ -1,21 +1,20 @@
 import { Environment } from "@marcbachmann/cel-js";
-import { CelError } from "../cel-error.ts";
 import { CONVERSIONS } from "../functions/conversions.ts";
-import { Cidr, Ip } from "../functions/ip-address.ts";
 import { KUBERNETES } from "../functions/kubernetes.ts";
 import { LISTS } from "../functions/lists.ts";
 import { NamedFormat } from "../functions/named-formats.ts";
-import { Quantity } from "../functions/quantity-value.ts";
-import { regexFunctions } from "../functions/regex.ts";
-import { Semver } from "../functions/semver-value.ts";
 import { type FunctionSpec, parseSignature, type Signature } from "../functions/signature.ts";
-import { STRINGS } from "../functions/strings.ts";
+import { regexFunctions, STRINGS } from "../functions/strings.ts";
 import { TIME } from "../functions/time.ts";
-import { UrlValue } from "../functions/url-value.ts";
-import { compare, equal, equalOwn } from "../values/compare.ts";
-import { concat } from "../values/keyed.ts";
+import { compare, concat, equal, equalOwn } from "../values/compare.ts";
+import { CelError } from "../values/formatted.ts";
+import { Cidr, Ip } from "../values/ip-address.ts";
+import { Quantity } from "../values/quantity.ts";
+import { Semver } from "../values/semver.ts";
+import { type Shape, unescapeName } from "../values/shape.ts";
+import { UrlValue } from "../values/url.ts";
 import { registerMacros } from "./macros.ts";
-import { JOIN, MAP, OWN, SAME } from "./names.ts";
+import { JOIN, MAP, OWN, SAME } from "./node.ts";
 
 const TYPES: Readonly<Record<string, abstract new (...args: never[]) => object>> = {
   Quantity,
@@ -114,4 +113,39 @@ function register(environment: Environment, [text, call]: FunctionSpec): void {
     const signature = member ? `${receiver}.${fn}${OWN}(${rest.join(", ")})` : `${fn}${OWN}(${params.join(", ")})`;
     environment.registerFunction(`${signature}: ${result}`, call, { async: false });
   }
+}
+
+/** The types that were declared for a schema. */
+interface Declared {
+  /** Of the whole: `list<Object3>`. */
+  readonly type: string;
+  /** The fields of each type of objects. */
+  readonly fields: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+const LIBRARY_NAMES: Readonly<Record<string, string>> = {
+  timestamp: "google.protobuf.Timestamp",
+  duration: "google.protobuf.Duration",
+};
+
+/** Declares the types of a shape's objects. */
+export function declareShape(environment: Environment, shape: Shape): Declared {
+  const all = new Map<string, ReadonlySet<string>>();
+  const declare = ({ type, element, fields }: Shape): string => {
+    if (type === "list" && element !== undefined) return `list<${declare(element)}>`;
+    if (type === "map" && element !== undefined) return `map<string, ${declare(element)}>`;
+    if (fields === undefined) return LIBRARY_NAMES[type] ?? type;
+    const declared: Record<string, string> = Object.create(null);
+    for (const [name, field] of fields) {
+      declared[name] = declare(field);
+      // A keyword may also be written as it is.
+      declared[/^__[a-z]+__$/.test(name) ? (unescapeName(name) ?? name) : name] = declared[name];
+    }
+    const name = `Object${all.size}`;
+    environment.registerType(name, { ctor: class {}, fields: declared });
+    environment.registerOperator(`${name} == ${name}`, () => true);
+    all.set(name, new Set(Object.keys(declared)));
+    return name;
+  };
+  return { type: declare(shape), fields: all };
 }

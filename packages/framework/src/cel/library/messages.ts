@@ -1,5 +1,5 @@
 import { TypeError as CheckError, EvaluationError, ParseError } from "@marcbachmann/cel-js";
-import { HAS, OWN } from "./names.ts";
+import { HAS, OWN } from "./node.ts";
 import { type Node, placeOf, typeOf } from "./node.ts";
 
 /** What is wrong with an expression, and where: UTF-16 index. */

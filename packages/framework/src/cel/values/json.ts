@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
-import { CelError } from "../cel-error.ts";
-import { escapeName } from "../types/escape.ts";
-import { isMapSchema, withObjectMeta } from "../types/shape.ts";
+import { CelError } from "./formatted.ts";
+import { escapeName } from "./shape.ts";
+import { isMapSchema, withObjectMeta } from "./shape.ts";
 import { parseBytes, parseSchemaDuration, parseSchemaTimestamp } from "./formatted.ts";
-import { keyedBy } from "./keyed.ts";
+import { keyedBy } from "./compare.ts";
 
 /**
  * Which parts of a value an expression reads: by name in CEL, or all of them. Objects are converted no further than that.

@@ -12,8 +12,8 @@ import {
   type UpstreamOptions,
 } from "@virtual-workspaces/transport";
 import httpProxy from "http-proxy";
-import { pipe as connection } from "../../pipe.ts";
-import type { ProxyEngine } from "../engine.ts";
+import { pipe as connection } from "../../listener/pipe.ts";
+import type { ProxyEngine } from "../options.ts";
 import { Sending } from "./sending.ts";
 
 /** Where another server is, for {@link httpProxyEngine}. */

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Encoded } from "../../encoded.ts";
-import type { Awaitable, Scope } from "../../storage.ts";
-import type { CacheLease } from "../../storage-changes.ts";
-import { askedAfterNow } from "../../watch/after-now.ts";
-import { cacheKey, keyOfText, objectsIn } from "../../watch/objects.ts";
+import type { CacheLease, Scope } from "../../storage.ts";
+import type { Awaitable } from "../../util/awaitable.ts";
+import type { Encoded } from "../../watch/cache/encoded.ts";
+import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/cache.ts";
+import { askedAfterNow } from "../../watch/source.ts";
 import type { ViewSource } from "../options.ts";
-import { Late, type MemberState, stateAfter } from "./member-state.ts";
+import { Late, type MemberState, stateAfter } from "./options.ts";
 import type { Turns } from "./turns.ts";
 
 export interface MemberOptions {

@@ -1,13 +1,12 @@
 import { ApiError, isClusterName, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
-import type { Scope, Storage } from "../../storage.ts";
-import type { CacheLease } from "../../storage-changes.ts";
-import { shareOf, widened } from "../../watch/share.ts";
+import type { CacheLease, Scope, Storage } from "../../storage.ts";
+import { shareOf, widened } from "../../watch/selection.ts";
 import type { ViewSource } from "../options.ts";
-import { conditionOf } from "./conditions.ts";
 import type { Member } from "./member.ts";
 import { Merging, type MergingOptions, type Slot } from "./merging.ts";
 import type { MergedOptions, MergedSource, SourceCondition } from "./options.ts";
+import { second } from "./options.ts";
 import { Turns } from "./turns.ts";
 
 /**
@@ -141,4 +140,23 @@ function resourceOf<T extends object>(source: MergedSource<T>): TypedDefinition<
 
 function warn(error: unknown, source: string): void {
   process.emitWarning(`source ${source} of a merged collection: ${String(error)}`);
+}
+
+/** What matters most of how a source does for several streams comes first. One more that begins changes nothing. */
+const WORST = ["Unreachable", "Forbidden", "Connected", "Connecting"] as const;
+
+/** How a source does, from how it does for each stream; `since` is when it was added. */
+function conditionOf(source: string, members: readonly Member[], since: Date): SourceCondition {
+  const reason = WORST.find((one) => members.some(({ state }) => state.reason === one));
+  const state = members.find((member) => member.state.reason === reason)?.state;
+  const status =
+    reason === "Connected" ? "True" : reason === undefined || reason === "Connecting" ? "Unknown" : "False";
+  return {
+    source,
+    type: "Reachable",
+    status,
+    reason: reason ?? "Unread",
+    message: state?.message ?? "",
+    lastTransitionTime: second(state?.since ?? since),
+  };
 }

@@ -1,15 +1,14 @@
 import { ApiError, CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded, encodeObject } from "../../encoded.ts";
-import { delayOf } from "../../numbers.ts";
-import type { Scope } from "../../storage.ts";
-import type { CacheLease } from "../../storage-changes.ts";
-import { WatchCache } from "../../watch/cache.ts";
-import { processMinter } from "../../watch/minter.ts";
-import { keyOfText } from "../../watch/objects.ts";
+import type { CacheLease, Scope } from "../../storage.ts";
+import { delayOf } from "../../util/numbers.ts";
+import { WatchCache } from "../../watch/cache/cache.ts";
+import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
+import { processMinter } from "../../watch/cache/minter.ts";
+import { keyOfText } from "../../watch/cache/cache.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
 import { Member } from "./member.ts";
-import { warnings } from "./member-state.ts";
 import type { MergedOptions, PlacedSource } from "./options.ts";
+import { warnings } from "./options.ts";
 import type { Turns } from "./turns.ts";
 
 /** A source's place among the others, whoever fills it. */

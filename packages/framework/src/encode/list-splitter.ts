@@ -1,0 +1,210 @@
+import { BACKSLASH, CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./skim.ts";
+
+/** What a {@link ListSplitter} finds, in order. */
+export interface ListParts {
+  /** What stands before and behind the items, brackets included: without items and commas it is the JSON of an empty list. */
+  around(bytes: Buffer): void;
+  /** What stands between two items. @default it is left out */
+  between?(bytes: Buffer): void;
+  /** One whole item, in memory that may be shared with what comes beside it. */
+  item(bytes: Buffer): void;
+}
+
+/** How long the parts of a list may be. */
+export interface SplitterLimits {
+  /** One item, bytes. @default 16 MiB */
+  readonly item?: number;
+  /** All that is not items, bytes. @default 4 MiB */
+  readonly around?: number;
+}
+
+const ITEMS = "items";
+/** Of a name with every character as `\u0069`. */
+const LONGEST_ITEMS = 6 * ITEMS.length;
+
+/**
+ * Cuts the JSON of a list into its items and what is around them, as it comes: a list of any length takes as much memory
+ * as its largest item. Finds `items` wherever it stands in the list. Cuts by strings and brackets; that an item is JSON
+ * throughout is for its reader to check.
+ */
+export class ListSplitter {
+  readonly #parts: ListParts;
+  readonly #limits: Required<SplitterLimits>;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #inItems = false;
+  #found = false;
+  /** Of the top level's last string that could be a name, as it is spelt; as much as is needed to know `items`. */
+  #name: number[] = [];
+  #naming = false;
+  #isItems = false;
+  #begun: Buffer[] = [];
+  #length = 0;
+  #around = 0;
+  #ended = false;
+
+  constructor(parts: ListParts, limits: SplitterLimits = {}) {
+    this.#parts = parts;
+    this.#limits = { item: 16 * 2 ** 20, around: 4 * 2 ** 20, ...limits };
+  }
+
+  /** Takes the next bytes. @throws SyntaxError when they cannot be a list, RangeError beyond the limits */
+  push(piece: Buffer): void {
+    let from = 0;
+    let at = 0;
+    const end = piece.length;
+    while (at < end) {
+      const byte = piece[at] as number;
+      if (this.#inString) {
+        at = this.#string(piece, at);
+        continue;
+      }
+      switch (byte) {
+        case QUOTE:
+          this.#quote();
+          break;
+        case OPEN_OBJECT:
+        case OPEN_ARRAY:
+          if (this.#inItems && this.#depth === 2) {
+            if (byte === OPEN_ARRAY) refuse("an item that is no object");
+            this.#tellOthers(piece, from, at);
+            from = at;
+          }
+          if (this.#open(byte)) {
+            this.#tellAround(piece, from, at + 1);
+            from = at + 1;
+          }
+          break;
+        case CLOSE_OBJECT:
+        case CLOSE_ARRAY:
+          this.#close();
+          if (this.#inItems && this.#depth === 2) {
+            this.#tellItem(piece.subarray(from, at + 1));
+            from = at + 1;
+          } else if (this.#inItems && this.#depth === 1) {
+            this.#tellOthers(piece, from, at);
+            from = at;
+            this.#inItems = false;
+          }
+          break;
+        default:
+          if (this.#depth === 0 && byte > 32) refuse("no list");
+          if (this.#inItems && this.#depth === 2 && byte > 32 && byte !== COMMA) refuse("an item that is no object");
+          if (this.#depth === 1 && byte === COMMA) this.#isItems = false;
+      }
+      at += 1;
+    }
+    if (this.#inItems && this.#depth > 2) this.#keep(piece.subarray(from));
+    else this.#tellOthers(piece, from, end);
+  }
+
+  /** There is nothing more. @throws SyntaxError when the list is not whole */
+  end(): void {
+    if (!this.#ended) refuse("it broke off");
+  }
+
+  #string(piece: Buffer, start: number): number {
+    let at = start;
+    const end = piece.length;
+    if (this.#escaped) {
+      this.#escaped = false;
+      this.#spell(piece[at] as number);
+      at += 1;
+    }
+    for (; at < end; at++) {
+      const byte = piece[at] as number;
+      if (byte === QUOTE) {
+        this.#inString = false;
+        if (this.#naming) this.#named();
+        return at + 1;
+      }
+      if (byte === BACKSLASH) {
+        this.#spell(byte);
+        at += 1;
+        if (at === end) this.#escaped = true;
+        else this.#spell(piece[at] as number);
+      } else if (this.#naming) this.#spell(byte);
+    }
+    return end;
+  }
+
+  #spell(byte: number): void {
+    if (this.#naming && this.#name.length <= LONGEST_ITEMS) this.#name.push(byte);
+  }
+
+  #quote(): void {
+    if (this.#depth === 0 || (this.#inItems && this.#depth === 2)) refuse("an item that is no object");
+    this.#inString = true;
+    this.#naming = this.#depth === 1;
+    this.#name = [];
+  }
+
+  /** A value after the name `items` that is a text leaves that behind: what opens next belongs to another name. */
+  #named(): void {
+    this.#naming = false;
+    this.#isItems = !this.#isItems && this.#name.length <= LONGEST_ITEMS && textOf(this.#name) === ITEMS;
+  }
+
+  /** @returns whether the items begin */
+  #open(byte: number): boolean {
+    if (this.#depth === 0 && (byte === OPEN_ARRAY || this.#ended)) refuse("no list");
+    const begins = this.#depth === 1 && this.#isItems && byte === OPEN_ARRAY;
+    this.#depth += 1;
+    if (!begins) return false;
+    if (this.#found) refuse("items twice");
+    this.#found = true;
+    this.#inItems = true;
+    return true;
+  }
+
+  #close(): void {
+    this.#depth -= 1;
+    if (this.#depth < 0) refuse("no list");
+    if (this.#depth === 0) this.#ended = true;
+    if (this.#depth === 1) this.#isItems = false;
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#begun.push(bytes);
+    this.#length += bytes.length;
+    if (this.#length > this.#limits.item) throw new RangeError(`an item is longer than ${this.#limits.item} bytes`);
+  }
+
+  #tellItem(rest: Buffer): void {
+    this.#keep(rest);
+    const [only] = this.#begun;
+    const item = this.#begun.length === 1 && only !== undefined ? only : Buffer.concat(this.#begun);
+    this.#begun = [];
+    this.#length = 0;
+    this.#parts.item(item);
+  }
+
+  #tellOthers(piece: Buffer, from: number, to: number): void {
+    if (!this.#inItems) this.#tellAround(piece, from, to);
+    else if (from < to) this.#parts.between?.(piece.subarray(from, to));
+  }
+
+  #tellAround(piece: Buffer, from: number, to: number): void {
+    if (from === to) return;
+    this.#around += to - from;
+    if (this.#around > this.#limits.around)
+      throw new RangeError(`what is around the items is longer than ${this.#limits.around} bytes`);
+    this.#parts.around(piece.subarray(from, to));
+  }
+}
+
+/** What a string says, however it is spelt. */
+function textOf(spelt: readonly number[]): string {
+  const text = Buffer.from(spelt).toString("utf8");
+  if (!text.includes("\\")) return text;
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return refuse("a name that is no text");
+  }
+}
+
+function refuse(why: string): never {
+  throw new SyntaxError(`the list cannot be read: ${why}`);
+}

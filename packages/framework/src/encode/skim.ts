@@ -1,0 +1,166 @@
+/** Where things stand in the bytes of an object, which are otherwise not read. */
+export interface Skimmed {
+  /** The text of `kind` and `apiVersion`, "" where there is none. */
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** Of the value of `metadata`, from its brace to behind the other one; both 0 where there is none. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How deep objects and arrays may stand in one another. */
+const DEEPEST = 1_000;
+
+/**
+ * Goes through the JSON of one object without making anything of it, and notes where its metadata is. Of members given
+ * twice the last counts, as everywhere.
+ *
+ * @throws SyntaxError when the bytes are no JSON object, or not exactly one
+ */
+export function skim(bytes: Uint8Array): Skimmed {
+  return new Skimmer(bytes).object();
+}
+
+class Skimmer {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  object(): Skimmed {
+    let kind = "";
+    let apiVersion = "";
+    let from = 0;
+    let to = 0;
+    this.#space();
+    this.#take(OPEN_OBJECT);
+    this.#space();
+    for (let more = this.#bytes[this.#at] !== CLOSE_OBJECT; more; more = this.#another()) {
+      const name = this.#text();
+      this.#space();
+      this.#take(COLON);
+      this.#space();
+      if (name === "metadata" && this.#bytes[this.#at] === OPEN_OBJECT) from = this.#at;
+      if (name === "kind") kind = this.#textOr();
+      else if (name === "apiVersion") apiVersion = this.#textOr();
+      else this.#value(1);
+      if (name === "metadata") to = this.#at;
+      this.#space();
+    }
+    this.#take(CLOSE_OBJECT);
+    this.#space();
+    if (this.#at !== this.#bytes.length) this.#refuse();
+    return { kind, apiVersion, from, to };
+  }
+
+  /** Passes a comma, if there is one. */
+  #another(): boolean {
+    if (this.#bytes[this.#at] !== COMMA) return false;
+    this.#at += 1;
+    this.#space();
+    return true;
+  }
+
+  #value(depth: number): void {
+    const first = this.#bytes[this.#at];
+    if (first === QUOTE) this.#string();
+    else if (first === OPEN_OBJECT || first === OPEN_ARRAY) this.#nested(first, depth);
+    else this.#scalar();
+  }
+
+  #nested(open: number, depth: number): void {
+    if (depth > DEEPEST) throw new SyntaxError(`nested deeper than ${DEEPEST} levels`);
+    const close = open === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
+    this.#at += 1;
+    this.#space();
+    for (let more = this.#bytes[this.#at] !== close; more; more = this.#another()) {
+      if (open === OPEN_OBJECT) {
+        this.#string();
+        this.#space();
+        this.#take(COLON);
+        this.#space();
+      }
+      this.#value(depth + 1);
+      this.#space();
+    }
+    this.#take(close);
+  }
+
+  #string(): void {
+    const bytes = this.#bytes;
+    const end = bytes.length;
+    if (bytes[this.#at] !== QUOTE) this.#refuse();
+    let at = this.#at + 1;
+    while (at < end) {
+      const byte = bytes[at] as number;
+      if (byte === QUOTE) {
+        this.#at = at + 1;
+        return;
+      }
+      if (byte < 0x20) break;
+      at += byte === BACKSLASH ? 2 : 1;
+    }
+    this.#at = Math.min(at, end);
+    this.#refuse();
+  }
+
+  #text(): string {
+    const from = this.#at;
+    this.#string();
+    const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + from, this.#at - from).toString("utf8");
+    return text.includes("\\") ? (JSON.parse(text) as string) : text.slice(1, -1);
+  }
+
+  #textOr(): string {
+    if (this.#bytes[this.#at] === QUOTE) return this.#text();
+    this.#value(1);
+    return "";
+  }
+
+  /** A number, or one of the three words. */
+  #scalar(): void {
+    const from = this.#at;
+    for (let at = from; ; at++) {
+      const byte = this.#bytes[at] ?? COMMA;
+      const part = (byte >= 48 && byte <= 57) || (byte >= 97 && byte <= 122) || byte === 43 || byte === 45;
+      if (part || byte === 46 || byte === 69) continue;
+      this.#at = at;
+      break;
+    }
+    const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + from, this.#at - from).toString("latin1");
+    if (!SCALAR.test(text)) this.#refuse();
+  }
+
+  #space(): void {
+    const bytes = this.#bytes;
+    for (;;) {
+      const byte = bytes[this.#at];
+      if (byte !== 32 && byte !== 10 && byte !== 13 && byte !== 9) return;
+      this.#at += 1;
+    }
+  }
+
+  #take(byte: number): void {
+    if (this.#bytes[this.#at] !== byte) this.#refuse();
+    this.#at += 1;
+  }
+
+  #refuse(): never {
+    throw new SyntaxError(`no JSON object: byte ${this.#at} of ${this.#bytes.length} is not what it should be`);
+  }
+}
+
+const SCALAR = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+
+// What gives JSON its form, as bytes.
+
+export const QUOTE = 34;
+export const BACKSLASH = 92;
+export const OPEN_OBJECT = 123;
+export const CLOSE_OBJECT = 125;
+export const OPEN_ARRAY = 91;
+export const CLOSE_ARRAY = 93;
+const COLON = 58;
+export const COMMA = 44;

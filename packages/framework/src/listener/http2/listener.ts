@@ -1,0 +1,54 @@
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
+import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import { respondStatus } from "../../encode/respond.ts";
+import type { Carried } from "../connections.ts";
+import type { Connections } from "../connections.ts";
+import { HTTP2_LIMITS } from "../limits.ts";
+import { problem, refuseExpectations } from "../malformed.ts";
+import { Http2Request, Http2Response } from "./request.ts";
+
+/** What serves a connection once its protocol is known. */
+type Take = (this: HttpServer, socket: TLSSocket) => void;
+
+/**
+ * Serves those connections of an HTTPS listener that have chosen HTTP/2 in their handshake, by the same handlers: the
+ * others go on as if this were not there.
+ */
+export function serveHttp2(
+  https: HttpServer,
+  connections: Connections,
+  onRequest: (req: IncomingMessage, res: ServerResponse) => void,
+): void {
+  const sessions = createHttp2Server({
+    ...HTTP2_LIMITS,
+    Http2ServerRequest: Http2Request,
+    Http2ServerResponse: Http2Response as never,
+  });
+  // All of them, also those that are answered without being a request for anybody.
+  sessions.on("stream", (stream: ServerHttp2Stream) => {
+    // One that was reset at once has no session any more.
+    const carrier = (stream.session as Partial<Carried> | undefined)?.carrier;
+    if (carrier !== undefined) connections.answer(carrier, stream);
+  });
+  // As all that handles requests knows them.
+  sessions.on("request", onRequest as never);
+  sessions.on("connect", (_req: Http2Request, res: Http2Response) =>
+    respondStatus(res as never, problem(405, "this is no proxy: CONNECT is not served")),
+  );
+  refuseExpectations(sessions);
+  let arriving: TLSSocket | undefined;
+  sessions.on("session", (session: ServerHttp2Session) => {
+    Object.assign(session, { carrier: arriving } satisfies Carried);
+    if (arriving !== undefined) connections.carries(arriving, session);
+  });
+  const [http1] = https.listeners("secureConnection") as Take[];
+  if (http1 === undefined) throw new Error("Node's HTTPS server does not listen to its own connections");
+  https.off("secureConnection", http1);
+  https.on("secureConnection", (socket: TLSSocket) => {
+    if (socket.alpnProtocol !== "h2") return http1.call(https, socket);
+    if (socket.destroyed) return; // the server closes
+    arriving = socket;
+    sessions.emit("connection", socket); // makes its session at once
+  });
+}

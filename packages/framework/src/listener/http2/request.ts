@@ -1,0 +1,108 @@
+import { Http2ServerRequest, Http2ServerResponse, type IncomingHttpHeaders } from "node:http2";
+import type { Socket } from "node:net";
+import type { Carried } from "../connections.ts";
+
+/** A body that ended early, as HTTP/1.1 has it. */
+const CUT: NodeJS.ErrnoException = Object.assign(new Error("aborted"), { code: "ECONNRESET" });
+
+/**
+ * A request of HTTP/2 that looks as one of HTTP/1.1 does: its headers are headers alone, with `Host`, they can be
+ * changed, and a body that is cut is an error, not the end of a shorter body.
+ */
+export class Http2Request extends Http2ServerRequest implements Carried {
+  readonly carrier: Socket | undefined;
+  override readonly headers: IncomingHttpHeaders;
+  override rawHeaders: string[];
+  #distinct: NodeJS.Dict<string[]> | undefined;
+
+  constructor(...args: ConstructorParameters<typeof Http2ServerRequest>) {
+    super(...args);
+    const [stream, headers, , rawHeaders] = args;
+    this.carrier = (stream.session as Partial<Carried> | undefined)?.carrier;
+    this.headers = plain(headers);
+    this.rawHeaders = plainLines(rawHeaders, headers[":authority"]);
+    stream.once("aborted", () => {
+      if (!this.readableEnded && !this.destroyed) this.destroy(CUT);
+    });
+  }
+
+  get headersDistinct(): NodeJS.Dict<string[]> {
+    this.#distinct ??= distinct(this.rawHeaders);
+    return this.#distinct;
+  }
+
+  /** As in HTTP/1.1, nobody has to listen to what is only the client's leaving. */
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    super._destroy(this.listenerCount("error") === 0 ? null : error, callback);
+  }
+}
+
+/** Without the pseudo headers, which `method` and `url` tell. */
+function plain(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const found: IncomingHttpHeaders = Object.create(null);
+  const authority = headers[":authority"];
+  if (authority !== undefined) found.host = authority;
+  for (const name in headers) if (name[0] !== ":") found[name] ??= headers[name];
+  return found;
+}
+
+/** The same as lines. A `Host` that differs from the authority stays, so that two are seen, and refused. */
+function plainLines(lines: readonly string[], authority: string | undefined): string[] {
+  const found = authority === undefined ? [] : ["host", authority];
+  for (let at = 0; at < lines.length; at += 2) {
+    const [name = "", value = ""] = [lines[at], lines[at + 1]];
+    if (name[0] !== ":" && !(name === "host" && value === authority)) found.push(name, value);
+  }
+  return found;
+}
+
+function distinct(lines: readonly string[]): NodeJS.Dict<string[]> {
+  const found: NodeJS.Dict<string[]> = Object.create(null);
+  for (let at = 0; at < lines.length; at += 2) {
+    const name = lines[at] as string;
+    const value = lines[at + 1] as string;
+    const values = found[name];
+    if (values === undefined) found[name] = [value];
+    else values.push(value);
+  }
+  return found;
+}
+
+/** Why an answer is cut: the client sees its stream reset by an error, not ended. */
+const ANSWER_CUT = new Error("the answer was cut");
+
+type Written = (error: Error) => void;
+
+/** A response of HTTP/2 that tells, as one of HTTP/1.1 does, when it is destroyed, and whoever still writes to it. */
+export class Http2Response extends Http2ServerResponse {
+  static {
+    // In its types they are properties, which an accessor may not override. A client that leaves is heard of before its
+    // stream has come to its end, which Node then ends by itself.
+    Object.defineProperties(Http2Response.prototype, {
+      destroyed: {
+        get(this: Http2Response) {
+          return this.stream.destroyed || this.stream.aborted;
+        },
+      },
+      writableFinished: {
+        get(this: Http2Response) {
+          return this.stream.writableFinished && !this.stream.aborted;
+        },
+      },
+    });
+  }
+
+  override destroy(error: Error = ANSWER_CUT): this {
+    super.destroy(error);
+    return this;
+  }
+
+  override write(chunk: string | Uint8Array, encoding?: BufferEncoding | Written, written?: Written): boolean {
+    const done = typeof encoding === "function" ? encoding : written;
+    if (this.destroyed) {
+      if (done !== undefined) process.nextTick(done, ANSWER_CUT);
+      return false;
+    }
+    return super.write(chunk, typeof encoding === "string" ? encoding : "utf8", done);
+  }
+}

@@ -1,0 +1,191 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { delayOf } from "../../util/numbers.ts";
+import { LineQueue } from "../log/line-queue.ts";
+import type { Log } from "../log/log.ts";
+import { type LineWriter, writerTo } from "../log/target.ts";
+import type { Observer } from "../observer.ts";
+import type { Audit } from "./audit.ts";
+import type { AuditStage } from "./check-policy.ts";
+import { eventLine } from "./event.ts";
+import { originOf } from "./origin.ts";
+import type { AuditedRequest } from "./record.ts";
+import { AuditRecord } from "./record.ts";
+import { AuditRules } from "./rules.ts";
+
+/** How long events wait to be put into words together, and then to be written together, ms. */
+const DELAY = 20;
+/** What an event comes to, roughly, bytes, besides its URL. */
+const TYPICAL = 1024;
+/** How much waits to be put into words: one at a time, between the stages of requests, that takes three times as long. */
+const TOGETHER = 64 * TYPICAL;
+/** How often lost events are told of, ms. */
+const TELL_EVERY = 10_000;
+
+/** An event to be. */
+interface Pending {
+  readonly request: AuditedRequest;
+  readonly record: AuditRecord;
+  readonly stage: AuditStage;
+  readonly moment: number;
+}
+
+export interface AuditorOptions {
+  readonly audit: Audit;
+  readonly log: Log;
+  /** How long a request waits for room, ms. */
+  readonly patience: number;
+}
+
+/** Writes the audit events of a server. */
+export class Auditor implements Observer, AsyncDisposable {
+  /** Events, and those of them that were lost. */
+  readonly stats = { events: 0, lost: 0, rejected: 0 };
+  readonly #audit: Audit;
+  readonly #log: Log;
+  readonly #patience: number;
+  readonly #rules: AuditRules;
+  readonly #writer: LineWriter;
+  readonly #queue: LineQueue;
+  #pending: Pending[] = [];
+  /** What they will come to, roughly, bytes. */
+  #pendingSize = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #untold = 0;
+  #why = "";
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ audit, log, patience }: AuditorOptions) {
+    this.#audit = audit;
+    this.#log = log;
+    this.#patience = patience;
+    this.#rules = new AuditRules(audit.policy);
+    this.#writer = writerTo(audit.to, (error) =>
+      log({ level: "warn", message: "audit log not begun anew", error: String(error) }),
+    );
+    const onLost = (count: number, error: unknown): void => this.#lost(count, String(error));
+    this.#queue = new LineQueue({ writer: this.#writer, limit: audit.maxPending, delay: DELAY, onLost });
+  }
+
+  /** @throws Error when the file cannot be written */
+  async open(): Promise<void> {
+    try {
+      await this.#writer.open();
+    } catch (error) {
+      throw new Error(`audit: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  began(request: AuditedRequest): void {
+    request.origin = originOf(request);
+  }
+
+  /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */
+  received(request: AuditedRequest): void | Promise<void> {
+    const record = this.#record(request);
+    request.audited = record;
+    if (record.decision.level === "None") return undefined;
+    if (this.#audit.whenFull === "drop") return this.#write(request, record, "RequestReceived");
+    if (!this.#full) return this.#admit(request, record);
+    return this.#wait(request).then(() => this.#admit(request, record));
+  }
+
+  started(request: AuditedRequest): void {
+    if (request.audited !== undefined) this.#write(request, request.audited, "ResponseStarted");
+  }
+
+  ended(request: AuditedRequest): void {
+    request.audited ??= this.#record(request);
+    this.#write(request, request.audited, request.failed ? "Panic" : "ResponseComplete");
+  }
+
+  /** Writes what waits. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#render();
+    await this.#queue[Symbol.asyncDispose]();
+    this.#toldAt = Number.NEGATIVE_INFINITY;
+    if (this.#untold > 0) this.#tell();
+  }
+
+  #record(request: AuditedRequest): AuditRecord {
+    const decision = this.#rules.decide(request, request.impersonator ?? request.user);
+    return new AuditRecord(request, decision, this.#audit.maxObject);
+  }
+
+  get #full(): boolean {
+    return this.#queue.isFullWith(this.#pendingSize);
+  }
+
+  /** From now on nothing is done that is not written, whatever comes meanwhile. */
+  #admit(request: AuditedRequest, record: AuditRecord): void {
+    record.admitted = true;
+    this.#write(request, record, "RequestReceived");
+  }
+
+  #write(request: AuditedRequest, record: AuditRecord, stage: AuditStage): void {
+    const { level, omitStages } = record.decision;
+    if (level === "None" || omitStages.has(stage)) return;
+    this.stats.events += 1;
+    // Probes and what is refused early were not held back: anybody sends those, so that they must not fill the memory.
+    if (!record.admitted && this.#full) this.#lost(1, "more wait to be written than may");
+    else
+      this.#add({
+        request,
+        record,
+        stage,
+        moment: stage === "RequestReceived" ? request.startedAt : performance.now(),
+      });
+  }
+
+  #add(event: Pending): void {
+    const { path, search } = event.request;
+    this.#pending.push(event);
+    this.#pendingSize += TYPICAL + path.length + search.length;
+    // Whole objects are not kept longer than they must be.
+    if (this.#pendingSize >= TOGETHER || event.record.decision.response) this.#render();
+    else this.#timer ??= setTimeout(() => this.#render(), DELAY).unref();
+  }
+
+  #render(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const events = this.#pending;
+    this.#pending = [];
+    this.#pendingSize = 0;
+    for (const { request, ...event } of events) this.#queue.add(eventLine(request, event));
+  }
+
+  async #wait(request: AuditedRequest): Promise<void> {
+    const { signal } = request;
+    signal.throwIfAborted();
+    this.#render();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const late = setTimeout(() => {
+      this.stats.rejected += 1;
+      reject(ApiError.serviceUnavailable("the audit log cannot be written fast enough; try again", 1));
+    }, delayOf(this.#patience));
+    const leave = (): void => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      await Promise.race([this.#queue.room(), promise]);
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  #lost(count: number, why: string): void {
+    this.stats.lost += count;
+    this.#untold += count;
+    this.#why = why;
+    this.#tell();
+  }
+
+  /** Not once for each event: a full disk would fill the log too. */
+  #tell(): void {
+    const now = performance.now();
+    if (now - this.#toldAt < TELL_EVERY) return;
+    this.#toldAt = now;
+    this.#log({ level: "error", message: "audit events lost", count: this.#untold, error: this.#why });
+    this.#untold = 0;
+  }
+}

@@ -1,0 +1,192 @@
+import { bearerToken, utf8 } from "../../authn/headers.ts";
+import type { Decision } from "../../authz/authorization.ts";
+import { statusOf } from "../../encode/respond.ts";
+import { clientCertificate } from "../../listener/connections.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
+import type { User } from "../../request/user.ts";
+import { microTime } from "../clock.ts";
+import { codeOf } from "../observer.ts";
+import type { AuditStage } from "./check-policy.ts";
+import { sourceIps } from "./origin.ts";
+import type { AuditedRequest, AuditRecord } from "./record.ts";
+import { verbOf } from "./rules.ts";
+
+// Events are written as text rather than as objects to be stringified: there are two for every request, and most of what
+// they say is said of the one before too.
+
+/** A stage that a request has come to. */
+export interface AuditMoment {
+  readonly record: AuditRecord;
+  readonly stage: AuditStage;
+  /** Of `performance.now()`. */
+  readonly moment: number;
+}
+
+/** One `audit.k8s.io/v1` Event as a line of JSON. It may be asked for later: only what was known at its stage is said. */
+export function eventLine(request: AuditedRequest, { record, stage, moment }: AuditMoment): string {
+  record.head ??= headOf(request, record);
+  const line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
+  const info = request.info;
+  if (stage === "RequestReceived")
+    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(request, "", stage)}}`;
+  const impersonated = request.impersonator === undefined ? "" : `,"impersonatedUser":${userJson(request.user)}`;
+  const about = info?.isResource === true ? objectRef(info, record.metadata) : "";
+  const sent = record.requestObject === undefined ? "" : `,"requestObject":${record.requestObject}`;
+  const answered = stage === "ResponseComplete" ? record.responseObject(request) : undefined;
+  const answer = answered === undefined ? "" : `,"responseObject":${answered}`;
+  const status = `,"responseStatus":${responseStatus(request, stage)}`;
+  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(request, verdict(request, record), stage)}}`;
+}
+
+/** Nothing is read from the request, into which a handler may write. */
+function headOf(request: AuditedRequest, { decision }: AuditRecord): string {
+  const { path, search, requestId, startedAt, user, impersonator, origin } = request;
+  const addresses = origin === undefined ? [] : sourceIps(origin);
+  const agent = origin?.agent;
+  return (
+    `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${decision.level}","auditID":"${requestId}"` +
+    `,"requestURI":${JSON.stringify(shownUri(path, search))},"verb":${JSON.stringify(verbOf(request))}` +
+    `,"user":${userJson(impersonator ?? user)}` +
+    `${addresses.length === 0 ? "" : `,"sourceIPs":${JSON.stringify(addresses)}`}` +
+    `${agent === undefined ? "" : `,"userAgent":${agentJson(agent)}`}` +
+    `,"requestReceivedTimestamp":"${microTime(startedAt)}"`
+  );
+}
+
+/** Kubernetes' own limit. */
+const LONGEST_AGENT = 1024;
+
+/** Most requests come from a few programs. */
+const agents = new Map<string, string>();
+const MOST_AGENTS = 100;
+
+function agentJson(agent: string): string {
+  let json = agents.get(agent);
+  if (json === undefined) {
+    const text = utf8(agent) ?? agent;
+    json = JSON.stringify(text.length > LONGEST_AGENT ? `${text.slice(0, LONGEST_AGENT)}...TRUNCATED` : text);
+    if (agents.size >= MOST_AGENTS) agents.clear();
+    if (agent.length <= LONGEST_AGENT) agents.set(agent, json);
+  }
+  return json;
+}
+
+/** Users are shared by the requests of their tokens and connections. */
+const users = new WeakMap<User, string>();
+
+function userJson(user: User | undefined): string {
+  if (user === undefined) return "{}";
+  let json = users.get(user);
+  if (json === undefined) {
+    const { name, uid, groups, extra } = user;
+    json = JSON.stringify({
+      username: name,
+      ...(uid === "" ? {} : { uid }),
+      ...(groups.length === 0 ? {} : { groups }),
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    });
+    users.set(user, json);
+  }
+  return json;
+}
+
+function objectRef(info: RequestInfo, metadata: AuditRecord["metadata"]): string {
+  const { resource, subresource, group, version } = info;
+  const namespace = info.namespace === "" ? metadata?.namespace : info.namespace;
+  const name = info.name === "" ? metadata?.name : info.name;
+  return (
+    `,"objectRef":{"resource":${JSON.stringify(resource)}${member("namespace", namespace)}${member("name", name)}` +
+    `${member("uid", metadata?.uid)}${member("apiGroup", group)}${member("apiVersion", version)}` +
+    `${member("resourceVersion", metadata?.resourceVersion)}${member("subresource", subresource)}}`
+  );
+}
+
+/** Nothing for what is not there. */
+function member(name: string, value: string | undefined): string {
+  return value === undefined || value === "" ? "" : `,"${name}":${JSON.stringify(value)}`;
+}
+
+function responseStatus(request: AuditedRequest, stage: AuditStage): string {
+  const code = codeOf(request);
+  if (stage === "Panic" && code < 500)
+    return '{"metadata":{},"status":"Failure","message":"the answer had begun, and was cut","reason":"InternalError","code":500}';
+  if (code === 0) return '{"metadata":{},"status":"Failure","message":"Connection closed early","code":0}';
+  const answered = statusOf(request.res);
+  if (answered === undefined) return `{"metadata":{},"code":${code}}`;
+  const { status, reason, details } = answered;
+  const message = code === 401 && request.user === undefined ? attempted(request) : answered.message;
+  return JSON.stringify({ metadata: {}, status, message, reason, details, code });
+}
+
+/** Which kinds of credentials did not help, as Kubernetes tells; never the credentials. */
+function attempted({ req }: AuditedRequest): string {
+  const scheme = /^\s*(\S+)\s/.exec(req.headers.authorization ?? "")?.[1]?.toLowerCase();
+  const methods = [
+    ...(scheme === "basic" ? ["basic"] : []),
+    ...(scheme === "bearer" || bearerToken(req) !== undefined ? ["bearer"] : []),
+    ...(clientCertificate(req) !== undefined ? ["x509"] : []),
+  ];
+  return methods.length > 0
+    ? `Authentication failed, attempted: ${methods.join(", ")}`
+    : "Authentication failed, no credentials provided";
+}
+
+/** The logical cluster under kcp's name for it. */
+const WORKSPACE = "tenancy.kcp.io/workspace";
+const TRACE = "virtual-workspaces.dev/trace-id";
+const OMITTED = "virtual-workspaces.dev/omitted";
+
+/** Where a path leads is found out behind the first stage, whenever that is written. */
+function annotations(request: AuditedRequest, known: string, stage: AuditStage): string {
+  const cluster = stage === "RequestReceived" && request.located ? "" : request.knownCluster;
+  const written = known + member(WORKSPACE, cluster) + member(TRACE, request.traceId);
+  return written === "" ? "" : `,"annotations":{${written.slice(1)}}`;
+}
+
+/** What is known once there is an answer. */
+function verdict({ decision }: AuditedRequest, { omitted }: AuditRecord): string {
+  const cut = omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`;
+  if (decision === undefined) return cut;
+  const more = decided(decision);
+  if (decision.allowed === true) return cut === "" && more === "" ? ALLOWED : ALLOWED + more + cut;
+  const reason = JSON.stringify(String(decision.reason ?? ""));
+  return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}${more}${cut}`;
+}
+
+/** What the rule says besides, without what would contradict us. */
+function decided({ annotations }: Decision): string {
+  if (annotations === undefined) return "";
+  const own = Object.entries(annotations).filter(([key]) => !/^(authorization|audit)\.k8s\.io\//.test(key));
+  return own.map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(String(value))}`).join("");
+}
+
+const ALLOWED = ',"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""';
+
+/** Characters: more than servers and proxies take most times, and less than a head may have. */
+const LONGEST = 8192;
+
+/** A URL as it is recorded. Nobody here takes a token from a query, but a client may send one all the same. */
+function shownUri(path: string, search: string): string {
+  const uri = path.length + search.length > LONGEST ? (path + search).slice(0, LONGEST) : path + search;
+  const shown = search !== "" && /token|%/i.test(search) ? withoutTokens(uri) : uri;
+  return uri.length < path.length + search.length ? `${shown}...TRUNCATED` : shown;
+}
+
+function withoutTokens(uri: string): string {
+  const at = uri.indexOf("?");
+  return at === -1 ? uri : uri.slice(0, at) + uri.slice(at).split("&").map(withoutToken).join("&");
+}
+
+/** Some read a `;` between parameters, and some a second `?`. */
+const NAMES = /(?:^|[?;])([^?;=]*)=/g;
+
+function withoutToken(parameter: string): string {
+  for (const { 0: found, 1: name = "", index } of parameter.matchAll(NAMES))
+    if (/token$/i.test(decoded(name))) return `${parameter.slice(0, index + found.length)}REDACTED`;
+  return parameter;
+}
+
+/** Not `decodeURIComponent`, which throws on what is malformed elsewhere. */
+function decoded(name: string): string {
+  return name.replace(/%([\da-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}

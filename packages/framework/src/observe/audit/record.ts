@@ -1,0 +1,205 @@
+import type { ServerResponse } from "node:http";
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import {
+  isJsonObject,
+  type JsonObject,
+  type ObjectMeta,
+  parseJson,
+  parseOwnJson,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import { jsonOf } from "../../encode/respond.ts";
+import type { ObservedRequest } from "../observer.ts";
+import type { Origin } from "./origin.ts";
+import type { AuditDecision } from "./rules.ts";
+
+/** A request as its audit events tell of it, and what is kept of it for them. */
+export interface AuditedRequest extends ObservedRequest {
+  /** Where it came from, noted when it began. */
+  origin: Origin | undefined;
+  audited: AuditRecord | undefined;
+}
+
+/** What is kept of one request for its audit events. */
+export class AuditRecord {
+  readonly decision: AuditDecision;
+  /** Whether the request was let in with the promise that its events are written, whatever waits. */
+  admitted = false;
+  /** The beginning of each of its events, once there is one. */
+  head: string | undefined;
+  /** Of the object that was sent: it may have a name that the URL does not say. */
+  metadata: Partial<ObjectMeta> | undefined;
+  /** JSON. */
+  requestObject: string | undefined;
+  /** What is left out of the events, because it is too long or no JSON. */
+  omitted: string | undefined;
+  readonly #limit: number;
+  readonly #answer: Capture | undefined;
+
+  /** @param limit characters of a recorded object */
+  constructor(request: ObservedRequest, decision: AuditDecision, limit: number) {
+    this.decision = decision;
+    this.#limit = limit;
+    const { isResource = false, longRunning = true } = request.info ?? {};
+    if (decision.response && isResource && !longRunning) this.#answer = new Capture(request.res, limit);
+  }
+
+  /** What came as a body, decoded; before anything is changed in it. */
+  sent(value: unknown): void {
+    if (!isJsonObject(value)) return;
+    const { metadata } = value as { readonly metadata?: unknown };
+    if (isJsonObject(metadata)) this.metadata = identityOf(metadata);
+    if (this.decision.request) this.requestObject = this.#bounded("requestObject", stringifyJson(this.#shown(value)));
+  }
+
+  /** What came as a patch: as JSON if it is, else as its text. */
+  sentPatch(body: Buffer): void {
+    if (!this.decision.request) return;
+    if (body.length > this.#limit) this.#omit("requestObject");
+    else this.requestObject = this.#bounded("requestObject", patchJson(body.toString("utf8")));
+  }
+
+  /** JSON of what was answered, once it has been. */
+  responseObject({ res }: ObservedRequest): string | undefined {
+    const written = this.#answer?.bytes;
+    if (this.#answer === undefined || written?.length === 0) return undefined;
+    const bytes = jsonOf(res) ?? (written && decompressed(written, res.getHeader("content-encoding"), this.#limit));
+    const json = bytes === undefined ? undefined : this.#encoded(bytes.toString("utf8"));
+    if (json === undefined) this.#omit("responseObject");
+    return json === undefined ? undefined : this.#bounded("responseObject", json);
+  }
+
+  #omit(what: string): void {
+    this.omitted = this.omitted === undefined || this.omitted === what ? what : `${this.omitted},${what}`;
+  }
+
+  #encoded(text: string): string | undefined {
+    try {
+      JSON.parse(text); // a storage's or handler's own bytes may be anything
+      const line = text.trim();
+      const asItIs = !this.decision.omitManagedFields && !/[\r\n\u2028\u2029]/.test(line);
+      return asItIs ? line : stringifyJson(this.#shown(parseOwnJson(line)));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #shown(value: unknown): unknown {
+    return this.decision.omitManagedFields ? withoutManagedFields(value) : value;
+  }
+
+  #bounded(what: string, json: string): string | undefined {
+    if (json.length <= this.#limit) return json;
+    this.#omit(what);
+    return undefined;
+  }
+}
+
+function identityOf({ name, namespace, uid, resourceVersion }: JsonObject): Partial<ObjectMeta> {
+  const texts = Object.entries({ name, namespace, uid, resourceVersion }).filter(
+    ([, text]) => typeof text === "string",
+  );
+  return Object.fromEntries(texts);
+}
+
+function patchJson(text: string): string {
+  try {
+    return stringifyJson(parseJson(text).value);
+  } catch {
+    return JSON.stringify(text); // YAML, or malformed
+  }
+}
+
+/** An object, the items of a list, and what the rows of a table are of. */
+function withoutManagedFields(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const { metadata, items, rows } = value as Record<string, unknown>;
+  const bare = isJsonObject(metadata) ? { ...metadata } : metadata;
+  if (isJsonObject(bare)) delete (bare as { managedFields?: unknown }).managedFields;
+  return {
+    ...value,
+    ...(bare === undefined ? {} : { metadata: bare }),
+    ...(Array.isArray(items) ? { items: items.map(withoutManagedFields) } : {}),
+    ...(Array.isArray(rows) ? { rows: rows.map(withoutRowFields) } : {}),
+  };
+}
+
+function withoutRowFields(row: unknown): unknown {
+  if (!isJsonObject(row)) return row;
+  const { object } = row as { readonly object?: unknown };
+  return { ...row, object: withoutManagedFields(object) };
+}
+
+type Write = (chunk?: unknown, ...rest: unknown[]) => unknown;
+
+/** Keeps what a response writes, up to a limit: beyond it nothing at all. */
+class Capture {
+  readonly #limit: number;
+  #pieces: Buffer[] = [];
+  #length = 0;
+  /** HTTP/2's `end` calls `write`. */
+  #ending = false;
+
+  constructor(res: ServerResponse, limit: number) {
+    this.#limit = limit;
+    const { write, end } = res as unknown as { readonly write: Write; readonly end: Write };
+    const take = (chunk: unknown): void => this.#take(chunk);
+    const tapped: { readonly write: Write; readonly end: Write } = {
+      write: (...written) => {
+        if (!this.#ending) take(written[0]);
+        return write.apply(res, written);
+      },
+      end: (...written) => {
+        if (!this.#ending) take(written[0]);
+        this.#ending = true;
+        return end.apply(res, written);
+      },
+    };
+    Object.assign(res, tapped);
+  }
+
+  /** All that was written; `undefined` when that was too much. */
+  get bytes(): Buffer | undefined {
+    return this.#length > this.#limit ? undefined : Buffer.concat(this.#pieces, this.#length);
+  }
+
+  #take(chunk: unknown): void {
+    if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) return;
+    this.#length += chunk.length;
+    if (this.#length > this.#limit) this.#pieces = [];
+    // A copy: writers use their buffers again.
+    else this.#pieces.push(Buffer.from(chunk as Uint8Array));
+    if (typeof chunk === "string") this.#length += (this.#pieces.at(-1)?.length ?? chunk.length) - chunk.length;
+  }
+}
+
+type Decoder = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ["br", brotliDecompressSync],
+  ["deflate", inflateSync],
+  ["gzip", gunzipSync],
+  ["x-gzip", gunzipSync],
+  ["zstd", zstdDecompressSync],
+]);
+
+/** What was answered, without its `Content-Encoding`; `undefined` when that is more than `limit` bytes, or unknown. */
+function decompressed(
+  bytes: Buffer,
+  encoding: number | string | string[] | undefined,
+  limit: number,
+): Buffer | undefined {
+  const codings = String(encoding ?? "identity")
+    .split(",")
+    .map((coding) => coding.trim().toLowerCase()); // the last one outermost
+  return codings.reduceRight<Buffer | undefined>((inner, coding) => inner && decoded(inner, coding, limit), bytes);
+}
+
+function decoded(bytes: Buffer, coding: string, limit: number): Buffer | undefined {
+  if (coding === "identity") return bytes;
+  try {
+    return DECODERS.get(coding)?.(bytes, { maxOutputLength: limit });
+  } catch {
+    return undefined; // more than that, or damaged
+  }
+}

@@ -1,0 +1,211 @@
+import { type LineWriter, SomeLost } from "./target.ts";
+
+/** How long the end waits for lines to be taken, ms. */
+const PATIENCE = 5_000;
+
+export interface LineQueueOptions {
+  readonly writer: LineWriter;
+  /** Bytes that may wait. */
+  readonly limit: number;
+  /** How long a line waits for others to be written with, ms; 0 is the end of the turn. */
+  readonly delay: number;
+  /** Lines that could not be written, with the reason. */
+  readonly onLost: (count: number, error: unknown) => void;
+}
+
+/** Lines on their way out: in order, gathered, and never more than may wait. */
+export class LineQueue implements AsyncDisposable {
+  readonly #options: LineQueueOptions;
+  readonly #pool = new Pieces();
+  /** Those that are full, the oldest first. */
+  readonly #full: Piece[] = [];
+  #open: Piece | undefined;
+  /** Bytes, of all but the open piece. */
+  #waiting = 0;
+  /** Lines that are being written. */
+  #underWay = 0;
+  #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  #writing: Promise<void> | undefined;
+  #room: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: LineQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Whether as much waits as may. */
+  get full(): boolean {
+    return this.isFullWith(0);
+  }
+
+  /** Whether that would be so with so many more bytes. */
+  isFullWith(more: number): boolean {
+    return this.#waiting + (this.#open?.size ?? 0) + more >= this.#options.limit;
+  }
+
+  /** Takes a line, without its end, even when full: whoever must not, asks before. */
+  add(line: string): void {
+    if (this.#open?.fits(line) === false) this.#close(this.#open);
+    this.#open ??= this.#pool.take(line);
+    this.#open.add(line);
+    this.#schedule();
+  }
+
+  /** Resolves once there is room. */
+  room(): Promise<void> {
+    if (!this.full) return Promise.resolve();
+    this.#room ??= Promise.withResolvers();
+    return this.#room.promise;
+  }
+
+  /** Writes what waits, however long that takes. */
+  async flush(): Promise<void> {
+    while (this.#open !== undefined || this.#full.length > 0 || this.#writing !== undefined)
+      await (this.#writing ?? this.#start());
+  }
+
+  /** Writes what waits, and gives up on whoever does not take it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<"late">();
+    const timer = setTimeout(resolve, PATIENCE, "late" as const);
+    const how = await Promise.race([this.flush(), late]);
+    clearTimeout(timer);
+    if (how === "late") this.#options.onLost(this.#lines(), "they were not taken before the end");
+    else await this.#options.writer.close();
+  }
+
+  #lines(): number {
+    return [...this.#full, this.#open].reduce((sum, piece) => sum + (piece?.lines ?? 0), this.#underWay);
+  }
+
+  /** A full piece is written at once; one that is not waits, since a write of a few lines costs as much. */
+  #schedule(): void {
+    if (this.#writing !== undefined) return;
+    if (this.#full.length > 0) void this.#start();
+    else if (this.#open !== undefined) this.#timer ??= this.#startLater();
+  }
+
+  #startLater(): NodeJS.Timeout | NodeJS.Immediate {
+    const { delay } = this.#options;
+    // A process that has nothing else to do does not wait for the longer one: `flush` is for that.
+    return delay === 0 ? setImmediate(() => void this.#start()) : setTimeout(() => void this.#start(), delay).unref();
+  }
+
+  #start(): Promise<void> {
+    clearTimeout(this.#timer as NodeJS.Timeout | undefined);
+    clearImmediate(this.#timer as NodeJS.Immediate | undefined);
+    this.#timer = undefined;
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+      this.#schedule();
+    });
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const piece = this.#take();
+    if (piece === undefined) return;
+    const { bytes, lines, size } = piece;
+    this.#underWay = lines;
+    try {
+      await this.#options.writer.write(bytes);
+    } catch (error) {
+      if (error instanceof SomeLost) this.#options.onLost(error.count, error.cause);
+      else this.#options.onLost(lines, error);
+    }
+    this.#underWay = 0;
+    this.#pool.give(piece);
+    this.#waiting -= size;
+    if (this.full) return;
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+
+  #take(): Piece | undefined {
+    const full = this.#full.shift();
+    if (full !== undefined) return full;
+    const piece = this.#open;
+    this.#waiting += piece?.size ?? 0;
+    this.#open = undefined;
+    return piece;
+  }
+
+  #close(piece: Piece): void {
+    piece.full = true;
+    this.#waiting += piece.size;
+    this.#full.push(piece);
+    this.#open = undefined;
+  }
+}
+
+/** Bytes that are gathered before a write. */
+const SIZE = 64 * 1024;
+/** Unused buffers that are kept for the next. */
+const KEPT = 4;
+const NEWLINE = 10;
+
+/** Lines, encoded one behind the other. */
+class Piece {
+  readonly #buffer: Buffer;
+  #length = 0;
+  lines = 0;
+  /** Whether it waits, and the next line did not fit. */
+  full = false;
+
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer;
+  }
+
+  /** What was added, each line with its end. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  get buffer(): Buffer {
+    return this.#buffer;
+  }
+
+  /** What it is to be counted as, bytes: what lies idle behind the last line is memory too. */
+  get size(): number {
+    return this.full ? this.#buffer.length : this.#length;
+  }
+
+  fits(line: string): boolean {
+    const room = this.#buffer.length - this.#length;
+    return mostBytes(line) <= room || bytesOf(line) <= room;
+  }
+
+  /** Adds a line that fits. */
+  add(line: string): void {
+    this.#length += this.#buffer.write(line, this.#length) + 1;
+    this.#buffer[this.#length - 1] = NEWLINE;
+    this.lines += 1;
+  }
+}
+
+/**
+ * Buffers for pieces, used again. Lines that wait as strings would live until they are written, and the collector would
+ * copy each of them: that cost more than all else about them.
+ */
+export class Pieces {
+  readonly #free: Buffer[] = [];
+
+  /** For a line and, most times, others. */
+  take(line: string): Piece {
+    const size = mostBytes(line) > SIZE ? bytesOf(line) : 0;
+    if (size > SIZE) return new Piece(Buffer.allocUnsafeSlow(size));
+    return new Piece(this.#free.pop() ?? Buffer.allocUnsafeSlow(SIZE));
+  }
+
+  give({ buffer }: Piece): void {
+    if (buffer.length === SIZE && this.#free.length < KEPT) this.#free.push(buffer);
+  }
+}
+
+/** What tells without a look at the line: UTF-8 takes at most three bytes for each unit of a string. */
+function mostBytes(line: string): number {
+  return 3 * line.length + 1;
+}
+
+function bytesOf(line: string): number {
+  return Buffer.byteLength(line) + 1;
+}

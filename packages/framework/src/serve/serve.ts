@@ -1,0 +1,235 @@
+import { ApiError, decodeContinue } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type Verb } from "../definition.ts";
+import { negotiate, parseAccept } from "../encode/representation.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import { type ResourceIndex, resourcesOf, viewMetadata } from "../hooks/hooks.ts";
+import type { PassOn } from "../request/raw-request.ts";
+import { METHOD_VERBS, type RequestInfo } from "../request/request-info.ts";
+import type { Advertised, ServedResource } from "../resource/served.ts";
+import { liftDeadline } from "../stages/accept.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { Minter } from "../watch/cache/minter.ts";
+import { serveDelete, serveDeleteCollection } from "./delete.ts";
+import { serveGet } from "./get.ts";
+import { serveKind } from "./kind-subresource.ts";
+import { serveList } from "./list.ts";
+import { serveNonResource } from "./non-resource.ts";
+import { servePatch } from "./patch.ts";
+import { discoverable, rawRequest, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
+import { serveScaleGet, serveScalePatch, serveScaleUpdate } from "./scale.ts";
+import { refuseUnknown } from "./scope.ts";
+import { serveConnect } from "./subresource-request.ts";
+import { serveWatch } from "./watch.ts";
+import { serveCreate, serveUpdate } from "./writes.ts";
+
+/** Hands the request to whatever serves it. */
+export function serve(exchange: AuthorizedExchange): void | Promise<void> {
+  if (exchange.misfit !== undefined) throw exchange.misfit;
+  const { upgradeHead, info, handled, review } = exchange;
+  if (handled || (upgradeHead !== undefined && !info.isResource)) {
+    liftDeadline(exchange);
+    return upgradeHead === undefined ? serveRaw(exchange) : serveUpgrade(exchange);
+  }
+  if (review !== undefined) return serveResource(exchange, review);
+  const serveFrom = info.isResource ? serveObjects : servePath;
+  const resources = resourcesOf(exchange);
+  if (resources instanceof Promise) return resources.then((index) => serveFrom(exchange, index));
+  return serveFrom(exchange, resources);
+}
+
+/** What is about objects. */
+function serveObjects(exchange: AuthorizedExchange, resources: ResourceIndex): void | Promise<void> {
+  liftDeadline(exchange);
+  const resource = resources.find(exchange.info);
+  if (resource !== undefined || exchange.upgradeHead !== undefined) return serveFound(exchange, resource);
+  const metadata = metadataResource(exchange);
+  return metadata instanceof Promise
+    ? metadata.then((found) => serveFound(exchange, found))
+    : serveFound(exchange, metadata);
+}
+
+function serveFound(exchange: AuthorizedExchange, resource: ServedResource | undefined): void | Promise<void> {
+  exchange.served = resource;
+  if (resource?.passed !== undefined) return servePassed(exchange, resource, resource.passed);
+  const isTaken = exchange.upgradeHead === undefined || (resource !== undefined && takesUpgrade(exchange, resource));
+  if (!isTaken) return serveUpgrade(exchange);
+  return resource === undefined ? serveRest(exchange) : serveResource(exchange, resource);
+}
+
+/** What is about a path and nothing else: discovery, documents, or the raw handler's. */
+function servePath(exchange: AuthorizedExchange, resources: ResourceIndex): void | Promise<void> {
+  liftDeadline(exchange);
+  const { method } = exchange.req;
+  if (method !== "GET" && method !== "HEAD") return serveRest(exchange);
+  const told = discoverable(exchange, resources.list);
+  const answer = (list: readonly Advertised[]) => (serveNonResource(exchange, list) ? undefined : serveRest(exchange));
+  return told instanceof Promise ? told.then(answer) : answer(told);
+}
+
+/** What is nothing that the view has resources for. */
+function serveRest(exchange: AuthorizedExchange): void | Promise<void> {
+  const { info, mounted } = exchange;
+  const { handle, handles } = mounted.workspace;
+  if (handle !== undefined && handles === undefined) return serveRaw(exchange);
+  if (info.isResource) refuseUnknown(exchange);
+  throw ApiError.notFoundPath();
+}
+
+const FORMS = { list: "PartialObjectMetadataList", watch: "PartialObjectMetadata" } as const;
+const KINDS = { list: "list", watch: "stream" } as const;
+
+/** What a view serves of a resource to somebody who asks for metadata alone; `undefined` to everybody else. */
+function metadataResource(exchange: AuthorizedExchange): Awaitable<ServedResource | undefined> {
+  const { mounted, info } = exchange;
+  const { verb, identity, subresource } = info;
+  if (mounted.workspace.metadataOf === undefined || identity !== "" || subresource !== "") return undefined;
+  if ((verb !== "list" && verb !== "watch") || !asksForMetadata(exchange.req.headers.accept)) return undefined;
+  const { group, version, resource } = info;
+  const found = viewMetadata(mounted.workspace, { group, version, resource }, exchange);
+  return found instanceof Promise ? found.then((served) => taken(exchange, served)) : taken(exchange, found);
+}
+
+/** As Kubernetes' negotiation is not asked: any clause tells what somebody is after. */
+function asksForMetadata(accept: string | undefined): boolean {
+  return (
+    accept?.includes("PartialObjectMetadata") === true &&
+    parseAccept(accept).some(({ parameters: { as } }) => as === FORMS.list || as === FORMS.watch)
+  );
+}
+
+/** @throws ApiError 406 when the answer would be anything else */
+function taken(exchange: AuthorizedExchange, served: ServedResource | undefined): ServedResource | undefined {
+  if (served === undefined) return undefined;
+  const verb = exchange.info.verb as keyof typeof FORMS;
+  const form = FORMS[verb];
+  if (negotiate(exchange.req.headers.accept, KINDS[verb]).as !== form)
+    throw ApiError.notAcceptable([`application/json;as=${form};g=meta.k8s.io;v=v1`]);
+  exchange.metadataOnly = true;
+  return served;
+}
+
+type Serve = (exchange: AuthorizedExchange, resource: ServedResource) => void | Promise<void>;
+
+const SERVE: Readonly<Record<Verb, Serve>> = {
+  get: serveGet,
+  list: serveList,
+  watch: serveWatch,
+  create: serveCreate,
+  update: serveUpdate,
+  patch: servePatch,
+  delete: serveDelete,
+  deletecollection: serveDeleteCollection,
+};
+
+/** Answers a request about objects. */
+function serveResource(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
+  place(exchange, resource);
+  const elsewhere = askedElsewhere(exchange, resource);
+  if (elsewhere === undefined) return serveHere(exchange, resource);
+  return elsewhere.then((answered) => (answered ? undefined : serveHere(exchange, resource)));
+}
+
+function serveHere(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
+  if (resource.warning !== undefined) exchange.warn(resource.warning);
+  const { info, req } = exchange;
+  if (info.subresource !== "") return serveSubresource(exchange, resource);
+  const { method = "" } = req;
+  const verb = info.verb as Verb;
+  if (!fits(method, info) || !resource.verbs.includes(verb)) {
+    const named = info.verb === "" || method === "HEAD" ? method : verb;
+    throw ApiError.methodNotAllowed(groupResourceOf(resource.definition), named);
+  }
+  if (info.name === "" && (verb === "update" || verb === "patch")) throw ApiError.badRequest("name must be provided");
+  return SERVE[verb](exchange, resource);
+}
+
+const READS: readonly string[] = ["get", "list", "watch"];
+
+/** Paths may say a verb that the method contradicts: HEAD is no way to watch, and POST names what it makes in its body. */
+function fits(method: string, { verb, name }: RequestInfo): boolean {
+  if (READS.includes(verb)) return method === "GET" || (method === "HEAD" && verb !== "watch");
+  return verb !== "create" || name === "";
+}
+
+/** Namespaced kinds are addressed by namespace and name, cluster-scoped ones by name. */
+function place(exchange: AuthorizedExchange, { definition }: ServedResource): void {
+  const { info } = exchange;
+  if (definition.scope === "Namespaced") {
+    if (info.namespace !== "" || info.verb === "list" || info.verb === "watch") return;
+    // All namespaces together can be read; nothing is in all of them.
+    throw ApiError.notFoundPath();
+  } else if (info.namespace !== "") {
+    if (definition.plural !== "namespaces") throw ApiError.notFoundPath();
+    // A namespace is said to be in itself; its object is in none.
+    exchange.info = { ...info, namespace: "" };
+  }
+}
+
+/** Answers a request about a part of an object, or about what else it can do. */
+function serveSubresource(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
+  const { info, req } = exchange;
+  const { definition, subresources, scaling, named } = resource;
+  const found = subresources.find(({ name }) => name === info.subresource);
+  if (found === undefined) throw ApiError.notFoundPath();
+  const verb = info.verb as Verb;
+  if (METHOD_VERBS.get(req.method ?? "") !== verb || !found.verbs.includes(verb))
+    throw ApiError.methodNotAllowed(groupResourceOf(definition), info.verb === "" ? (req.method ?? "") : verb);
+  const own = named.get(found.name);
+  if (own !== undefined)
+    return own.form === "kind" ? serveKind(exchange, resource, own) : serveConnect(exchange, resource, own.handlers);
+  if (found.form === "status" || scaling === undefined) return STATUS[verb]?.(exchange, resource);
+  return SCALE[verb]?.(exchange, resource, scaling);
+}
+
+/** Whether a connection to be upgraded is for a subresource, rather than for the virtual workspace. */
+function takesUpgrade({ info }: AuthorizedExchange, { named }: ServedResource): boolean {
+  const own = named.get(info.subresource);
+  return own?.form === "connect" && own.handlers.upgrade !== undefined;
+}
+
+const STATUS = { get: serveGet, update: serveUpdate, patch: servePatch } as Readonly<
+  Partial<Record<Verb, typeof serveGet>>
+>;
+
+const SCALE = { get: serveScaleGet, update: serveScaleUpdate, patch: serveScalePatch } as Readonly<
+  Partial<Record<Verb, typeof serveScaleGet>>
+>;
+
+/** Has another process answer that has what is asked for. `undefined`: this one has it. */
+function askedElsewhere(exchange: AuthorizedExchange, resource: ServedResource): Promise<boolean> | undefined {
+  const { core, upgradeHead } = exchange;
+  if (core.peers === undefined || resource.storage.local !== true || upgradeHead !== undefined) return undefined;
+  const pass = core.peers({
+    req: exchange.req,
+    virtualWorkspace: exchange.mounted.name,
+    minter: minterOf(exchange),
+  });
+  return pass && passOn(exchange, pass);
+}
+
+async function passOn(exchange: AuthorizedExchange, pass: PassOn): Promise<boolean> {
+  const { core, req, res } = exchange;
+  core.identityHeaders.drop(req);
+  if (exchange.info.longRunning) exchange.leaveSeat();
+  exchange.answered = true;
+  exchange.answered = await pass(req, res, rawRequest(exchange));
+  return exchange.answered;
+}
+
+const BY_VERSION: ReadonlySet<string> = new Set(["get", "list", "watch", "deletecollection"]);
+
+/** Who gave the version that a read goes by. What is malformed is for whoever answers to refuse. */
+function minterOf({ info, query, search }: AuthorizedExchange): number | undefined {
+  if (search === "" || !BY_VERSION.has(info.verb)) return undefined;
+  return Minter.of(versionOf(query) ?? "");
+}
+
+function versionOf(query: URLSearchParams): string | undefined {
+  const token = query.get("continue");
+  if (token === null || token === "") return query.get("resourceVersion") ?? undefined;
+  try {
+    return decodeContinue(token).resourceVersion;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import { cloneJson, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { decodeBody } from "../body/decode.ts";
+import { PROTOBUF } from "../body/protobuf/message.ts";
+import { readBody } from "../body/read.ts";
+import type { AuthorizedExchange } from "../exchange.ts";
+import { SCALE } from "../resource/scale/scale-kind.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { PatchOptions, SentWrite, Storage, Written } from "../storage.ts";
+import { bytesOf } from "../watch/cache/encoded.ts";
+import { checkPlace } from "../write/identity.ts";
+import { readKept } from "../write/keeping.ts";
+import type { Draft, WriteRequest } from "../write/request.ts";
+import { answerObject, wantedObject } from "./get.ts";
+import { reporter, sentObject } from "./body.ts";
+import { keyOf } from "./scope.ts";
+import { mayCreate, unlessThere, writeQuery, writeRequest } from "./write-request.ts";
+
+/** Whether writes go to the storage as they came, since nobody here has a say in them. */
+export function passes({ storage, admit }: ServedResource): boolean {
+  return storage.pass !== undefined && admit === undefined;
+}
+
+/** Answers a CREATE or an UPDATE, of an object or a part of it, with what the storage makes of it. */
+export async function passWrite(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  verb: SentWrite["verb"],
+): Promise<void> {
+  const { storage } = resource;
+  const wanted = wantedObject(exchange);
+  const query = writeQuery(exchange, resource, { kind: verb === "create" ? "CreateOptions" : "UpdateOptions" });
+  const sent = await sentBody(exchange, resource);
+  const { scope, options, part } = writeRequest(exchange, resource, query);
+  const key = keyOf(exchange);
+  // Some of Kubernetes' own kinds are created by an update of what is not there.
+  if (verb === "update" && part === "") {
+    const read = () => readKept(storage, { scope, key }, options);
+    await unlessThere(exchange, { mayCreate: () => mayCreate(exchange, resource), read });
+  }
+  options.signal.throwIfAborted();
+  const { pass } = storage as Required<Storage>;
+  const write = { ...options, ...subresourceOf(part), ...sent, verb, key };
+  const { object, created = false } = await pass.call(storage, scope, write);
+  const code = verb === "create" || created ? 201 : 200;
+  answerObject(exchange, answered(exchange, resource), { object, code, wanted });
+}
+
+/** A patch on its way to a storage that patches by itself. */
+export interface PassedPatch extends Pick<PatchOptions, "contentType" | "patch" | "force"> {
+  readonly request: WriteRequest;
+  readonly key: ObjectKey;
+}
+
+/** Hands a patch to its storage. */
+export function handPatch(storage: Storage, patch: PassedPatch): Promise<Written> | Written {
+  const { request, key, ...sent } = patch;
+  const { scope, options, part } = request;
+  options.signal.throwIfAborted();
+  const { patch: pass } = storage as Required<Storage>;
+  return pass.call(storage, scope, key, { ...options, ...subresourceOf(part), ...sent });
+}
+
+function subresourceOf(part: WriteRequest["part"]): Pick<SentWrite, "subresource"> {
+  return part === "" ? {} : { subresource: part };
+}
+
+/** Whose definition an answer is shown by. */
+function answered({ info }: AuthorizedExchange, resource: ServedResource): Pick<ServedResource, "definition"> {
+  return info.subresource === "scale" ? { definition: SCALE } : resource;
+}
+
+/** What came, and as what; protobuf, which typed Go clients send and not every server takes, as JSON. */
+async function sentBody(
+  exchange: AuthorizedExchange,
+  { definition }: ServedResource,
+): Promise<Pick<SentWrite, "contentType" | "body">> {
+  const { req, res, signal, core, audited } = exchange;
+  const body = await readBody(req, { res, signal });
+  const contentType = req.headers["content-type"] ?? "application/json";
+  const { kind, protobuf } = definition;
+  const isProtobuf = contentType.split(";", 1)[0]?.trim().toLowerCase() === PROTOBUF;
+  if (!isProtobuf && audited === undefined) return { contentType, body };
+  const options = { yaml: core.yaml, signal, kind, ...(protobuf === undefined ? {} : { protobuf }) };
+  const { value } = await decodeBody(body, contentType, options);
+  audited?.sent(value);
+  if (!isProtobuf) return { contentType, body };
+  return { contentType: "application/json", body: bytesOf(value as KubeObject) };
+}
+
+/** Answers an UPDATE of an object, or of one of the parts that are written by themselves. */
+export async function serveUpdate(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
+  if (passes(resource)) return passWrite(exchange, resource, "update");
+  const { definition, writer } = resource;
+  const wanted = wantedObject(exchange);
+  const query = writeQuery(exchange, resource, { kind: "UpdateOptions" });
+  const { object, findings } = await sentObject(exchange, definition);
+  const key = keyOf(exchange);
+  checkPlace(object, key);
+  const request = writeRequest(exchange, resource, query);
+  const unknown = reporter(findings, definition, request.options);
+  writer.conform(object, { ...request, unknown });
+  // What the writer does to an object is to its metadata and its parts as wholes; what a hook does nobody knows.
+  const copy = resource.admit === undefined ? shallow : cloneJson;
+  const creates = definition.strategy?.createOnUpdate === true && request.part === "";
+  const draft = (): Draft => ({ object: copy(object), by: "replacing" });
+  const asked = creates ? { ...request, mayCreate: () => mayCreate(exchange, resource) } : request;
+  const { object: kept, created } = await writer.update(key, draft, asked);
+  answerObject(exchange, resource, { object: kept, code: created === true ? 201 : 200, wanted });
+}
+
+function shallow(object: KubeObject): KubeObject {
+  return { ...object, metadata: { ...object.metadata } };
+}
+
+/** Answers a CREATE. */
+export async function serveCreate(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
+  if (passes(resource)) return passWrite(exchange, resource, "create");
+  const { definition, writer } = resource;
+  const wanted = wantedObject(exchange);
+  const query = writeQuery(exchange, resource, { kind: "CreateOptions" });
+  const { object, findings } = await sentObject(exchange, definition);
+  checkPlace(object, { namespace: exchange.info.namespace, name: "" });
+  const request = writeRequest(exchange, resource, query);
+  const unknown = reporter(findings, definition, request.options);
+  answerObject(exchange, resource, { object: await writer.create(object, { ...request, unknown }), code: 201, wanted });
+}
