@@ -1,18 +1,18 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
-import { cacheView } from "./cache/cache-view.ts";
+import { cacheView } from "./views/cache-view.ts";
 import { type Loopback, loopback } from "./loopback/loopback.ts";
-import { loopbackViews } from "./loopback/views.ts";
+import { loopbackViews } from "./serving/loopback-views.ts";
 import { Mounts } from "./mounts/mounts.ts";
 import { commonListenerOptions, meetOf, shardOptions, type WorkspaceServerOptions } from "./server-options.ts";
-import { clustersOf } from "./shard/clusters-view.ts";
-import type { ShardUrls } from "./shard/context.ts";
-import { Shard } from "./shard/shard.ts";
-import { listenerOptions, ownViews } from "./shards/listener.ts";
+import { clustersOf } from "./serving/clusters-view.ts";
+import type { ShardUrls } from "./state/context.ts";
+import { Shard } from "./shards/shard.ts";
+import { listenerOptions, ownViews } from "./serving/listener.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
 import type { Meet } from "./shards/running-shard.ts";
-import { treeView } from "./tree/tree-view.ts";
-import { OwnServices } from "./virtual-storage/own-services.ts";
+import { treeView } from "./views/tree-view.ts";
+import { OwnServices } from "./loopback/own-services.ts";
 
 /**
  * Workspaces, as kcp serves them: a tree of logical clusters below `/clusters/root`, each with kinds, objects and permissions

@@ -1,8 +1,8 @@
 // Exports of one shard, bound on another: found, served, and published where bindings are.
 import { APIBinding, APIExport, APIExportEndpointSlice, APIResourceSchema } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { Installation } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 import { bindingOf, exportOf, pathOf, said, schemaOf, TestShard, until } from "./support/shard.ts";
 
 const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });

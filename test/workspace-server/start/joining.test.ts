@@ -3,11 +3,11 @@ import { LogicalCluster, PATH_ANNOTATION, ROOT_SHARD } from "@virtual-workspaces
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { accountsOf } from "../../../packages/workspace-server/src/service-accounts/accounts-of.ts";
-import type { ShardContext } from "../../../packages/workspace-server/src/shard/context.ts";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure } from "../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../packages/workspace-server/src/shard/objects.ts";
-import { logicalClusterKey, ShardState } from "../../../packages/workspace-server/src/shard/state.ts";
+import type { ShardContext } from "../../../packages/workspace-server/src/state/context.ts";
+import { Installation } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { ensure } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../packages/workspace-server/src/state/objects.ts";
+import { logicalClusterKey, ShardState } from "../../../packages/workspace-server/src/state/shard-state.ts";
 import { EVERYWHERE, HeldStore } from "./support/held-store.ts";
 
 /** A shard that has begun and, of what workspaces have, reads what is asked for. */

@@ -1,7 +1,7 @@
 // What URLs of a workspace server mean, and what is said of those that mean nothing.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
+import { Installation } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { outcome, startPlain } from "../../_support/plain.ts";
 import { makeWorkspace } from "../support/logical-clusters.ts";
 import { startWorkspaces } from "../support/workspaces.ts";

@@ -1,8 +1,8 @@
 // The conformance suite on the tree of workspaces, as somebody who is let into them one by one.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { treeView } from "../../../packages/workspace-server/src/tree/tree-view.ts";
+import { Installation } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { treeView } from "../../../packages/workspace-server/src/views/tree-view.ts";
 import { testLog } from "../../_setup/log.ts";
 import { BareShard, serve } from "./support/shards.ts";
 

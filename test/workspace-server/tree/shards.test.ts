@@ -2,10 +2,10 @@
 import { REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { modify } from "../../../packages/workspace-server/src/shard/modify.ts";
-import { logicalClusterKey } from "../../../packages/workspace-server/src/shard/state.ts";
-import { treeView } from "../../../packages/workspace-server/src/tree/tree-view.ts";
+import { Installation } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { modify } from "../../../packages/workspace-server/src/state/modify.ts";
+import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";
+import { treeView } from "../../../packages/workspace-server/src/views/tree-view.ts";
 import { testLog } from "../../_setup/log.ts";
 import { BareShard, serve } from "./support/shards.ts";
 

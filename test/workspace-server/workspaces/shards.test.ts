@@ -2,7 +2,7 @@
 import { getCondition, Shard } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 import { startWorld, World } from "./support/world.ts";
 
 const key = (name: string) => ({ cluster: "root", namespace: "", name });

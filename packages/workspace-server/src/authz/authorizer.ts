@@ -12,10 +12,10 @@ import {
   union,
 } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
-import { Asked, type ClusterParams, enteringQuestion } from "./asked.ts";
+import { Asked, type ClusterParams, enteringQuestion } from "./cluster-request.ts";
 import { askChain, letsIn, type Outcome } from "./chain.ts";
 import { effectiveUsers } from "./effective-users.ts";
-import type { AuthorizerState } from "./state.ts";
+import type { AuthorizerState } from "./authorizer-state.ts";
 import { perEffectiveUser } from "./webhook.ts";
 
 /** One of the authorizers that {@link ShardAuthorizerOptions.order} names, as kcp's `--authorization-order` does. */

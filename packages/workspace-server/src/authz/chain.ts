@@ -1,10 +1,10 @@
 import type { DecisionAnnotations } from "@virtual-workspaces/framework";
-import type { Asked } from "./asked.ts";
-import { content } from "./steps/content.ts";
-import { maximalPermissionPolicy } from "./steps/maximal-permission-policy.ts";
-import { bootstrapPolicy, globalPolicy, localPolicy } from "./steps/policies.ts";
-import { requiredGroups } from "./steps/required-groups.ts";
-import { systemCrds } from "./steps/system-crds.ts";
+import type { Asked } from "./cluster-request.ts";
+import { content } from "./workspace-content-step.ts";
+import { maximalPermissionPolicy } from "./maximal-permission-policy.ts";
+import { bootstrapPolicy, globalPolicy, localPolicy } from "./policies-step.ts";
+import { requiredGroups } from "./required-groups.ts";
+import { systemCrds } from "./system-crds.ts";
 import { type Step, textOf, type Verdict } from "./verdict.ts";
 
 /** kcp's order, outermost first. Each of these passes on, decides, or has no opinion, which ends it. */

@@ -21,7 +21,7 @@ import {
   WARRANT_EXTRA,
   warrantsOf,
 } from "@virtual-workspaces/kcp";
-import type { ClusterParams } from "./asked.ts";
+import type { ClusterParams } from "./cluster-request.ts";
 import { LIFECYCLE_GROUP_PREFIXES } from "./well-known.ts";
 
 /** What nobody becomes a member of by impersonation who is none already. */

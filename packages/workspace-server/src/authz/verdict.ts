@@ -1,4 +1,4 @@
-import type { Asked } from "./asked.ts";
+import type { Asked } from "./cluster-request.ts";
 
 /** For auditors, as kcp words it; made when it is read, since most never are. */
 export type Reason = string | (() => string);

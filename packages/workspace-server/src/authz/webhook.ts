@@ -1,5 +1,5 @@
 import { type AuthorizeRequest, type Authorizer, deny, User } from "@virtual-workspaces/framework";
-import type { ClusterParams } from "./asked.ts";
+import type { ClusterParams } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";
 
 /** Asks an authorizer that knows neither scopes nor warrants about each identity that counts; the first yes decides. */

@@ -11,13 +11,13 @@ import {
   WORKSPACE_TYPE_ANNOTATION,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
-import { bootstrapRoles } from "../authz/bootstrap-roles/bootstrap-roles.ts";
-import { Namespace } from "../kinds/core/namespace.ts";
-import { ClusterRole, ClusterRoleBinding } from "../kinds/rbac/kinds.ts";
-import type { ShardContext } from "../shard/context.ts";
-import { ensure, modify } from "../shard/modify.ts";
-import { logicalClusterKey } from "../shard/state.ts";
-import { shipExports } from "../system-apis/ship.ts";
+import { bootstrapRoles } from "../authz/bootstrap-roles.ts";
+import { Namespace } from "../kinds/namespace.ts";
+import { ClusterRole, ClusterRoleBinding } from "../kinds/rbac.ts";
+import type { ShardContext } from "../state/context.ts";
+import { ensure, modify } from "../state/modify.ts";
+import { logicalClusterKey } from "../state/shard-state.ts";
+import { shipExports } from "./ship.ts";
 import { placeOf, put } from "./put.ts";
 import { CREATE_ONLY_ANNOTATION, rootRoles, shippedTypes } from "./root-objects.ts";
 

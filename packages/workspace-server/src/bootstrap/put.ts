@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
-import type { ShardContext } from "../shard/context.ts";
-import { type Draft, ensure, modify } from "../shard/modify.ts";
+import type { ShardContext } from "../state/context.ts";
+import { type Draft, ensure, modify } from "../state/modify.ts";
 import { CREATE_ONLY_ANNOTATION } from "./root-objects.ts";
 
 /** An object that is there from the start. */

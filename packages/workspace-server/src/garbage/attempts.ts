@@ -10,8 +10,8 @@ import {
   type PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
-import { modify, removeWith, scopeOf } from "../shard/modify.ts";
-import type { KindsOfClusters, StoredObjects } from "../shard/stored-kinds.ts";
+import { modify, removeWith, scopeOf } from "../state/modify.ts";
+import type { KindsOfClusters, StoredObjects } from "../state/stored-kinds.ts";
 import { type Graph, type Node, type Owner, ownerId } from "./graph.ts";
 import { waitsOf } from "./read-node.ts";
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
-import { Workers } from "../crds/controller/workers.ts";
-import type { ShardContext, ShardPart } from "../shard/context.ts";
+import { Workers } from "../controllers/workers.ts";
+import type { ShardContext, ShardPart } from "../state/context.ts";
 import { Attempts } from "./attempts.ts";
 import { Graph, type Node, type Owner, placeId } from "./graph.ts";
 import { readNode } from "./read-node.ts";

@@ -1,6 +1,6 @@
 import type { OwnerReference } from "@virtual-workspaces/apimachinery";
 import type { StoredPlace } from "@virtual-workspaces/store";
-import { textOfKey } from "../shard/filed-keys.ts";
+import { textOfKey } from "../state/informers/key-index.ts";
 
 /** What an object that is being deleted waits for: that its dependents are deleted, or let go. */
 export type Waits = "foreground" | "orphan";

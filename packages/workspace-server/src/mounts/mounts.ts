@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type RawRequest, Targets } from "@virtual-workspaces/framework";
 import { OpenMount } from "./open-mount.ts";
-import { type MountPlace, placeOf, workspaceAt } from "./place.ts";
+import { type MountPlace, placeOf, workspaceAt } from "../state/mounted-workspace.ts";
 import { MountTargets, type MountTargetsOptions } from "./targets.ts";
 import { usableMount, usableURL } from "./usable.ts";
 

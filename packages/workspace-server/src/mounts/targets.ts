@@ -2,8 +2,8 @@ import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import { callersTokenHeaders, type Log, type RawRequest } from "@virtual-workspaces/framework";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { pathBelow, trimmed } from "../loopback/path-below.ts";
-import type { Installation } from "../shard/installation.ts";
-import { ownView } from "../virtual-storage/own-services.ts";
+import type { Installation } from "../state/shard-registry.ts";
+import { ownView } from "../loopback/own-services.ts";
 
 /** How servers that are not of this installation are asked on which workspaces are mounted. */
 export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {

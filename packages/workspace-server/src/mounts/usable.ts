@@ -7,8 +7,8 @@ import {
   TENANCY_GROUP,
   type Workspace,
 } from "@virtual-workspaces/kcp";
-import type { Installation } from "../shard/installation.ts";
-import { isMounted, type MountPlace, workspaceAt } from "./place.ts";
+import type { Installation } from "../state/shard-registry.ts";
+import { isMounted, type MountPlace, workspaceAt } from "../state/mounted-workspace.ts";
 
 /**
  * Where the mounted workspace of a request leads, if it can be used: Ready, with a URL.

@@ -1,10 +1,10 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { StoredObject } from "@virtual-workspaces/store";
-import { Workers } from "../crds/controller/workers.ts";
-import { Namespace } from "../kinds/core/namespace.ts";
-import type { ShardContext, ShardPart } from "../shard/context.ts";
-import { read, remove } from "../shard/modify.ts";
-import { logicalClusterKey } from "../shard/state.ts";
+import { Workers } from "../controllers/workers.ts";
+import { Namespace } from "../kinds/namespace.ts";
+import type { ShardContext, ShardPart } from "../state/context.ts";
+import { read, remove } from "../state/modify.ts";
+import { logicalClusterKey } from "../state/shard-state.ts";
 
 interface Task {
   readonly space: string;

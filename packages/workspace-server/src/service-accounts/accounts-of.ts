@@ -1,10 +1,10 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Awaitable, decodeObject, type Encoded, type TypedDefinition } from "@virtual-workspaces/framework";
-import { Secret } from "../kinds/core/secret.ts";
-import { ServiceAccount } from "../kinds/core/service-account.ts";
-import { type Installation, notRunning } from "../shard/installation.ts";
-import { scopeOf } from "../shard/modify.ts";
-import type { AccountLookup } from "./lookup.ts";
+import { Secret } from "../kinds/secret.ts";
+import { ServiceAccount } from "../kinds/service-account.ts";
+import { type Installation, notRunning } from "../state/shard-registry.ts";
+import { scopeOf } from "../state/modify.ts";
+import type { AccountLookup } from "../tokens/lookup.ts";
 
 /** Service accounts and their Secrets, on whichever shard they are, as the store has them now; 503 while that does not run. */
 export function accountsOf(installation: Installation): AccountLookup {

@@ -8,13 +8,13 @@ import {
   Shard as ShardKind,
   type Shard as ShardObject,
 } from "@virtual-workspaces/kcp";
-import { type Clusters, loaded, whenLoaded } from "../shard/clusters-view.ts";
-import type { ShardContext, ShardPart } from "../shard/context.ts";
-import { isClusterName, notRunning } from "../shard/installation.ts";
-import { ensure, read, remove } from "../shard/modify.ts";
-import { Unlike } from "../shard/peers.ts";
-import type { Shard } from "../shard/shard.ts";
-import { IN_PROCESS_ANNOTATION, isInProcess } from "./in-process.ts";
+import { type Clusters, loaded, whenLoaded } from "../serving/clusters-view.ts";
+import type { ShardContext, ShardPart } from "../state/context.ts";
+import { isClusterName, notRunning } from "../state/shard-registry.ts";
+import { ensure, read, remove } from "../state/modify.ts";
+import { Unlike } from "./replicas.ts";
+import type { Shard } from "./shard.ts";
+import { IN_PROCESS_ANNOTATION, isInProcess } from "../state/in-process-shards.ts";
 import { RunningShard, type RunningShardOptions } from "./running-shard.ts";
 import { shardController } from "./shard-controller.ts";
 

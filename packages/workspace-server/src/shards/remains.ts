@@ -1,4 +1,4 @@
-import type { ShardContext } from "../shard/context.ts";
+import type { ShardContext } from "../state/context.ts";
 
 /** What is left on a shard. */
 export interface Remains {

@@ -1,13 +1,13 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { register } from "../bootstrap/bootstrap.ts";
 import { loopback } from "../loopback/loopback.ts";
-import { loopbackViews } from "../loopback/views.ts";
-import { clustersOf } from "../shard/clusters-view.ts";
-import type { ShardUrls } from "../shard/context.ts";
-import type { PeersOptions } from "../shard/peers.ts";
-import { Shard, type ShardOptions } from "../shard/shard.ts";
-import { OwnServices } from "../virtual-storage/own-services.ts";
-import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "./listener.ts";
+import { loopbackViews } from "../serving/loopback-views.ts";
+import { clustersOf } from "../serving/clusters-view.ts";
+import type { ShardUrls } from "../state/context.ts";
+import type { PeersOptions } from "./replicas.ts";
+import { Shard, type ShardOptions } from "./shard.ts";
+import { OwnServices } from "../loopback/own-services.ts";
+import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "../serving/listener.ts";
 import type { ShardsOptions } from "./options.ts";
 
 /** What all shards of a process have in common. */

@@ -9,11 +9,11 @@ import {
   ROOT_SHARD,
   Shard,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../shard/context.ts";
-import { modify } from "../shard/modify.ts";
-import { Unlike } from "../shard/peers.ts";
-import { part } from "../workspaces/parts.ts";
-import { IN_PROCESS_FINALIZER, isInProcess } from "./in-process.ts";
+import type { ShardContext, ShardPart } from "../state/context.ts";
+import { modify } from "../state/modify.ts";
+import { Unlike } from "./replicas.ts";
+import { part } from "../controllers/shard-controllers.ts";
+import { IN_PROCESS_FINALIZER, isInProcess } from "../state/in-process-shards.ts";
 import { remainsOf, remainsText } from "./remains.ts";
 
 /** What runs the shards. */

@@ -2,7 +2,7 @@ import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import { Targets } from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { trimmed } from "../loopback/path-below.ts";
-import { type OwnServices, ownView, WHAT } from "./own-services.ts";
+import { type OwnServices, ownView, WHAT } from "../loopback/own-services.ts";
 
 /** By what views at other servers are asked, and whom to trust there. */
 export interface OtherServers {

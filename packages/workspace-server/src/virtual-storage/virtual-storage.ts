@@ -1,11 +1,11 @@
 import { ApiError, type GroupResource, isApiError, type KubeObject, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { PassedHandlers, RawRequest, Resource, ServedResource } from "@virtual-workspaces/framework";
 import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
-import { Exports, placeOf } from "../bindings/exports.ts";
+import { Exports, placeOf } from "../bindings/exports/exports.ts";
 import type { BoundPair } from "../bindings/served/bound-pair.ts";
-import type { ShardContext } from "../shard/context.ts";
-import { notRunning } from "../shard/installation.ts";
-import { read } from "../shard/modify.ts";
+import type { ShardContext } from "../state/context.ts";
+import { notRunning } from "../state/shard-registry.ts";
+import { read } from "../state/modify.ts";
 import { type Backend, Backends, type OtherServers } from "./backends.ts";
 import { chosenURL } from "./choose.ts";
 import { discoveredVerbs } from "./discovery.ts";

@@ -15,15 +15,15 @@ import {
   Workspace,
 } from "@virtual-workspaces/kcp";
 import { isInScope } from "../authz/effective-users.ts";
-import type { ShardContext } from "../shard/context.ts";
-import { ensure, modify, read } from "../shard/modify.ts";
-import { logicalClusterKey } from "../shard/state.ts";
-import type { IsAllowed } from "./access.ts";
+import type { ShardContext } from "../state/context.ts";
+import { ensure, modify, read } from "../state/modify.ts";
+import { logicalClusterKey } from "../state/shard-state.ts";
+import type { IsAllowed } from "../authz/access.ts";
 import { bindOwner } from "./logical-cluster/owner-binding.ts";
-import { begun, phaseOf } from "./logical-cluster/phases.ts";
-import { ownerText, ownerUser } from "./owner.ts";
-import { initializersOf } from "./types/holders.ts";
-import { WorkspaceTypes } from "./types/workspace-types.ts";
+import { begun, phaseOf } from "./model/phases.ts";
+import { ownerText, ownerUser } from "./model/owner.ts";
+import { initializersOf } from "./model/holders.ts";
+import { WorkspaceTypes } from "./model/workspace-types.ts";
 
 /** What home workspaces are made with, on the root shard. */
 export interface HomeOptions {

@@ -3,14 +3,14 @@ import { createServer, staticTokens, type VirtualWorkspace } from "@virtual-work
 import { LogicalCluster, PATH_ANNOTATION, Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { shardAuthorizer } from "../../../../packages/workspace-server/src/authz/authorizer.ts";
-import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles/bootstrap-roles.ts";
-import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-server/src/kinds/rbac/kinds.ts";
-import { authorizerState } from "../../../../packages/workspace-server/src/shard/authorizer-state.ts";
-import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
-import type { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
-import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
+import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles.ts";
+import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-server/src/kinds/rbac.ts";
+import { authorizerState } from "../../../../packages/workspace-server/src/shards/authorizer-state.ts";
+import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
+import type { Installation } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { testLog } from "../../../_setup/log.ts";
 import { type Calls, callsTo } from "../../../_support/plain.ts";
 

@@ -3,8 +3,8 @@ import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimach
 import { decodeObject } from "@virtual-workspaces/framework";
 import { Partition, PartitionSet, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
-import type { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
+import { modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
+import type { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
 import type {
   Content,
   ContentKind,

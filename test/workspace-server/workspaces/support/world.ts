@@ -12,13 +12,13 @@ import {
   type WorkspaceTypeSpec,
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
-import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
-import { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
-import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
-import { KindsOfClusters } from "../../../../packages/workspace-server/src/shard/stored-kinds.ts";
-import type { Tracked } from "../../../../packages/workspace-server/src/shard/tracked.ts";
+import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
+import { Installation } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
+import { KindsOfClusters } from "../../../../packages/workspace-server/src/state/stored-kinds.ts";
+import type { Tracked } from "../../../../packages/workspace-server/src/state/informers/informer.ts";
 import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
 import { workspaceParts } from "../../../../packages/workspace-server/src/workspaces/workspace-parts.ts";
 import { testLog } from "../../../_setup/log.ts";

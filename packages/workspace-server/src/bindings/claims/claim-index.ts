@@ -8,8 +8,8 @@ import {
   normalizedGroupResource,
   reflexiveLabel,
 } from "@virtual-workspaces/kcp";
-import type { ShardState } from "../../shard/state.ts";
-import type { Exports } from "../exports.ts";
+import type { ShardState } from "../../state/shard-state.ts";
+import type { Exports } from "../exports/exports.ts";
 
 type Labels = Readonly<Record<string, string>>;
 type Claim = NonNullable<APIBinding["spec"]["permissionClaims"]>[number];

@@ -1,6 +1,6 @@
 import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Awaitable, CacheLease, Encoded } from "@virtual-workspaces/framework";
-import { modify, type Written } from "../../shard/modify.ts";
+import { modify, type Written } from "../../state/modify.ts";
 import { withLabels } from "./admit-claims.ts";
 import type { ClaimIndex } from "./claim-index.ts";
 

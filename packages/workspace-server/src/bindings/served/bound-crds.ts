@@ -8,10 +8,10 @@ import {
   SCHEMA_NAME_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { withDefaults } from "../../crds/defaults.ts";
-import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition.ts";
-import { ensure, remove } from "../../shard/modify.ts";
-import type { Tracked } from "../../shard/tracked.ts";
+import { withDefaults } from "../../crds/definition/defaults.ts";
+import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition/definition.ts";
+import { ensure, remove } from "../../state/modify.ts";
+import type { Tracked } from "../../state/informers/informer.ts";
 
 /** A schema that no CustomResourceDefinition can be made of. */
 export class UnboundableSchema extends Error {

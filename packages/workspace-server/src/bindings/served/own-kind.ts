@@ -1,7 +1,7 @@
 import type { Admit, Resource, ServedResource } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { CompiledKind } from "../../crds/served/kind-table.ts";
-import { admitInOrder } from "../../shard/admission.ts";
+import { admitInOrder } from "../../state/admission.ts";
 import type { BoundPair } from "./bound-pair.ts";
 
 /** What is served of a resource that is bound. */

@@ -7,9 +7,9 @@ import {
   MASTERS_GROUP,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext } from "../../shard/context.ts";
-import type { IsAllowed } from "../access.ts";
-import { split } from "../types/keys.ts";
+import type { ShardContext } from "../../state/context.ts";
+import type { IsAllowed } from "../../authz/access.ts";
+import { split } from "../model/keys.ts";
 
 /** What the rules about writes know. */
 export interface AdmissionContext {

@@ -1,7 +1,7 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import type { AdmitRequest } from "@virtual-workspaces/framework";
 import { LogicalCluster, WorkspaceType } from "@virtual-workspaces/kcp";
-import type { Installation } from "../../shard/installation.ts";
+import type { Installation } from "../../state/shard-registry.ts";
 
 /**
  * Does something that is refused where it finds nothing, once more if it is, with all that was written before: what is

@@ -9,8 +9,8 @@ import {
   PATH_ANNOTATION,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import { isInactive } from "../../shard/installation.ts";
-import { beginsInitializing, phaseOf } from "../logical-cluster/phases.ts";
+import { isInactive } from "../../state/shard-registry.ts";
+import { beginsInitializing, phaseOf } from "../model/phases.ts";
 import { refused } from "./admission-context.ts";
 
 /** A change of a LogicalCluster. */

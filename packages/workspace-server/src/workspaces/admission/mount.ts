@@ -1,7 +1,7 @@
 import { isApiError, parseApiVersion, quote } from "@virtual-workspaces/apimachinery";
 import type { AdmitRequest } from "@virtual-workspaces/framework";
 import type { WorkspaceMount } from "@virtual-workspaces/kcp";
-import type { AskedAccess } from "../access.ts";
+import type { AskedAccess } from "../../authz/access.ts";
 import { type AdmissionContext, refused, writtenCluster } from "./admission-context.ts";
 
 /**

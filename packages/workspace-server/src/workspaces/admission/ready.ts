@@ -1,5 +1,5 @@
 import type { AdmitRequest } from "@virtual-workspaces/framework";
-import type { ShardState } from "../../shard/state.ts";
+import type { ShardState } from "../../state/shard-state.ts";
 import { refused } from "./admission-context.ts";
 
 /** Refuses while it is not known yet what there is. */

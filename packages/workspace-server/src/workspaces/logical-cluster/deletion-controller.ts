@@ -1,8 +1,8 @@
 import { LOGICAL_CLUSTER_DELETION_FINALIZER, LogicalCluster, markFalse } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { modify } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { part } from "../parts.ts";
+import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { modify } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { part } from "../../controllers/shard-controllers.ts";
 import type { ContentChanges, ContentOf } from "./content.ts";
 import { deleteContent, type Leftover } from "./delete-content.ts";
 

@@ -1,10 +1,10 @@
 import { clusterOf, LOGICAL_CLUSTER_SHARD_ANNOTATION, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { modify, remove } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { commit, part } from "../parts.ts";
-import { chosenCluster, madeFor } from "./made-for.ts";
-import { isNew } from "./phases.ts";
+import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { modify, remove } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { commit, part } from "../../controllers/shard-controllers.ts";
+import { chosenCluster, madeFor } from "../model/made-for.ts";
+import { isNew } from "../model/phases.ts";
 import { advanced, labelled } from "./steps.ts";
 
 /** How many are worked on at a time. */

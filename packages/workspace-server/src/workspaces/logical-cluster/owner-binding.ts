@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { related, type Source } from "@virtual-workspaces/client";
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
 import { type LogicalCluster, OWNER_ANNOTATION } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { ensure, modify } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { parseOwner } from "../owner.ts";
-import { part } from "../parts.ts";
+import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { ensure, modify } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { parseOwner } from "../model/owner.ts";
+import { part } from "../../controllers/shard-controllers.ts";
 
 /** What of a ClusterRoleBinding is written here. */
 interface RoleBindingContent {

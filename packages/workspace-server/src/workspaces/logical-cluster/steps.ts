@@ -12,9 +12,9 @@ import {
   TERMINATORS_FINALIZER,
   terminatorLabel,
 } from "@virtual-workspaces/kcp";
-import { isInactive } from "../../shard/installation.ts";
-import { withOwnersName } from "../owner.ts";
-import { begun, phaseOf } from "./phases.ts";
+import { isInactive } from "../../state/shard-registry.ts";
+import { withOwnersName } from "../model/owner.ts";
+import { begun, phaseOf } from "../model/phases.ts";
 
 /** What a logical cluster is to say of itself. */
 export interface LogicalClusterFacts {

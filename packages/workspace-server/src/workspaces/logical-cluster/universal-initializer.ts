@@ -1,11 +1,11 @@
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
 import { LogicalCluster } from "@virtual-workspaces/kcp";
-import { newNamespace } from "../../namespaces/new-namespace.ts";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { ensure, modify } from "../../shard/modify.ts";
-import { part } from "../parts.ts";
-import { UNIVERSAL_INITIALIZER } from "../types/holders.ts";
-import { phaseOf } from "./phases.ts";
+import { newNamespace } from "../../state/new-namespace.ts";
+import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { ensure, modify } from "../../state/modify.ts";
+import { part } from "../../controllers/shard-controllers.ts";
+import { UNIVERSAL_INITIALIZER } from "../model/holders.ts";
+import { phaseOf } from "../model/phases.ts";
 
 /** What of a Namespace is written here. */
 interface NamespaceContent {

@@ -1,6 +1,6 @@
 import { apiVersionOf } from "@virtual-workspaces/apimachinery";
 import { clusterOf, type Partition, PartitionSet, type PartitionSpec } from "@virtual-workspaces/kcp";
-import { type Draft, ensure, type Written } from "../../shard/modify.ts";
+import { type Draft, ensure, type Written } from "../../state/modify.ts";
 import { type Combination, partitionName } from "./divide.ts";
 
 /** How many names are tried. */

@@ -17,11 +17,11 @@ import {
   PartitionSet,
   type Shard,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { remove } from "../../shard/modify.ts";
-import { AcrossShards, heeding } from "../across-shards.ts";
-import { commit, part } from "../parts.ts";
-import { allShards } from "../workspace/shards.ts";
+import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { remove } from "../../state/modify.ts";
+import { AcrossShards, heeding } from "../../controllers/across-shards.ts";
+import { commit, part } from "../../controllers/shard-controllers.ts";
+import { allShards } from "../model/shards.ts";
 import { type Combination, divide, textOf } from "./divide.ts";
 import { makePartition } from "./make-partition.ts";
 

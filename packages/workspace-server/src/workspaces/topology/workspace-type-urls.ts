@@ -10,10 +10,10 @@ import {
   WorkspaceType,
   type WorkspaceTypeStatus,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { AcrossShards, heeding } from "../across-shards.ts";
-import { commit, part } from "../parts.ts";
-import { allShards } from "../workspace/shards.ts";
+import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { AcrossShards, heeding } from "../../controllers/across-shards.ts";
+import { commit, part } from "../../controllers/shard-controllers.ts";
+import { allShards } from "../model/shards.ts";
 
 const CONDITION = "VirtualWorkspaceURLsReady";
 

@@ -5,8 +5,8 @@ import {
   shardHash,
   WORKSPACE_SHARD_HASH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import { withOwnersName } from "../owner.ts";
-import { allShards } from "./shards.ts";
+import { withOwnersName } from "../model/owner.ts";
+import { allShards } from "../model/shards.ts";
 import { GO_ON, STOP, type Step } from "./step.ts";
 
 /** Labels and annotations that say what the status says, a write later; the owner's groups go when they have served. */

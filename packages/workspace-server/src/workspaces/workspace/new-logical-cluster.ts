@@ -12,15 +12,15 @@ import {
   WORKSPACE_TYPE_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext } from "../../shard/context.ts";
-import { type Draft, ensure, modify } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { madeFor } from "../logical-cluster/made-for.ts";
-import { begun } from "../logical-cluster/phases.ts";
-import { parseOwner } from "../owner.ts";
-import { initializersOf, terminatorsOf } from "../types/holders.ts";
-import { joined } from "../types/keys.ts";
-import { WorkspaceTypes } from "../types/workspace-types.ts";
+import type { ShardContext } from "../../state/context.ts";
+import { type Draft, ensure, modify } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { madeFor } from "../model/made-for.ts";
+import { begun } from "../model/phases.ts";
+import { parseOwner } from "../model/owner.ts";
+import { initializersOf, terminatorsOf } from "../model/holders.ts";
+import { joined } from "../model/keys.ts";
+import { WorkspaceTypes } from "../model/workspace-types.ts";
 
 /** Where the logical cluster of a workspace is made. */
 export interface NewPlace {

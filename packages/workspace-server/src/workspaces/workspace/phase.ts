@@ -9,12 +9,12 @@ import {
   type Workspace,
   type WorkspaceStatus,
 } from "@virtual-workspaces/kcp";
-import { read } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { phaseOf } from "../logical-cluster/phases.ts";
-import { CONTENT_DELETED, shardWith } from "./deletion.ts";
+import { read } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { phaseOf } from "../model/phases.ts";
+import { CONTENT_DELETED, shardWith } from "./workspace-deletion.ts";
 import { settledPhase } from "./settled-phase.ts";
-import { shardOf } from "./shards.ts";
+import { shardOf } from "../model/shards.ts";
 import { type AfterStep, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether a workspace is set up. */

@@ -12,9 +12,9 @@ import {
   WORKSPACE_SHARD_HASH_ANNOTATION,
   type Workspace,
 } from "@virtual-workspaces/kcp";
-import { joined, pathOf } from "../types/keys.ts";
+import { joined, pathOf } from "../model/keys.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
-import { areShardsKnown, chooseShard, shardOf } from "./shards.ts";
+import { areShardsKnown, chooseShard, shardOf } from "../model/shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether a workspace has a place. */

@@ -9,10 +9,10 @@ import {
   WORKSPACE_CLUSTER_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { AcrossShards, heeding } from "../across-shards.ts";
-import { commit, part } from "../parts.ts";
-import { deletionStep } from "./deletion.ts";
+import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { AcrossShards, heeding } from "../../controllers/across-shards.ts";
+import { commit, part } from "../../controllers/shard-controllers.ts";
+import { deletionStep } from "./workspace-deletion.ts";
 import { metadataStep } from "./metadata.ts";
 import { mountStep } from "./mount.ts";
 import { phaseStep } from "./phase.ts";

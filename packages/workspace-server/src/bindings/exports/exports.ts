@@ -1,0 +1,100 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  type APIBinding,
+  type APIExport,
+  type APIResourceSchema,
+  clusterOf,
+  exportHash,
+  type Shard,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext } from "../../state/context.ts";
+
+/** Which export something refers to. */
+export interface ExportReference {
+  /** A workspace path or the name of a logical cluster; none, or "": the logical cluster of what refers to it. */
+  readonly path?: string | undefined;
+  readonly name: string;
+}
+
+/** Where the export is, as it is referred to: a path, or a logical cluster. */
+export function placeOf({ path = "" }: ExportReference, cluster: string): string {
+  return path === "" ? cluster : path;
+}
+
+/** `<path>|<name>`, as kcp's messages name an export. */
+export function exportText(reference: ExportReference, cluster: string): string {
+  return `${placeOf(reference, cluster)}|${reference.name}`;
+}
+
+/** The APIExports of all shards, and what belongs to them, as one of the shards sees them: its own first. */
+export class Exports {
+  readonly #shard: ShardContext;
+  readonly #hashes = new WeakMap<APIExport, string>();
+
+  constructor(shard: ShardContext) {
+    this.#shard = shard;
+  }
+
+  /** The export that something in a logical cluster refers to. */
+  find(reference: ExportReference, cluster: string): APIExport | undefined {
+    const key = `${placeOf(reference, cluster)}:${reference.name}`;
+    return this.#first(({ state }) => state.apiExports.store.by("export", key)[0]);
+  }
+
+  /** The export of a binding. */
+  of(binding: APIBinding): APIExport | undefined {
+    const reference = binding.spec.reference.export;
+    return reference && this.find(reference, clusterOf(binding));
+  }
+
+  /**
+   * Where the export of a binding is: as it is found or, while a shard does not run that may have it, as the binding was bound.
+   * @returns `undefined` when it is not there
+   */
+  whereOf(binding: APIBinding): { readonly cluster: string; readonly name: string } | undefined {
+    const found = this.of(binding);
+    if (found !== undefined) return { cluster: clusterOf(found), name: found.metadata.name ?? "" };
+    const { name } = binding.spec.reference.export ?? {};
+    const cluster = binding.status?.apiExportClusterName;
+    return name !== undefined && cluster !== undefined && this.missing.length > 0 ? { cluster, name } : undefined;
+  }
+
+  /** Shards that may have what is not found. */
+  get missing(): readonly Shard[] {
+    return this.#shard.installation.missing;
+  }
+
+  /** All exports of an identity. */
+  withIdentity(hash: string): APIExport[] {
+    return this.#shards().flatMap(({ state }) => state.apiExports.store.by("identity", hash));
+  }
+
+  /** A schema that an export names. */
+  schema(cluster: string, name: string): APIResourceSchema | undefined {
+    const key: ObjectKey = { cluster, namespace: "", name };
+    return this.#first(({ state }) => state.apiResourceSchemas.store.get(key));
+  }
+
+  /** The hash by which bindings and claimed objects are labelled. */
+  hashOf(found: APIExport): string {
+    const known = this.#hashes.get(found);
+    if (known !== undefined) return known;
+    const hash = exportHash({ cluster: clusterOf(found), name: found.metadata.name ?? "" });
+    this.#hashes.set(found, hash);
+    return hash;
+  }
+
+  #first<R>(ask: (shard: ShardContext) => R | undefined): R | undefined {
+    const own = ask(this.#shard);
+    if (own !== undefined) return own;
+    for (const shard of this.#shard.installation.shards) {
+      const found = shard === this.#shard ? undefined : ask(shard);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #shards(): readonly ShardContext[] {
+    return [this.#shard, ...this.#shard.installation.shards.filter((shard) => shard !== this.#shard)];
+  }
+}

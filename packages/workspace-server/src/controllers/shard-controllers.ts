@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from "node:util";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { ApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type Controller, type ControllerOptions, controller, type Source } from "@virtual-workspaces/client";
+import type { ShardContext, ShardPart } from "../state/context.ts";
+import { failureLog } from "./failures.ts";
+import { modify, type Written } from "../state/modify.ts";
+import { type KnownOptions, reconcileKnown } from "./reconcile-known.ts";
+
+/** A controller as part of a shard. */
+export interface PartOptions<T extends KubeObject> extends Omit<ControllerOptions<T>, "onError"> {
+  /** Logical clusters that it reads of, besides that of the key: all is known of them when it is called. @default none */
+  readonly others?: KnownOptions<T>["others"];
+}
+
+/** A controller as part of a shard; what fails is logged, and tried again. */
+export function part<T extends KubeObject>(
+  shard: Pick<ShardContext, "installation" | "log">,
+  { others, ...options }: PartOptions<T>,
+): ShardPart & Pick<Controller<T>, "add"> {
+  const [own] = options.sources.flatMap(({ informer, key }) => (key === undefined ? (informer as Source<T>) : []));
+  if (own === undefined) throw new Error(`controller ${options.name}: there is nothing to reconcile`);
+  const known = { installation: shard.installation, store: own.store, others };
+  const reconcile = reconcileKnown<T>(known, options.reconcile);
+  return controller<T>({ ...options, reconcile, onError: failureLog(shard) });
+}
+
+/** Several parts as one. */
+export function together(parts: readonly ShardPart[]): ShardPart {
+  return {
+    started: Promise.all(parts.map(({ started }) => started)),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(parts.map((each) => each[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** What was made of an object that was read. */
+export interface Revision<T extends KubeObject> {
+  readonly before: T;
+  readonly next: T;
+}
+
+/**
+ * Writes what a controller has made of an object, if anything: metadata and spec or, if they are as they were, the status. So
+ * followers see each step by itself, as from kcp; what was left out is found again when the controller is told of the write.
+ *
+ * @returns whether something was written
+ * @throws ApiError 409 when the object has changed since it was read
+ */
+export async function commit<T extends object>(
+  collection: Written<T>,
+  key: ObjectKey,
+  { before, next }: Revision<ObjectOf<T>>,
+): Promise<boolean> {
+  if (isDeepStrictEqual(before, next)) return false;
+  const statusOf = (object: KubeObject): unknown => object["status"];
+  const isStatusOnly = isDeepStrictEqual({ ...next, status: 0 }, { ...before, status: 0 });
+  const status = statusOf(isStatusOnly ? next : before);
+  await modify(collection, key, (current) => {
+    const { uid, resourceVersion } = before.metadata;
+    if (current.metadata.uid !== uid || current.metadata.resourceVersion !== resourceVersion) {
+      const { group, plural } = collection.resource;
+      throw ApiError.conflict({ group, resource: plural }, key.name, "it has changed since it was read");
+    }
+    return { ...(isStatusOnly ? current : next), ...(status !== undefined && { status }) } as ObjectOf<T>;
+  });
+  return true;
+}

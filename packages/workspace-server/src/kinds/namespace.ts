@@ -1,0 +1,122 @@
+import { fieldInvalid, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
+import { Resource } from "@virtual-workspaces/framework";
+import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
+import { countOf, finalizerProblem, finalizerProblems, membersOf, specOf, textOf } from "./problems.ts";
+import { namespaceMessage } from "./protobuf.ts";
+import { conditions, object, text, texts } from "./descriptions.ts";
+
+/** What a Namespace holds. */
+export interface NamespaceContent {
+  spec?: { finalizers?: string[] };
+  status?: { phase?: "Active" | "Terminating"; conditions?: NamespaceCondition[] };
+}
+
+/** What keeps a Namespace from going, or does not. */
+export interface NamespaceCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+/** On every namespace: its own name, so that it can be selected by. */
+const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
+/** What holds a namespace until its content is gone. */
+export const NAMESPACE_FINALIZER = "kubernetes";
+
+function label(namespace: KubeObject): void {
+  const { metadata } = namespace;
+  if (metadata.name === undefined) return;
+  namespace.metadata = { ...metadata, labels: { ...metadata.labels, [NAMESPACE_NAME_LABEL]: metadata.name } };
+}
+
+/** What nobody writes here: the finalizers of its spec, but through `/finalize`; its phase, but through `/status`. */
+function prepare(namespace: KubeObject, before: KubeObject | undefined): void {
+  label(namespace);
+  if (before !== undefined) {
+    if (before["spec"] === undefined) delete namespace["spec"];
+    else namespace["spec"] = before["spec"];
+    return;
+  }
+  const { finalizers } = specOf(namespace);
+  const own = Array.isArray(finalizers) ? finalizers : [];
+  namespace["spec"] = { finalizers: own.includes(NAMESPACE_FINALIZER) ? own : [...own, NAMESPACE_FINALIZER] };
+  namespace["status"] = { phase: "Active" };
+}
+
+function problems(namespace: KubeObject, before: KubeObject | undefined, subresource: string): StatusCause[] {
+  if (before === undefined) return [...finalizerProblems(namespace.metadata), ...specFinalizerProblems(namespace)];
+  if (subresource !== "status") return [];
+  const phase = textOf(membersOf(namespace["status"])["phase"]);
+  const deleting = namespace.metadata.deletionTimestamp !== undefined;
+  if (phase === (deleting ? "Terminating" : "Active")) return [];
+  const rule = deleting
+    ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+    : "may only be 'Active' if `deletionTimestamp` is empty";
+  return [fieldInvalid("status.Phase", phase, rule)];
+}
+
+/** What is wrong with the finalizers of its spec. */
+export function specFinalizerProblems(namespace: KubeObject): StatusCause[] {
+  const { finalizers } = specOf(namespace);
+  const own = Array.isArray(finalizers) ? finalizers : [];
+  return own.flatMap((finalizer) => finalizerProblem(textOf(finalizer), "spec.finalizers"));
+}
+
+const isHeld = (namespace: KubeObject): boolean => countOf(specOf(namespace)["finalizers"]) > 0;
+
+function marked(namespace: KubeObject): void {
+  // Kubernetes tells no grace period of a namespace.
+  const { deletionGracePeriodSeconds: _none, ...metadata } = namespace.metadata;
+  namespace.metadata = metadata;
+  namespace["status"] = { ...membersOf(namespace["status"]), phase: "Terminating" };
+}
+
+const columns: Columns = {
+  Status: { type: "string", jsonPath: ".status.phase", description: "The status of the namespace" },
+  Age: AGE,
+};
+
+/**
+ * `v1` Namespace. A deleted one stays, Terminating, until its `spec.finalizers` are gone, which are written through
+ * `/finalize`.
+ */
+export const Namespace: Resource<NamespaceContent> = new Resource<NamespaceContent>({
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  scope: "Cluster",
+  shortNames: ["ns"],
+  description: "Namespace provides a scope for Names. Use of multiple namespaces is optional.",
+  schema: {
+    type: "object",
+    properties: {
+      spec: object("What holds it.", {
+        finalizers: texts("What must be done before it goes. Written when it is made, and through /finalize."),
+      }),
+      status: object("How it is.", {
+        phase: text("Active, or Terminating once it is to be deleted."),
+        conditions: conditions("What keeps it from going."),
+      }),
+    },
+  },
+  columns,
+  selectableFields: [".status.phase"],
+  protobuf: namespaceMessage,
+  strategy: {
+    names: "label",
+    generation: false,
+    unconditionalUpdate: true,
+    defaults: label,
+    prepare,
+    problems,
+    isHeld,
+    marked,
+  },
+});
+
+export const namespaces: BuiltInKind = {
+  resource: Namespace,
+  verbs: STANDARD_VERBS.filter((verb) => verb !== "deletecollection"),
+};

@@ -1,0 +1,114 @@
+import { isApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { StoredPlace } from "@virtual-workspaces/store";
+import { Workers } from "../controllers/workers.ts";
+import { NAMESPACE_FINALIZER, Namespace, type NamespaceContent } from "../kinds/namespace.ts";
+import { ContentOf } from "../state/stored-content.ts";
+import type { ShardContext, ShardPart } from "../state/context.ts";
+import { textOfKey } from "../state/informers/key-index.ts";
+import { modify } from "../state/modify.ts";
+import { type Attempt, deletionConditions } from "./deletion-conditions.ts";
+
+/** Content that goes within this time is one reason to look again, ms. */
+const TOGETHER = 50;
+
+/**
+ * Empties namespaces that are being deleted, and lets them go (Kubernetes' namespace controller). It looks again when
+ * content goes, and else not: a finalizer that nobody removes costs nothing. What fails is tried again, later each time.
+ */
+export class NamespaceDeletion implements ShardPart {
+  readonly started: Promise<void> = Promise.resolve();
+  readonly #context: ShardContext;
+  readonly #workers: Workers<ObjectKey>;
+  readonly #following = new DisposableStack();
+  readonly #stop = new AbortController();
+  /** `<logical cluster>/<namespace>` of those that are being deleted. */
+  readonly #leaving = new Set<string>();
+
+  constructor(context: ShardContext) {
+    const { state, feed, log, name: shard } = context;
+    this.#context = context;
+    this.#workers = new Workers<ObjectKey>({
+      id: textOfKey,
+      part: ({ cluster }) => cluster,
+      count: 4,
+      work: (key) => this.#work(key),
+      onError: (error, key) => {
+        if (this.#stop.signal.aborted) return;
+        log({ level: "warn", message: "namespace not emptied", shard, key: textOfKey(key), error: String(error) });
+      },
+    });
+    const see = (namespace: ObjectOf<NamespaceContent>, { key }: { readonly key: ObjectKey }): void => {
+      if (!isLeaving(namespace)) return;
+      this.#leaving.add(`${key.cluster}/${key.name}`);
+      this.#workers.add(key);
+    };
+    this.#following.use(
+      state.namespaces.on({
+        added: see,
+        updated: (namespace, before, event) => (isLeaving(before) ? undefined : see(namespace, event)),
+        deleted: (_, { key }) => void this.#leaving.delete(`${key.cluster}/${key.name}`),
+      }),
+    );
+    const changed = (place: StoredPlace): void => this.#changed(place);
+    this.#following.use(feed.on({ set: changed, deleted: changed, synced: () => this.#all() }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#following.dispose();
+    await this.#workers[Symbol.asyncDispose]();
+  }
+
+  /** Something in a namespace has changed, or is gone. */
+  #changed({ key: { cluster, namespace } }: StoredPlace): void {
+    if (namespace === "" || this.#leaving.size === 0 || !this.#leaving.has(`${cluster}/${namespace}`)) return;
+    this.#workers.add({ cluster, namespace: "", name: namespace }, TOGETHER);
+  }
+
+  #all(): void {
+    for (const place of this.#leaving) {
+      const [cluster = "", name = ""] = place.split("/");
+      this.#workers.add({ cluster, namespace: "", name });
+    }
+  }
+
+  async #work(key: ObjectKey): Promise<void> {
+    const { objects, state, installation } = this.#context;
+    // What is in it is found by what is bound there.
+    await installation.load(key.cluster);
+    const known = state.namespaces.store.get(key);
+    if (known === undefined || !isLeaving(known)) return;
+    const attempt = await this.#attempt(key);
+    const isEmpty =
+      attempt.discovery === undefined && attempt.failures.length === 0 && attempt.remains.objects.size === 0;
+    await modify(objects.of(Namespace), key, (namespace) => {
+      if (namespace.metadata.uid !== known.metadata.uid || !isLeaving(namespace)) return undefined;
+      const { finalizers = [] } = namespace.spec ?? {};
+      if (isEmpty) {
+        const left = finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER);
+        namespace.spec = left.length === 0 ? {} : { finalizers: left };
+      }
+      const conditions = deletionConditions(namespace.status?.conditions ?? [], attempt, new Date());
+      namespace.status = { ...namespace.status, phase: "Terminating", conditions };
+      return namespace;
+    });
+    const [failure] = attempt.discovery === undefined ? attempt.failures : [attempt.discovery];
+    if (failure !== undefined) throw new Error(failure);
+  }
+
+  async #attempt({ cluster, name: namespace }: ObjectKey): Promise<Attempt> {
+    const { signal } = this.#stop;
+    const content = new ContentOf({ kinds: this.#context.kinds, cluster, namespace });
+    try {
+      const failures = await content.deleteAll(signal);
+      return { failures, remains: await content.remaining(signal) };
+    } catch (error) {
+      if (!isApiError(error) || signal.aborted) throw error;
+      return { discovery: error.message, failures: [], remains: { objects: new Map(), finalizers: new Map() } };
+    }
+  }
+}
+
+function isLeaving({ metadata, spec }: ObjectOf<NamespaceContent>): boolean {
+  return metadata.deletionTimestamp !== undefined && spec?.finalizers?.includes(NAMESPACE_FINALIZER) === true;
+}

@@ -1,0 +1,103 @@
+import {
+  type Authenticator,
+  type AuthorizeRequest,
+  type Authorizer,
+  LocalSubjectAccessReview,
+  type Log,
+  type RulesRequest,
+  type Scope,
+  SelfReviews,
+  SelfSubjectAccessReview,
+  SelfSubjectReview,
+  SelfSubjectRulesReview,
+  type ServedResource,
+  SubjectAccessReview,
+  TokenReview,
+  type WriteOptions,
+} from "@virtual-workspaces/framework";
+import { DEEP_REVIEW_HEADER, MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import type { ClusterParams } from "../authz/cluster-request.ts";
+import type { ShardAuthorizer } from "../authz/authorizer.ts";
+import { effectiveUsers } from "../authz/effective-users.ts";
+import {
+  LocalSubjectAccessReviews,
+  SelfSubjectAccessReviews,
+  SubjectAccessReviews,
+} from "./access-reviews.ts";
+import { SelfSubjectRulesReviews } from "./rules-reviews.ts";
+import { TokenReviews } from "./token-reviews.ts";
+import type { Installation } from "../state/shard-registry.ts";
+import { workspaceLogins } from "../state/workspace-logins.ts";
+
+/** What reviews ask. */
+export interface ReviewKindsOptions {
+  readonly authenticators: readonly Authenticator[];
+  readonly audiences: readonly string[];
+  /** The shard's own. */
+  readonly authorizer: ShardAuthorizer;
+  readonly installation: Installation;
+  readonly log: Log;
+}
+
+type AnyAuthorizer = Authorizer<Readonly<Record<string, string>>>;
+
+/**
+ * What is only created: who somebody is, and what they may do. The reviews of oneself are resources as well, and not the
+ * framework's, which are for all who have logged in: in kcp one may ask only where one may enter.
+ */
+export function reviewKinds(options: ReviewKindsOptions): readonly ServedResource[] {
+  const { authenticators, audiences, installation, log } = options;
+  const authorizer = ofEach(options);
+  // Below `:cluster` there is always one; of the server's root there is none, and nobody but masters gets there.
+  const [own, review, deep] = [authorizer, authorizer.review, authorizer.deep] as unknown as AnyAuthorizer[];
+  const reviews = { authorizer: review as AnyAuthorizer, log };
+  const instead = (request: WriteOptions, { params }: Scope): AnyAuthorizer | undefined =>
+    asksDeeply(request, params["cluster"] ?? "") ? deep : undefined;
+  return [
+    SelfSubjectReview.serve(new SelfReviews()),
+    TokenReview.serve(new TokenReviews({ authenticators, logins: workspaceLogins(installation), audiences, log })),
+    LocalSubjectAccessReview.serve(new LocalSubjectAccessReviews(reviews)),
+    SelfSubjectAccessReview.serve(new SelfSubjectAccessReviews({ authorizer: own as AnyAuthorizer, log })),
+    SelfSubjectRulesReview.serve(new SelfSubjectRulesReviews(authorizer)),
+    SubjectAccessReview.serve(new SubjectAccessReviews({ ...reviews, instead })),
+  ];
+}
+
+const NAMES: ReadonlySet<string> = new Set(
+  [
+    SelfSubjectReview,
+    TokenReview,
+    LocalSubjectAccessReview,
+    SelfSubjectAccessReview,
+    SelfSubjectRulesReview,
+    SubjectAccessReview,
+  ].map(({ group, plural }) => `${plural}.${group}`),
+);
+
+/** Whether a request is about one of these. */
+export function isReview({ isResource, group, resource, subresource }: AuthorizeRequest<unknown>): boolean {
+  return isResource && subresource === "" && NAMES.has(`${resource}.${group}`);
+}
+
+/**
+ * What is asked about a logical cluster says the shard that has it: that alone knows what is bound there. In kcp each answers
+ * by what is replicated to it.
+ */
+function ofEach({
+  authorizer: own,
+  installation,
+}: ReviewKindsOptions): Pick<ShardAuthorizer, "deep" | "review" | "rules"> & Authorizer<ClusterParams> {
+  const by = ({ params }: { readonly params: ClusterParams }): ShardAuthorizer =>
+    installation.shardWith(params.cluster ?? "")?.authorizer ?? own;
+  return Object.assign((question: AuthorizeRequest<ClusterParams>) => by(question)(question), {
+    deep: (question: AuthorizeRequest<ClusterParams>) => by(question).deep(question),
+    review: (question: AuthorizeRequest<ClusterParams>) => by(question).review(question),
+    rules: (question: RulesRequest<ClusterParams>) => by(question).rules(question),
+  });
+}
+
+/** Of others than masters the header is not looked at, as in kcp. */
+function asksDeeply({ headers = {}, user }: WriteOptions, cluster: string): boolean {
+  if (headers[DEEP_REVIEW_HEADER.toLowerCase()] !== "true") return false;
+  return effectiveUsers(user, cluster).some(({ groups }) => groups.includes(MASTERS_GROUP));
+}

@@ -1,0 +1,55 @@
+import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { SourceStore } from "@virtual-workspaces/client";
+import type { Encoded } from "@virtual-workspaces/framework";
+import type { Decoded } from "./decoded-objects.ts";
+import { type FiledKeys, keyOfText, textOfKey } from "./key-index.ts";
+
+/** What is known of the objects of a kind. They are shared by all who read them: never change one. */
+export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>> {
+  readonly size: number;
+  /** Whether there is one; nothing is parsed. */
+  has(key: ObjectKey): boolean;
+  /** All objects, or those of a logical cluster, in no order. */
+  list(cluster?: string): ObjectOf<T>[];
+  /** The logical clusters that have any. */
+  clusters(): string[];
+  /** The keys of the objects of a logical cluster. */
+  keysIn(cluster: string): ObjectKey[];
+  /** How many objects an index finds by a text. */
+  countBy(index: string, value: string): number;
+  /** The keys of the objects that an index finds by a text. */
+  keysBy(index: string, value: string): ObjectKey[];
+  /** The objects themselves. */
+  by(index: string, value: string): ObjectOf<T>[];
+}
+
+/** What it is read from, as it is at any time. */
+export interface TrackedParts<T extends object> {
+  readonly told: ReadonlyMap<string, Encoded>;
+  readonly filed: FiledKeys<ObjectOf<T>>;
+  readonly decoded: Decoded<ObjectOf<T>>;
+}
+
+/** What is known of the objects of a kind, to read. */
+export function trackedStore<T extends object>({ told, filed, decoded }: TrackedParts<T>): TrackedStore<T> {
+  const read = (text: string): ObjectOf<T> | undefined => {
+    const object = told.get(text);
+    return object && decoded.of(object);
+  };
+  return {
+    get size() {
+      return told.size;
+    },
+    has: (key) => told.has(textOfKey(key)),
+    get: (key) => read(textOfKey(key)),
+    list: (cluster) => {
+      const texts = cluster === undefined ? [...told.keys()] : filed.inCluster(cluster);
+      return texts.map((text) => read(text) as ObjectOf<T>);
+    },
+    clusters: () => filed.clusters,
+    keysIn: (cluster) => filed.inCluster(cluster).map(keyOfText),
+    countBy: (index, value) => filed.find(index, value).length,
+    keysBy: (index, value) => filed.find(index, value).map(keyOfText),
+    by: (index, value) => filed.find(index, value).map((text) => read(text) as ObjectOf<T>),
+  };
+}

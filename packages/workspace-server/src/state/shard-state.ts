@@ -1,0 +1,153 @@
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Resource } from "@virtual-workspaces/framework";
+import {
+  APIBinding,
+  type APIBinding as APIBindingObject,
+  APIExport,
+  APIExportEndpointSlice,
+  APIResourceSchema,
+  isConditionFalse,
+  isConditionTrue,
+  LOGICAL_CLUSTER_NAME,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+  PATH_ANNOTATION,
+  Partition,
+  PartitionSet,
+  Shard,
+  Workspace,
+  WorkspaceAuthenticationConfiguration,
+  WorkspaceType,
+} from "@virtual-workspaces/kcp";
+import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
+import type { ShardObjects } from "./objects.ts";
+import { RbacState } from "./rbac-state.ts";
+import type { Tracked } from "./informers/informer.ts";
+
+/** What a kind holds. */
+type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
+
+/**
+ * What a shard knows of its objects without asking its store: the kinds that it is run by. Of those of which every workspace
+ * has objects it knows all only when `ShardObjects.isWhole`, and before that of a logical cluster once that is loaded.
+ */
+export class ShardState {
+  readonly rbac: RbacState;
+  readonly namespaces: Tracked<NamespaceContent>;
+  readonly logicalClusters: Tracked<ContentOf<typeof LogicalCluster>>;
+  /**
+   * Index `cluster`: by the name of the logical cluster that they lead to. `shard`: by the name of the shard that was chosen.
+   * `mounted`: those with a mount, by the logical cluster they are in. `unplaced`: those that lead nowhere yet, by the logical cluster they are in. `unschedulable`: those that found no shard, by "".
+   */
+  readonly workspaces: Tracked<ContentOf<typeof Workspace>>;
+  /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
+  readonly workspaceTypes: Tracked<ContentOf<typeof WorkspaceType>>;
+  readonly workspaceAuthenticationConfigurations: Tracked<ContentOf<typeof WorkspaceAuthenticationConfiguration>>;
+  readonly shards: Tracked<ContentOf<typeof Shard>>;
+  readonly partitionSets: Tracked<ContentOf<typeof PartitionSet>>;
+  readonly partitions: Tracked<ContentOf<typeof Partition>>;
+  /**
+   * Index `export`: by `<path>:<name>` and `<logical cluster>:<name>`. Index `identity`: by the hash. Index `secret`: by
+   * `<logical cluster>/<namespace>/<name>` of the secret that they refer to. Index `schema`: by `<logical cluster>/<name>` of
+   * their APIResourceSchemas.
+   */
+  readonly apiExports: Tracked<ContentOf<typeof APIExport>>;
+  /**
+   * Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. Index `claimed`: by `<logical cluster>
+   * <resource>.<group>` of each claim that they accept, until a deleted one has nothing left but to go. Index `claiming`: by
+   * the logical cluster of those that accept any.
+   */
+  readonly apiBindings: Tracked<ContentOf<typeof APIBinding>>;
+  readonly apiResourceSchemas: Tracked<ContentOf<typeof APIResourceSchema>>;
+  /** Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. */
+  readonly apiExportEndpointSlices: Tracked<ContentOf<typeof APIExportEndpointSlice>>;
+
+  constructor(objects: ShardObjects) {
+    const read = "withCluster";
+    this.rbac = new RbacState(objects);
+    this.namespaces = objects.track(Namespace, { read });
+    this.logicalClusters = objects.track(LogicalCluster, { read });
+    this.workspaces = objects.track(Workspace, {
+      // A parent may have any number of them, and nothing is decided by them but where paths lead.
+      read: "byName",
+      indexers: {
+        cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),
+        shard: ({ metadata }) => {
+          const shard = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+          return shard === undefined ? [] : [shard];
+        },
+        mounted: ({ spec }, { cluster }) => (spec.mount === undefined ? [] : [cluster]),
+        unplaced: ({ spec }, { cluster }) => (spec.cluster && spec.URL ? [] : [cluster]),
+        unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
+      },
+    });
+    this.workspaceTypes = objects.track(WorkspaceType, {
+      indexers: {
+        type: byPath,
+      },
+    });
+    this.workspaceAuthenticationConfigurations = objects.track(WorkspaceAuthenticationConfiguration);
+    this.shards = objects.track(Shard);
+    this.partitionSets = objects.track(PartitionSet);
+    this.partitions = objects.track(Partition);
+    this.apiExports = objects.track(APIExport, {
+      indexers: {
+        export: byPath,
+        identity: ({ status }) => (status?.identityHash === undefined ? [] : [status.identityHash]),
+        secret: ({ spec }, { cluster }) => {
+          const { namespace = "", name = "" } = spec?.identity?.secretRef ?? {};
+          return name === "" ? [] : [`${cluster}/${namespace}/${name}`];
+        },
+        schema: ({ spec }, { cluster }) => [...new Set(spec?.resources?.map(({ schema }) => `${cluster}/${schema}`))],
+      },
+    });
+    this.apiBindings = objects.track(APIBinding, {
+      read,
+      indexers: {
+        export: ({ spec }, { cluster }) => referred(spec.reference.export, cluster),
+        claimed: (binding, { cluster }) => acceptedResources(binding).map((resource) => `${cluster} ${resource}`),
+        claiming: (binding, { cluster }) => (acceptedResources(binding).length > 0 ? [cluster] : []),
+      },
+    });
+    this.apiResourceSchemas = objects.track(APIResourceSchema);
+    this.apiExportEndpointSlices = objects.track(APIExportEndpointSlice, {
+      indexers: {
+        export: ({ spec }, { cluster }) => referred(spec?.export, cluster),
+      },
+    });
+  }
+
+  /** The LogicalCluster of a logical cluster. */
+  logicalCluster(cluster: string): LogicalClusterObject | undefined {
+    return this.logicalClusters.store.get(logicalClusterKey(cluster));
+  }
+}
+
+function acceptedResources({ metadata, spec, status }: APIBindingObject): string[] {
+  const leaves = metadata.deletionTimestamp !== undefined;
+  if (leaves && isConditionTrue(status?.conditions, RESOURCES_DELETED_CONDITION)) return [];
+  const accepted = (spec.permissionClaims ?? []).filter(({ state }) => state === "Accepted");
+  return [...new Set(accepted.map(({ group = "", resource }) => `${resource}.${group}`))];
+}
+
+/** The condition of an APIBinding that is being deleted: the objects that it brought are gone. */
+export const RESOURCES_DELETED_CONDITION = "BindingResourceDeleteSuccess";
+
+/** What others refer to by the path of its workspace, or the name of its logical cluster. */
+function byPath({ metadata }: KubeObject, { cluster, name }: ObjectKey): string[] {
+  const path = metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
+  return [...new Set([path, cluster])].map((place) => `${place}:${name}`);
+}
+
+function referred(
+  to: { readonly path?: string | undefined; readonly name: string } | undefined,
+  cluster: string,
+): string[] {
+  return to === undefined ? [] : [`${to.path === undefined || to.path === "" ? cluster : to.path}:${to.name}`];
+}
+
+/** Where the LogicalCluster of a logical cluster is. */
+export function logicalClusterKey(cluster: string): ObjectKey {
+  return { cluster, namespace: "", name: LOGICAL_CLUSTER_NAME };
+}

@@ -1,0 +1,39 @@
+import { type Log, type Merged, merged, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
+import type { ShardContext } from "../state/context.ts";
+import type { Installation } from "../state/shard-registry.ts";
+
+/** What is read of all shards. */
+export interface AcrossShardsOptions<T extends object> {
+  readonly resource: TypedDefinition<T>;
+  /** What a shard has of it. @default its objects */
+  readonly sourceOf?: (shard: ShardContext) => ViewSource<T>;
+  readonly log: Log;
+}
+
+/** A kind of all shards. It ends with the server. */
+export interface AcrossShards<T extends object> extends Disposable {
+  readonly objects: Merged<T>;
+}
+
+/**
+ * The objects of a kind as all shards of the process have them: one collection, with versions of its own, for whoever may
+ * see all of them. A shard that cannot be read is named in a warning, and one that ends is no deletion: its objects stay as
+ * they were last seen, until there is one of its name again.
+ */
+export function acrossShards<T extends object>(
+  installation: Installation,
+  { resource, log, sourceOf = ({ objects }) => objects.of(resource) }: AcrossShardsOptions<T>,
+): AcrossShards<T> {
+  const all = merged<T>({
+    sources: {},
+    resource,
+    shareKey: () => "",
+    onError: (error, shard) =>
+      log({ level: "error", message: "shard cannot be read", shard, resource: resource.plural, error: String(error) }),
+  });
+  const following = installation.eachShard((shard) => {
+    all.setSource(shard.name, sourceOf(shard));
+    return { [Symbol.dispose]: () => undefined };
+  });
+  return { objects: all, [Symbol.dispose]: () => following[Symbol.dispose]() };
+}
