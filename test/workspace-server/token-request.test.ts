@@ -10,7 +10,7 @@ import {
   CONFIGURATION_PATH,
   issuerDocuments,
   KEYS_PATH,
-} from "../../packages/workspace-server/src/tokens/discovery.ts";
+} from "../../packages/workspace-server/src/tokens/documents.ts";
 import { inClusterUrl } from "../../packages/workspace-server/src/tokens/in-cluster.ts";
 import { run } from "../../tools/run.mjs";
 import { tree } from "../_setup/tree.ts";

@@ -27,21 +27,21 @@ export type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts
 
 // Who the administrators are, and the files by which they get in.
 
-export { AdminAccess, type AdminAccessOptions } from "./admin/access.ts";
-export { type ClientAuthority, clientAuthority } from "./admin/client-authority.ts";
+export { AdminAccess, type AdminAccessOptions } from "./admin/admin-access.ts";
+export { type ClientAuthority, clientAuthority } from "./admin/certificates.ts";
 export type { AdminKubeconfigOptions } from "./admin/kubeconfig.ts";
-export type { PairFiles } from "./admin/pair.ts";
-export { ensureRootDirectory } from "./admin/root-directory.ts";
+export type { PairFiles } from "./admin/files.ts";
+export { ensureRootDirectory } from "./admin/files.ts";
 export {
   type ServingCertificate,
   type ServingCertificateOptions,
   servingCertificate,
-} from "./admin/serving-certificate.ts";
+} from "./admin/certificates.ts";
 export type { AdminTokens, PlainUser } from "./admin/users.ts";
 
 // What tokens of service accounts are signed with.
 
-export { serviceAccountKeyFile } from "./tokens/key-file.ts";
+export { serviceAccountKeyFile } from "./tokens/keys.ts";
 export {
   type ServiceAccountKeyOptions,
   ServiceAccountKeys,

@@ -2,7 +2,7 @@ import { createServer, type Listening, type ListenOptions, type Server } from "@
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { cacheView } from "./views/cache-view.ts";
 import { type Loopback, loopback } from "./loopback/loopback.ts";
-import { loopbackViews } from "./serving/loopback-views.ts";
+import { loopbackViews } from "./views/cache-view.ts";
 import { Mounts } from "./mounts/mounts.ts";
 import { commonListenerOptions, meetOf, shardOptions, type WorkspaceServerOptions } from "./server-options.ts";
 import { clustersOf } from "./serving/clusters-view.ts";

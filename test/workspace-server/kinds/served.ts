@@ -9,7 +9,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { CoreEvent, Event, Namespace } from "@virtual-workspaces/workspace-server";
 import { coreOfEvent, eventOfCore } from "../../../packages/workspace-server/src/kinds/events-event.ts";
-import { finalizeNamespace } from "../../../packages/workspace-server/src/kinds/finalize.ts";
+import { finalizeNamespace } from "../../../packages/workspace-server/src/kinds/namespace.ts";
 import { builtInKinds } from "../../../packages/workspace-server/src/kinds/built-in-kinds.ts";
 
 /** Where {@link kindsView} is served. */

@@ -2,7 +2,7 @@
 import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store, StoreError, type Watch } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { Pace } from "../../../packages/workspace-server/src/state/informers/pace.ts";
+import { Pace } from "../../../packages/workspace-server/src/state/informers/initial-read.ts";
 import { Tracked } from "../../../packages/workspace-server/src/state/informers/informer.ts";
 
 const Task = defineResource({

@@ -18,13 +18,13 @@ import {
   type AudienceAuthenticator,
   serviceAccountTokens,
 } from "../../../packages/workspace-server/src/tokens/authenticator.ts";
-import type { AccountLookup } from "../../../packages/workspace-server/src/tokens/lookup.ts";
+import type { AccountLookup } from "../../../packages/workspace-server/src/tokens/liveness.ts";
 import { TokenMinter } from "../../../packages/workspace-server/src/tokens/minter.ts";
 import {
   LocalSubjectAccessReviews,
   SubjectAccessReviews,
 } from "../../../packages/workspace-server/src/reviews/access-reviews.ts";
-import { TokenRequest } from "../../../packages/workspace-server/src/tokens/token-request-kind.ts";
+import { TokenRequest } from "../../../packages/workspace-server/src/tokens/token-request.ts";
 import { TokenReviews } from "../../../packages/workspace-server/src/reviews/token-reviews.ts";
 import { tokenSubresource } from "../../../packages/workspace-server/src/tokens/token-request.ts";
 import { testLog } from "../../_setup/log.ts";

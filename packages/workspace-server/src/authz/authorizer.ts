@@ -1,4 +1,5 @@
 import {
+  type AuthorizeRequest,
   type Authorizer,
   allow,
   type Decision,
@@ -8,15 +9,14 @@ import {
   grantedRules,
   type Rules,
   type RulesRequest,
-  type User,
+  User,
   union,
 } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
-import { Asked, type ClusterParams, enteringQuestion } from "./cluster-request.ts";
-import { askChain, letsIn, type Outcome } from "./chain.ts";
-import { effectiveUsers } from "./effective-users.ts";
 import type { AuthorizerState } from "./authorizer-state.ts";
-import { perEffectiveUser } from "./webhook.ts";
+import { askChain, letsIn, type Outcome } from "./chain.ts";
+import { Asked, type ClusterParams, enteringQuestion } from "./cluster-request.ts";
+import { effectiveUsers } from "./effective-users.ts";
 
 /** One of the authorizers that {@link ShardAuthorizerOptions.order} names, as kcp's `--authorization-order` does. */
 export type AuthorizerName = "AlwaysAllowGroups" | "AlwaysAllowPaths" | "RBAC" | "Webhook";
@@ -174,4 +174,28 @@ function rulesOf(state: AuthorizerState, { user, params, namespace }: RulesReque
   const users = effectiveUsers(user, cluster);
   const local: Iterable<Grant> = state.policy(cluster)?.grants(users, namespace, [state.bootstrap]) ?? [];
   return grantedRules([...state.bootstrap.grants(users, namespace), ...local]);
+}
+
+/** Asks an authorizer that knows neither scopes nor warrants about each identity that counts; the first yes decides. */
+function perEffectiveUser(webhook: Authorizer<ClusterParams>): Authorizer<ClusterParams> {
+  return async (question) => {
+    const { cluster } = question.params;
+    const reasons = new Set<string>();
+    for (const one of effectiveUsers(question.user, cluster)) {
+      const user = one === question.user ? question.user : new User(one);
+      const decision = await webhook(asAsked(question, user));
+      if (decision.allowed || decision.final === true) return decision;
+      if (decision.reason !== "") reasons.add(decision.reason);
+    }
+    return deny([...reasons].join("; "));
+  };
+}
+
+/** Field by field: some of a question are getters of its class. */
+function asAsked(question: AuthorizeRequest<ClusterParams>, user: User): AuthorizeRequest<ClusterParams> {
+  const { isResource, verb, path, group, version, resource, identity, subresource, namespace, name } = question;
+  const { longRunning, upgrade, params, signal } = question;
+  const names = { group, version, resource, identity, subresource, namespace, name };
+  const info = { isResource, verb, path, ...names, longRunning, upgrade };
+  return { ...info, user, params, signal };
 }

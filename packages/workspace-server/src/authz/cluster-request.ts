@@ -1,6 +1,7 @@
 import { type AuthorizeRequest, type Named, pathInfo, type RbacPolicy, type User } from "@virtual-workspaces/framework";
-import { effectiveUsers } from "./effective-users.ts";
+import { INITIALIZER_GROUP_PREFIX, TERMINATOR_GROUP_PREFIX } from "@virtual-workspaces/kcp";
 import type { AuthorizerState } from "./authorizer-state.ts";
+import { effectiveUsers } from "./effective-users.ts";
 
 /** The parameters of `/clusters/:cluster`: the name of a logical cluster, `*` for all. */
 export interface ClusterParams {
@@ -52,3 +53,6 @@ export class Asked {
     return [this.state.policy(cluster), this.state.replicated?.(cluster)].filter((one) => one !== undefined);
   }
 }
+
+/** What views of starting and ending workspaces add to a request that they have authorized. */
+export const LIFECYCLE_GROUP_PREFIXES: readonly string[] = [INITIALIZER_GROUP_PREFIX, TERMINATOR_GROUP_PREFIX];

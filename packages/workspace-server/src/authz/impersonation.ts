@@ -22,7 +22,7 @@ import {
   warrantsOf,
 } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "./cluster-request.ts";
-import { LIFECYCLE_GROUP_PREFIXES } from "./well-known.ts";
+import { LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
 
 /** What nobody becomes a member of by impersonation who is none already. */
 const SPECIAL: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { ApiError, equalJson, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type {
   Admit,
   AdmitRequest,
@@ -14,11 +14,10 @@ import type {
   RoleBinding,
 } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import type { AuthorizerState } from "./authorizer-state.ts";
 import type { ClusterParams } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";
-import type { AuthorizerState } from "./authorizer-state.ts";
 import { describeRules, goTexts, uncovered } from "./rule-coverage.ts";
-import { onlyOwnersChanged } from "./only-owners.ts";
 
 /** What {@link roleEscalation} decides by. */
 export interface RoleEscalationOptions {
@@ -159,4 +158,21 @@ class Attempt {
 function hasAggregation(role: Role | ClusterRole | KubeObject | undefined): boolean {
   const { aggregationRule } = (role ?? {}) as Partial<ClusterRole>;
   return (aggregationRule?.clusterRoleSelectors ?? []).length > 0;
+}
+
+/** Whether an update changes nothing but owners and finalizers (Kubernetes' `IsOnlyMutatingGCFields`), as garbage collection does. */
+function onlyOwnersChanged(object: KubeObject, oldObject: KubeObject | undefined): boolean {
+  return oldObject !== undefined && equalJson(withoutOwners(object), withoutOwners(oldObject));
+}
+
+function withoutOwners({ metadata, ...object }: KubeObject): object {
+  const {
+    ownerReferences: _,
+    finalizers: _f,
+    managedFields: _m,
+    resourceVersion: _r,
+    generation: _g,
+    ...rest
+  } = metadata;
+  return { ...object, metadata: rest };
 }

@@ -17,8 +17,8 @@ import { ClusterRole, ClusterRoleBinding } from "../kinds/rbac.ts";
 import type { ShardContext } from "../state/context.ts";
 import { ensure, modify } from "../state/modify.ts";
 import { logicalClusterKey } from "../state/shard-state.ts";
-import { shipExports } from "./ship.ts";
-import { placeOf, put } from "./put.ts";
+import { shipExports } from "./system-apis.ts";
+import { placeOf, put } from "./root-objects.ts";
 import { CREATE_ONLY_ANNOTATION, rootRoles, shippedTypes } from "./root-objects.ts";
 
 /** Who owns what is shipped (kcp's name for it, which is no user that anybody logs in as). */

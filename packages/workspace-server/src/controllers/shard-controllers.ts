@@ -1,11 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { ApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import { type Controller, type ControllerOptions, controller, type Source } from "@virtual-workspaces/client";
+import { ApiError, type KubeObject, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import {
+  type Controller,
+  type ControllerOptions,
+  controller,
+  type ReconcileFailure,
+  type Source,
+  type SourceStore,
+} from "@virtual-workspaces/client";
+import type { Log } from "@virtual-workspaces/framework";
 import type { ShardContext, ShardPart } from "../state/context.ts";
-import { failureLog } from "./failures.ts";
 import { modify, type Written } from "../state/modify.ts";
-import { type KnownOptions, reconcileKnown } from "./reconcile-known.ts";
+import type { Installation } from "../state/shard-registry.ts";
 
 /** A controller as part of a shard. */
 export interface PartOptions<T extends KubeObject> extends Omit<ControllerOptions<T>, "onError"> {
@@ -66,4 +72,49 @@ export async function commit<T extends object>(
     return { ...(isStatusOnly ? current : next), ...(status !== undefined && { status }) } as ObjectOf<T>;
   });
   return true;
+}
+
+/** Logs what a controller has failed at: once for each attempt, as it is tried again. */
+export function failureLog({ log }: { readonly log: Log }): (failure: ReconcileFailure) => void {
+  return ({ controller, error, key, attempt, retryAfter }) => {
+    const why = error instanceof Error ? error.message : String(error);
+    const { cluster, name: object } = key ?? {};
+    log({ level: "warn", message: "controller failed", controller, cluster, object, attempt, retryAfter, error: why });
+  };
+}
+
+type Reconcile<T extends KubeObject> = ControllerOptions<T>["reconcile"];
+
+/** What a reconcile asks for before it begins. */
+interface KnownOptions<T extends KubeObject> {
+  readonly installation: Pick<Installation, "load">;
+  /** The objects that are reconciled. */
+  readonly store: Pick<SourceStore<T>, "get">;
+  /** Other logical clusters that it reads of. @default none */
+  readonly others?: ((object: T) => readonly (string | undefined)[]) | undefined;
+}
+
+/**
+ * A reconcile that begins when all is known of the logical cluster of its key, and of others that it reads of: what is not
+ * read yet is not to be taken for what is not there.
+ */
+export function reconcileKnown<T extends KubeObject>(
+  { installation, store, others }: KnownOptions<T>,
+  reconcile: Reconcile<T>,
+): Reconcile<T> {
+  return async (key, context) => {
+    const own = installation.load(key.cluster);
+    await own;
+    const object = own === undefined ? context.object : store.get(key);
+    for (const other of (object && others?.(object)) ?? []) if (other) await installation.load(other);
+    return reconcile(key, { ...context, object });
+  };
+}
+
+/** Makes a reconcile of objects wait until all is known of their logical cluster. */
+export type Known = <T extends KubeObject>(of: Source<T>, reconcile: Reconcile<T>) => Reconcile<T>;
+
+/** The same for the logical clusters of all shards. */
+export function knownIn(installation: Pick<Installation, "load">): Known {
+  return ({ store }, reconcile) => reconcileKnown({ installation, store }, reconcile);
 }

@@ -4,7 +4,7 @@ import { Workers } from "../controllers/workers.ts";
 import type { ShardContext, ShardPart } from "../state/context.ts";
 import { Attempts } from "./attempts.ts";
 import { Graph, type Node, type Owner, placeId } from "./graph.ts";
-import { readNode } from "./read-node.ts";
+import { readNode } from "./graph.ts";
 
 type Task =
   | { readonly kind: "delete" | "orphan" | "owner"; readonly id: string; readonly cluster: string }

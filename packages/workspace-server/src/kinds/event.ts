@@ -12,7 +12,7 @@ import {
 import { type FieldSpec, Resource } from "@virtual-workspaces/framework";
 import { allColumns, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { membersOf, textOf } from "./problems.ts";
-import { coreEventMessage } from "./protobuf-events.ts";
+import { coreEventMessage } from "./protobuf.ts";
 import { int32, object, reference, text, time } from "./descriptions.ts";
 
 const involved = (event: KubeObject): Readonly<Record<string, unknown>> => membersOf(event["involvedObject"]);

@@ -8,7 +8,7 @@ import {
 import { Resource } from "@virtual-workspaces/framework";
 import { type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { immutableProblem, membersOf, textOf } from "./problems.ts";
-import { eventMessage } from "./protobuf-events.ts";
+import { eventMessage } from "./protobuf.ts";
 import { int32, reference, text, time } from "./descriptions.ts";
 import { eventColumns, eventFields, eventProblems, series, source } from "./event.ts";
 

@@ -9,7 +9,7 @@ import {
 import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { specOf, textOf } from "./problems.ts";
-import { leaseMessage } from "./protobuf-coordination.ts";
+import { leaseMessage } from "./protobuf.ts";
 import { int32, object, text, time } from "./descriptions.ts";
 
 /** What a Lease holds. */

@@ -1,5 +1,5 @@
 import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework";
-import { texts } from "./protobuf-meta.ts";
+import { texts } from "./protobuf.ts";
 
 /** A pointer to a number, whose 0 is a value. */
 const number = (name: string, of: "integer" | "double" = "integer"): ProtobufField => ({ name, of, empty: "kept" });

@@ -7,9 +7,8 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
-import { Loopback } from "./loopback.ts";
-import { pathBelow } from "./path-below.ts";
 import type { ShardUrls } from "../state/context.ts";
+import { Loopback } from "./loopback.ts";
 
 /** What {@link OwnServices} serve, and where that is for everybody else. */
 export interface OwnServicesOptions extends Required<Pick<ServerOptions, "virtualWorkspaces" | "log" | "within">> {
@@ -110,4 +109,24 @@ export function ownView(
     if (path !== undefined) return { relay: own.relay, upstream: own.upstream, path };
   }
   return undefined;
+}
+
+/**
+ * What a URL has below another one, without slashes at its end: `/services/x` of `https://host/base/services/x/?y` below
+ * `https://host/base/`. By this alone it is known whether a URL that somebody says leads to this server itself.
+ *
+ * @returns `undefined` for a URL that leads elsewhere
+ */
+export function pathBelow(url: URL, base: string): string | undefined {
+  const [place, root] = [placeOf(url), placeOf(new URL(base))];
+  return place.startsWith(`${root}/`) ? place.slice(root.length) : undefined;
+}
+
+/** Without slashes at its end. */
+export function trimmed(path: string): string {
+  return path.replace(/\/+$/, "");
+}
+
+function placeOf({ origin, pathname }: URL): string {
+  return trimmed(origin + pathname);
 }

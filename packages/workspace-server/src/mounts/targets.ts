@@ -1,7 +1,7 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import { callersTokenHeaders, type Log, type RawRequest } from "@virtual-workspaces/framework";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { pathBelow, trimmed } from "../loopback/path-below.ts";
+import { pathBelow, trimmed } from "../loopback/own-services.ts";
 import type { Installation } from "../state/shard-registry.ts";
 import { ownView } from "../loopback/own-services.ts";
 

@@ -1,9 +1,11 @@
+import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   type Authenticator,
   type AuthorizeRequest,
   type Authorizer,
   LocalSubjectAccessReview,
   type Log,
+  type RulesContent,
   type RulesRequest,
   type Scope,
   SelfReviews,
@@ -11,23 +13,19 @@ import {
   SelfSubjectReview,
   SelfSubjectRulesReview,
   type ServedResource,
+  type Storage,
   SubjectAccessReview,
   TokenReview,
   type WriteOptions,
 } from "@virtual-workspaces/framework";
 import { DEEP_REVIEW_HEADER, MASTERS_GROUP } from "@virtual-workspaces/kcp";
-import type { ClusterParams } from "../authz/cluster-request.ts";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
+import type { ClusterParams } from "../authz/cluster-request.ts";
 import { effectiveUsers } from "../authz/effective-users.ts";
-import {
-  LocalSubjectAccessReviews,
-  SelfSubjectAccessReviews,
-  SubjectAccessReviews,
-} from "./access-reviews.ts";
-import { SelfSubjectRulesReviews } from "./rules-reviews.ts";
-import { TokenReviews } from "./token-reviews.ts";
 import type { Installation } from "../state/shard-registry.ts";
 import { workspaceLogins } from "../state/workspace-logins.ts";
+import { LocalSubjectAccessReviews, SelfSubjectAccessReviews, SubjectAccessReviews } from "./access-reviews.ts";
+import { TokenReviews } from "./token-reviews.ts";
 
 /** What reviews ask. */
 export interface ReviewKindsOptions {
@@ -100,4 +98,28 @@ function ofEach({
 function asksDeeply({ headers = {}, user }: WriteOptions, cluster: string): boolean {
   if (headers[DEEP_REVIEW_HEADER.toLowerCase()] !== "true") return false;
   return effectiveUsers(user, cluster).some(({ groups }) => groups.includes(MASTERS_GROUP));
+}
+
+type Review = ObjectOf<RulesContent>;
+
+/**
+ * Says what the caller may do in a namespace (SelfSubjectRulesReview), by the roles of the logical cluster and those that
+ * hold in all: as in kcp without regard to maximal permission policies.
+ */
+class SelfSubjectRulesReviews implements Storage<Review> {
+  /** No review is kept. */
+  readonly lifecycle = "storage";
+  readonly #rules: ShardAuthorizer["rules"];
+
+  constructor({ rules }: Pick<ShardAuthorizer, "rules">) {
+    this.#rules = rules;
+  }
+
+  /** @throws ApiError 400 without a namespace */
+  create(scope: Scope, { apiVersion, kind, spec }: Review, { user, signal }: WriteOptions): Review {
+    const { namespace = "" } = spec ?? {};
+    if (namespace === "") throw ApiError.badRequest("no namespace on request");
+    const params = scope.params as Readonly<Record<string, string>> & ClusterParams;
+    return { apiVersion, kind, metadata: {}, spec: {}, status: this.#rules({ user, params, namespace, signal }) };
+  }
 }

@@ -11,8 +11,8 @@ import {
   type WriteOptions,
 } from "@virtual-workspaces/framework";
 import type { AudienceAuthenticator, ReviewedToken } from "../tokens/authenticator.ts";
-import { TokenRefused } from "../tokens/refused.ts";
-import { failureOf } from "./failure.ts";
+import { TokenRefused } from "../tokens/claims.ts";
+import { failureOf } from "./access-reviews.ts";
 
 /** What {@link TokenReviews} ask. */
 export interface TokenReviewOptions {

@@ -4,7 +4,7 @@ import { Secret } from "../kinds/secret.ts";
 import { ServiceAccount } from "../kinds/service-account.ts";
 import { type Installation, notRunning } from "../state/shard-registry.ts";
 import { scopeOf } from "../state/modify.ts";
-import type { AccountLookup } from "../tokens/lookup.ts";
+import type { AccountLookup } from "../tokens/liveness.ts";
 
 /** Service accounts and their Secrets, on whichever shard they are, as the store has them now; 503 while that does not run. */
 export function accountsOf(installation: Installation): AccountLookup {

@@ -1,7 +1,7 @@
 import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { TokenMinter } from "../tokens/minter.ts";
-import { ACCOUNT_NAME_ANNOTATION, ACCOUNT_UID_ANNOTATION, type Place, TOKEN_SECRET_TYPE } from "../tokens/names.ts";
-import type { KeptKey, KeptObjects } from "./objects.ts";
+import { ACCOUNT_NAME_ANNOTATION, ACCOUNT_UID_ANNOTATION, type Place, TOKEN_SECRET_TYPE } from "../tokens/claims.ts";
+import type { KeptKey, KeptObjects } from "./namespace-defaults.ts";
 
 /** What {@link TokenSecrets} fill Secrets with. */
 export interface TokenSecretsOptions {

@@ -15,7 +15,7 @@ import type { ClusterParams } from "../authz/cluster-request.ts";
 import type { Mounts } from "../mounts/mounts.ts";
 import { placeOf } from "../state/mounted-workspace.ts";
 import { elsewhere, inactive, isInactive, notRunning } from "../state/shard-registry.ts";
-import { withOriginalVersion } from "./original-version.ts";
+import { withOriginalVersion } from "./served-from.ts";
 import { isReview } from "../reviews/review-kinds.ts";
 import { ServedOnce, servedFrom } from "./served-from.ts";
 import type { Shard } from "../shards/shard.ts";

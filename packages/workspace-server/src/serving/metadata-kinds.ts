@@ -4,7 +4,7 @@ import { MetadataCollection, type MetadataOptions } from "@virtual-workspaces/st
 import type { Bindings } from "../bindings/bindings.ts";
 import type { CrdController } from "../crds/controller/controller.ts";
 import { keySpacesOf } from "../state/key-spaces.ts";
-import { withOriginalVersion } from "./original-version.ts";
+import { withOriginalVersion } from "./served-from.ts";
 
 /** Who knows which custom kinds there are. */
 export interface MetadataKindsOptions extends Omit<MetadataOptions, "keySpaces"> {

@@ -1,7 +1,7 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { register } from "../bootstrap/bootstrap.ts";
 import { loopback } from "../loopback/loopback.ts";
-import { loopbackViews } from "../serving/loopback-views.ts";
+import { loopbackViews } from "../views/cache-view.ts";
 import { clustersOf } from "../serving/clusters-view.ts";
 import type { ShardUrls } from "../state/context.ts";
 import type { PeersOptions } from "./replicas.ts";

@@ -1,5 +1,5 @@
 import { type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { Keyed } from "@virtual-workspaces/client";
+import type { Keyed, Source } from "@virtual-workspaces/client";
 import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
 import {
   BOUND_CRDS_CLUSTER,
@@ -10,46 +10,52 @@ import {
   SYSTEM_ADMIN_CLUSTER,
 } from "@virtual-workspaces/kcp";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
+import { access, deepAccess } from "../authz/access.ts";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/role-escalation.ts";
 import { Bindings } from "../bindings/bindings.ts";
-import type { KeptKind } from "../bindings/claims/relabel.ts";
+import type { ClaimIndex } from "../bindings/claims/claim-index.ts";
+import { ClaimLabelController, type KeptKind } from "../bindings/claims/claim-labels.ts";
 import type { ServeElsewhere } from "../bindings/served/own-kind.ts";
 import { bootstrap, register } from "../bootstrap/bootstrap.ts";
+import { rootBound, systemKinds } from "../bootstrap/system-apis.ts";
 import { CrdController } from "../crds/controller/controller.ts";
+import { GarbageCollector } from "../garbage/collector.ts";
 import { CustomResourceDefinition } from "../kinds/custom-resource-definition.ts";
 import { Namespace } from "../kinds/namespace.ts";
+import { ClusterRoleBinding } from "../kinds/rbac.ts";
 import { Secret } from "../kinds/secret.ts";
-import { admitNamedSecrets } from "../mounts/named-secrets.ts";
-import type { TokenSubresourceOptions } from "../tokens/token-request.ts";
-import { rootBound } from "../bootstrap/root-bound.ts";
-import { systemKinds } from "../bootstrap/system-kinds.ts";
 import type { OwnServices } from "../loopback/own-services.ts";
-import { VirtualStorage, type VirtualStorageOptions } from "../virtual-storage/virtual-storage.ts";
-import { admitPathAnnotation } from "../workspaces/admission/admit-path-annotation.ts";
-import { workspaceAdmissions } from "../workspaces/admission/workspace-admissions.ts";
-import { access, deepAccess } from "../authz/ask-access.ts";
-import { admitInOrder } from "../state/admission.ts";
-import { apiKinds } from "../serving/api-kinds.ts";
-import { authorizerState } from "./authorizer-state.ts";
-import { baseKinds } from "../serving/base-kinds.ts";
-import type { ShardContext, ShardUrls } from "../state/context.ts";
-import { inGroupOrder } from "../serving/group-order.ts";
-import { HomeWorkspaces } from "../serving/home-workspaces.ts";
-import type { Installation } from "../state/shard-registry.ts";
-import { logicalClusters } from "../serving/kcp-kinds.ts";
-import { MetadataKinds } from "../serving/metadata-kinds.ts";
+import { admitNamedSecrets } from "../mounts/named-secrets.ts";
+import { Leftovers } from "../namespaces/leftovers.ts";
+import { NamespaceDeletion } from "../namespaces/namespace-deletion.ts";
 import { namespaceLifecycle } from "../namespaces/namespace-lifecycle.ts";
-import { ObjectCounts } from "../workspaces/object-counts.ts";
-import { objectLimit } from "../workspaces/object-limit.ts";
-import { ShardObjects } from "../state/objects.ts";
-import { parts } from "./parts.ts";
 import { reviewKinds } from "../reviews/review-kinds.ts";
-import { nameOf, ServedLists } from "../serving/served-lists.ts";
+import { NamespaceContents } from "../service-accounts/namespace-contents.ts";
+import {
+  apiKinds,
+  baseKinds,
+  inGroupOrder,
+  logicalClusters,
+  nameOf,
+  ServedLists,
+  takenNames,
+} from "../serving/base-kinds.ts";
+import { HomeWorkspaces } from "../serving/home-workspaces.ts";
+import { MetadataKinds } from "../serving/metadata-kinds.ts";
+import { admitInOrder } from "../state/admission.ts";
+import type { ShardContext, ShardPart, ShardUrls } from "../state/context.ts";
+import { ShardObjects } from "../state/objects.ts";
+import type { Installation } from "../state/shard-registry.ts";
 import { ShardState } from "../state/shard-state.ts";
-import type { StoredKind } from "../state/stored-kinds.ts";
-import { KindsOfClusters } from "../state/stored-kinds.ts";
-import { takenNames } from "../serving/taken-names.ts";
+import { KindsOfClusters, type StoredKind } from "../state/stored-kinds.ts";
+import type { TokenSubresourceOptions } from "../tokens/token-request.ts";
+import { VirtualStorage, type VirtualStorageOptions } from "../virtual-storage/virtual-storage.ts";
+import { admitPathAnnotation, workspaceAdmissions } from "../workspaces/admission/workspace-admissions.ts";
+import { workspaceContent } from "../workspaces/logical-cluster/content.ts";
+import { ObjectCounts, objectLimit } from "../workspaces/object-limit.ts";
+import { workspaceParts } from "../workspaces/workspace-parts.ts";
+import { authorizerState } from "./shard-authorizer-state.ts";
 
 const NOTHING: readonly ServedResource[] = [];
 
@@ -293,4 +299,25 @@ export class Shard implements AsyncDisposable {
       error: String(error),
     });
   }
+}
+
+/** The controllers of a shard: the one list of them. */
+function parts(
+  context: ShardContext,
+  isBound: (cluster: string, kind: StoredKind) => boolean,
+  claims: ClaimIndex,
+): readonly ShardPart[] {
+  const { clusterRoleBindings } = context.state.rbac;
+  return [
+    workspaceParts(context, {
+      content: workspaceContent(context, isBound),
+      namespaces: Namespace,
+      roleBindings: { definition: ClusterRoleBinding, tracked: clusterRoleBindings as unknown as Source },
+    }),
+    new NamespaceContents(context),
+    new NamespaceDeletion(context),
+    new ClaimLabelController(context, claims),
+    new GarbageCollector(context),
+    new Leftovers(context),
+  ];
 }

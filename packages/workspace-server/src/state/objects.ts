@@ -3,7 +3,7 @@ import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
 import type { Indexers } from "./informers/key-index.ts";
-import { Pace } from "./informers/pace.ts";
+import { Pace } from "./informers/initial-read.ts";
 import { Tracked } from "./informers/informer.ts";
 
 /**

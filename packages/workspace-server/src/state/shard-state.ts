@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Resource } from "@virtual-workspaces/framework";
+import type { RbacKey, RbacObject, Resource } from "@virtual-workspaces/framework";
 import {
   APIBinding,
   type APIBinding as APIBindingObject,
@@ -20,10 +20,18 @@ import {
   WorkspaceAuthenticationConfiguration,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { RbacPolicies } from "../authz/rbac-policies.ts";
 import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
-import type { ShardObjects } from "./objects.ts";
-import { RbacState } from "./rbac-state.ts";
+import {
+  type BindingContent,
+  ClusterRole,
+  ClusterRoleBinding,
+  type ClusterRoleKindContent,
+  Role,
+  RoleBinding,
+} from "../kinds/rbac.ts";
 import type { Tracked } from "./informers/informer.ts";
+import type { ShardObjects } from "./objects.ts";
 
 /** What a kind holds. */
 type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
@@ -150,4 +158,31 @@ function referred(
 /** Where the LogicalCluster of a logical cluster is. */
 export function logicalClusterKey(cluster: string): ObjectKey {
   return { cluster, namespace: "", name: LOGICAL_CLUSTER_NAME };
+}
+
+const WITH_CLUSTER = { read: "withCluster" } as const;
+
+/** The roles and bindings of a shard as policies, as current as what is told of its store. */
+class RbacState {
+  readonly policies: RbacPolicies = new RbacPolicies();
+  readonly clusterRoles: Tracked<ClusterRoleKindContent>;
+  readonly clusterRoleBindings: Tracked<BindingContent>;
+
+  constructor(objects: ShardObjects) {
+    this.clusterRoles = this.#follow(objects.track(ClusterRole, WITH_CLUSTER));
+    this.clusterRoleBindings = this.#follow(objects.track(ClusterRoleBinding, WITH_CLUSTER));
+    this.#follow(objects.track(Role, WITH_CLUSTER));
+    this.#follow(objects.track(RoleBinding, WITH_CLUSTER));
+  }
+
+  /** For as long as they are tracked. */
+  #follow<T extends object>(tracked: Tracked<T>): Tracked<T> {
+    const set = (object: unknown, cluster: string): void => this.policies.set(cluster, object as RbacObject);
+    tracked.mirror({
+      added: (object, { key }) => set(object, key.cluster),
+      updated: (object, _, { key }) => set(object, key.cluster),
+      deleted: (object, { key }) => this.policies.delete(key.cluster, object as unknown as RbacKey),
+    });
+    return tracked;
+  }
 }

@@ -8,7 +8,7 @@ const DELETED = Buffer.from('"deletionTimestamp"');
 const HELD = Buffer.from('"finalizers"');
 
 /** Which objects are meant. */
-export interface ContentOptions {
+export interface StoredContentOptions {
   readonly kinds: KindsOfClusters;
   readonly cluster: string;
   /** Only what is in this namespace. @default everything in the logical cluster, in namespaces or not */
@@ -26,10 +26,10 @@ export interface Remains {
 }
 
 /** What is in a logical cluster, or in a namespace of it: of all kinds that are served there and that can be deleted. */
-export class ContentOf {
-  readonly #options: ContentOptions;
+export class StoredContent {
+  readonly #options: StoredContentOptions;
 
-  constructor(options: ContentOptions) {
+  constructor(options: StoredContentOptions) {
     this.#options = options;
   }
 

@@ -4,10 +4,10 @@ import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA } from "@virtual-workspaces/kcp";
 import type { Claims } from "./claims.ts";
 import type { ServiceAccountKeys } from "./keys.ts";
 import { Liveness } from "./liveness.ts";
-import type { AccountLookup } from "./lookup.ts";
+import type { AccountLookup } from "./liveness.ts";
 import { DEFAULT_ISSUER } from "./minter.ts";
-import { CREDENTIAL_ID_EXTRA, groupsOf, userNameOf } from "./names.ts";
-import { TokenRefused } from "./refused.ts";
+import { CREDENTIAL_ID_EXTRA, groupsOf, userNameOf } from "./claims.ts";
+import { TokenRefused } from "./claims.ts";
 import { Signatures } from "./signatures.ts";
 
 /** Whose a token is, and for whom it is meant of those who were asked for. */

@@ -1,7 +1,5 @@
-import { isClusterName, isJsonObject, type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
-import type { Place } from "./names.ts";
-import { userNameOf } from "./names.ts";
-import { TokenRefused } from "./refused.ts";
+import { isUtf8 } from "node:buffer";
+import { isClusterName, isJsonObject, type JsonObject, memberOf, parseJson } from "@virtual-workspaces/apimachinery";
 
 /** The issuer of tokens in Secrets, whatever the server's is called. */
 export const LEGACY_ISSUER = "kubernetes/serviceaccount";
@@ -155,4 +153,80 @@ function secondsIn(payload: JsonObject, member: string): number {
 
 function malformed(): TokenRefused {
   return new TokenRefused("service account token claims could not be validated due to unexpected validation error");
+}
+
+/** A token that is one of ours and yet not good. The text is Kubernetes'; a TokenReview tells it, a 401 does not. */
+export class TokenRefused extends Error {
+  override readonly name: string = "TokenRefused";
+}
+
+/** What users begin with that are service accounts. */
+const USER_PREFIX = "system:serviceaccount:";
+/** The group of all service accounts. */
+const ALL_SERVICE_ACCOUNTS = "system:serviceaccounts";
+
+/** The type of Secrets that hold a token without an end (`v1.SecretTypeServiceAccountToken`). */
+export const TOKEN_SECRET_TYPE = "kubernetes.io/service-account-token";
+/** On such a Secret: whose token it is to hold. */
+export const ACCOUNT_NAME_ANNOTATION = "kubernetes.io/service-account.name";
+/** On such a Secret: the uid of that account. */
+export const ACCOUNT_UID_ANNOTATION = "kubernetes.io/service-account.uid";
+/** Of a user: by which token they came. */
+export const CREDENTIAL_ID_EXTRA = "authentication.kubernetes.io/credential-id";
+
+/** Where an account or a Secret is. */
+export interface Place {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The name of an account as a user: `system:serviceaccount:default:builder`. */
+export function userNameOf({ namespace, name }: Pick<Place, "namespace" | "name">): string {
+  return `${USER_PREFIX}${namespace}:${name}`;
+}
+
+/** The groups that an account is in, but the one of everybody who has logged in. */
+export function groupsOf({ namespace }: Pick<Place, "namespace">): readonly string[] {
+  return [ALL_SERVICE_ACCOUNTS, `${ALL_SERVICE_ACCOUNTS}:${namespace}`];
+}
+
+/** The longest token that is looked at, characters. */
+const LONGEST_TOKEN = 64 * 1024;
+/** What a part may hold: it is read before anybody has vouched for it. */
+const LIMITS = { names: 500, containers: 500 };
+const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
+
+/** A token in its parts. Nobody has vouched for it yet. */
+export interface UnverifiedToken {
+  readonly algorithm: string;
+  readonly kid: string | undefined;
+  readonly payload: JsonObject;
+}
+
+/**
+ * Reads a signed token in three parts (JWS compact form). `undefined` for all else, and for what readers could take for
+ * different things: a member that comes twice, a header that asks for more than a signature (`crit`). Where a header says
+ * that its key is (`jku`, `x5u`, `jwk`) is not looked at.
+ */
+export function parseToken(token: string): UnverifiedToken | undefined {
+  if (token.length > LONGEST_TOKEN) return undefined;
+  const [, head = "", body = ""] = COMPACT.exec(token) ?? [];
+  const [header, payload] = [objectOf(head), objectOf(body)];
+  if (header === undefined || payload === undefined || Object.hasOwn(header, "crit")) return undefined;
+  const [algorithm, kid] = [memberOf(header, "alg"), memberOf(header, "kid")];
+  if (typeof algorithm !== "string" || (kid !== undefined && typeof kid !== "string")) return undefined;
+  return { algorithm, kid, payload };
+}
+
+function objectOf(part: string): JsonObject | undefined {
+  const bytes = Buffer.from(part, "base64url");
+  if (bytes.length === 0 || !isUtf8(bytes)) return undefined;
+  try {
+    const { value, duplicates } = parseJson(bytes.toString("utf8"), LIMITS);
+    return duplicates.length === 0 && isJsonObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
 }

@@ -1,7 +1,6 @@
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { BoundClaims, Claims, LegacyClaims } from "./claims.ts";
-import type { AccountLookup } from "./lookup.ts";
-import { TokenRefused } from "./refused.ts";
+import type { Awaitable } from "@virtual-workspaces/framework";
+import { type BoundClaims, type Claims, type LegacyClaims, TokenRefused } from "./claims.ts";
 
 /** How far clocks may differ, ms: what has ended, or has been deleted, is taken for that long (go-jose's `DefaultLeeway`). */
 const LEEWAY = 60_000;
@@ -81,4 +80,16 @@ function isDeleted({ metadata: { deletionTimestamp } }: KubeObject, before = Num
 function holds(secret: KubeObject, token: string): boolean {
   const { token: encoded } = (secret["data"] ?? {}) as { readonly token?: unknown };
   return typeof encoded === "string" && Buffer.from(encoded, "base64").equals(Buffer.from(token));
+}
+
+/**
+ * Reads what tokens are about, in the logical cluster that the token names, whichever one the request is for. It is asked
+ * for every request with a token: answer from memory. What it does not find is a token that is not good any more, so a
+ * cluster that cannot be asked now is a throw, an `ApiError` 503, and not `undefined`.
+ */
+export interface AccountLookup {
+  /** The ServiceAccount as it is now. */
+  serviceAccount(cluster: string, namespace: string, name: string): Awaitable<KubeObject | undefined>;
+  /** The Secret as it is now. */
+  secret(cluster: string, namespace: string, name: string): Awaitable<KubeObject | undefined>;
 }

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { memberOf } from "@virtual-workspaces/apimachinery";
 import { type Claims, claimsOf, LEGACY_ISSUER } from "./claims.ts";
 import type { ServiceAccountKeys } from "./keys.ts";
-import { parseToken, type UnverifiedToken } from "./parse.ts";
-import { TokenRefused } from "./refused.ts";
+import { parseToken, type UnverifiedToken } from "./claims.ts";
+import { TokenRefused } from "./claims.ts";
 
 /** The most tokens that are remembered, a kilobyte each or so. The one that was not used for longest goes first. */
 const MOST = 10_000;

@@ -3,13 +3,14 @@ import {
   fieldInvalid,
   formatTime,
   isClusterName,
+  type JsonSchema,
   type KubeObject,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import type { KindSubresource, SubresourceWrite } from "@virtual-workspaces/framework";
-import type { AccountLookup } from "./lookup.ts";
+import { type KindSubresource, Resource, type SubresourceWrite } from "@virtual-workspaces/framework";
+import { tokenRequestMessage } from "../kinds/protobuf.ts";
+import type { AccountLookup } from "./liveness.ts";
 import type { TokenMinter } from "./minter.ts";
-import type { BoundObjectReference, TokenRequestContent } from "./token-request-content.ts";
 
 /** Shortest and longest life of a token, s. */
 const SHORTEST = 600;
@@ -128,3 +129,64 @@ function refuseInvalid(seconds: number): void {
   if (causes.length > 0)
     throw ApiError.invalid({ kind: { group: "authentication.k8s.io", kind: "TokenRequest" }, name: "", causes });
 }
+
+// What a TokenRequest holds, whoever defines its kind.
+
+/** What a TokenRequest holds. */
+export interface TokenRequestContent {
+  readonly spec?: {
+    readonly audiences?: readonly string[];
+    readonly expirationSeconds?: number;
+    readonly boundObjectRef?: BoundObjectReference;
+  };
+  readonly status?: { readonly token?: string; readonly expirationTimestamp?: string };
+}
+
+/** With what a token is to end. */
+interface BoundObjectReference {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+// As in Kubernetes little is required, least of all of a status: clients send it empty.
+
+const texts: JsonSchema = { type: "array", items: { type: "string" } };
+
+/** `authentication.k8s.io/v1` TokenRequest: a token for a ServiceAccount, by its subresource `token`. */
+export const TokenRequest: Resource<TokenRequestContent> = new Resource<TokenRequestContent>({
+  group: "authentication.k8s.io",
+  version: "v1",
+  kind: "TokenRequest",
+  scope: "Namespaced",
+  description: "A token for a service account. It is only created; the token is in its status.",
+  schema: {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        properties: {
+          audiences: { ...texts, description: "For whom it is; none: for this server." },
+          expirationSeconds: { type: "integer", format: "int64", default: 3600, description: "600 at least." },
+          boundObjectRef: {
+            type: "object",
+            description: "The Secret with which it ends.",
+            properties: {
+              kind: { type: "string" },
+              apiVersion: { type: "string" },
+              name: { type: "string" },
+              uid: { type: "string" },
+            },
+          },
+        },
+      },
+      status: {
+        type: "object",
+        properties: { token: { type: "string" }, expirationTimestamp: { type: "string", format: "date-time" } },
+      },
+    },
+  },
+  subresources: { status: false },
+  protobuf: tokenRequestMessage,
+});

@@ -1,5 +1,14 @@
-import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import { allow, defineVirtualWorkspace, deny, type Log, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import { ApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import {
+  allow,
+  defineVirtualWorkspace,
+  deny,
+  type FollowedDependency,
+  type Log,
+  type ServerOptions,
+  type ViewDependency,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
 import {
   APIConversion,
   APIExport,
@@ -8,15 +17,23 @@ import {
   LogicalCluster,
   MASTERS_GROUP,
   Shard,
+  SYSTEM_ADMIN_CLUSTER,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
 import { type BindingContent, ClusterRole, ClusterRoleBinding, type RoleContent } from "../kinds/rbac.ts";
 import { whenLoaded } from "../serving/clusters-view.ts";
+import type { ownViews } from "../serving/listener.ts";
 import type { ShardContext } from "../state/context.ts";
+import type { Tracked } from "../state/informers/informer.ts";
 import type { Installation } from "../state/shard-registry.ts";
-import { bindingReplicatedFor, clusterReplicatedFor, roleReplicatedFor } from "./replicated-for.ts";
-import { Replicated, type ReplicatedKind } from "./replicated-kind.ts";
-import { Replication } from "./replication.ts";
+import type { ShardState } from "../state/shard-state.ts";
+import {
+  bindingReplicatedFor,
+  clusterReplicatedFor,
+  Replicated,
+  type ReplicatedKind,
+  roleReplicatedFor,
+} from "./replicated-kind.ts";
 
 /** What {@link cacheView} shows. */
 export interface CacheViewOptions {
@@ -83,3 +100,48 @@ const KINDS: readonly ReplicatedKind<object>[] = [
     }),
   },
 ] as unknown as readonly ReplicatedKind<object>[];
+
+/**
+ * What a server serves to views of its own: its logical clusters, and below `/services/cache` what the shards tell one another,
+ * since a view of one shard may be about what is on another.
+ */
+export function loopbackViews(
+  { virtualWorkspaces, impersonation }: ReturnType<typeof ownViews>,
+  options: CacheViewOptions,
+): Pick<ServerOptions, "virtualWorkspaces" | "impersonation" | "log"> {
+  return { virtualWorkspaces: [...virtualWorkspaces, cacheView(options)], impersonation, log: options.log };
+}
+
+/**
+ * What decides which ClusterRoles, ClusterRoleBindings and LogicalClusters of a shard are replicated: each other, within a
+ * logical cluster, its exports and workspace types, and the shipped roles.
+ */
+class Replication implements ViewDependency {
+  readonly #state: ShardState;
+  readonly #shown: Tracked;
+
+  /** @param shown of which kind it is asked */
+  constructor(state: ShardState, shown: Tracked) {
+    this.#state = state;
+    this.#shown = shown;
+  }
+
+  follow(_by: undefined, again: (key?: ObjectKey) => void): FollowedDependency {
+    const { rbac, logicalClusters, apiExports, workspaceTypes } = this.#state;
+    const { store } = this.#shown;
+    const inCluster = ({ cluster }: ObjectKey): void => {
+      for (const key of store.keysIn(cluster)) again(key);
+    };
+    const roles = (key: ObjectKey): void => (key.cluster === SYSTEM_ADMIN_CLUSTER ? again() : inCluster(key));
+    const stack = new DisposableStack();
+    stack.use(rbac.clusterRoles.onChangedKey(roles));
+    const others = [rbac.clusterRoleBindings, logicalClusters, apiExports, workspaceTypes];
+    for (const tracked of others) stack.use(tracked.onChangedKey(inCluster));
+    return {
+      confirm: async (request) => {
+        await Promise.all([rbac.clusterRoles, ...others].map((tracked) => tracked.confirm(request)));
+      },
+      [Symbol.dispose]: () => stack[Symbol.dispose](),
+    };
+  }
+}

@@ -1,4 +1,15 @@
-import { type Log, type Merged, merged, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
+import { type ObjectOf, WILDCARD } from "@virtual-workspaces/apimachinery";
+import {
+  type Awaitable,
+  type CacheLease,
+  type Log,
+  type Merged,
+  merged,
+  type Scope,
+  type Storage,
+  type TypedDefinition,
+  type ViewSource,
+} from "@virtual-workspaces/framework";
 import type { ShardContext } from "../state/context.ts";
 import type { Installation } from "../state/shard-registry.ts";
 
@@ -36,4 +47,25 @@ export function acrossShards<T extends object>(
     return { [Symbol.dispose]: () => undefined };
   });
   return { objects: all, [Symbol.dispose]: () => following[Symbol.dispose]() };
+}
+
+/** Objects of all logical clusters, read as one stream whichever of these is asked for: what they are is worked out once. */
+export class ReadWhole<T extends object> implements Storage<ObjectOf<T>> {
+  readonly #source: ViewSource<T>;
+
+  constructor(source: ViewSource<T>) {
+    this.#source = source;
+  }
+
+  cache(scope: Scope): Awaitable<CacheLease> {
+    return this.#source.cache(whole(scope));
+  }
+
+  shareKey(scope: Scope): string | undefined {
+    return this.#source.shareKey?.(whole(scope));
+  }
+}
+
+function whole(scope: Scope): Scope {
+  return { ...scope, cluster: WILDCARD, params: { ...scope.params, cluster: WILDCARD } };
 }

@@ -1,11 +1,21 @@
 import { CLUSTER_ANNOTATION, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { CacheLease, FollowedDependency, User, ViewDependency } from "@virtual-workspaces/framework";
-import { SYSTEM_ADMIN_CLUSTER, type Workspace } from "@virtual-workspaces/kcp";
+import {
+  type CacheLease,
+  type FollowedDependency,
+  type Identity,
+  User,
+  type ViewDependency,
+} from "@virtual-workspaces/framework";
+import {
+  CLUSTER_NAME_EXTRA,
+  SCOPES_EXTRA,
+  SYSTEM_ADMIN_CLUSTER,
+  WARRANT_EXTRA,
+  type Workspace,
+} from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../state/context.ts";
 import type { Installation } from "../state/shard-registry.ts";
-import { Entered } from "./entered.ts";
-import { readerOf } from "./reader-key.ts";
-import { Slices } from "./slices.ts";
+import { Entered, Slices } from "./entered.ts";
 
 /** Who reads the tree, as `readerKey` has it. */
 export interface TreeReader {
@@ -157,4 +167,19 @@ function gate(
 ): string {
   if (spec.cluster !== undefined && spec.cluster !== "") return spec.cluster;
   return spec.mount === undefined ? "" : parent;
+}
+
+/** What of a user's extras authorization looks at. What else there is differs from one token to the next. */
+const DECIDING: readonly string[] = [CLUSTER_NAME_EXTRA, SCOPES_EXTRA, WARRANT_EXTRA];
+
+/** All of a user that decides which workspaces they may enter, as text: users of equal texts may enter the same. */
+export function readerKey({ name, groups, extra }: Identity): string {
+  const extras = DECIDING.filter((key) => Object.hasOwn(extra, key)).map((key) => [key, extra[key]] as const);
+  return JSON.stringify([name, [...new Set(groups)].sort(), extras]);
+}
+
+/** The user that {@link readerKey} made a text of. */
+function readerOf(key: string): User {
+  const [name, groups, extras] = JSON.parse(key) as [string, string[], [string, string[]][]];
+  return new User({ name, groups, extra: Object.fromEntries(extras) });
 }

@@ -18,8 +18,8 @@ import { SubjectAccessReviews } from "../reviews/access-reviews.ts";
 import { whenLoaded } from "../serving/clusters-view.ts";
 import type { Installation } from "../state/shard-registry.ts";
 import { acrossShards } from "./merged-kind.ts";
-import { ReadWhole } from "./read-whole.ts";
-import { readerKey } from "./reader-key.ts";
+import { ReadWhole } from "./merged-kind.ts";
+import { readerKey } from "./tree-access.ts";
 import { TreeAccess, type TreeReader } from "./tree-access.ts";
 
 /** What {@link treeView} shows. */

@@ -2,15 +2,12 @@ import { ApiError, type GroupResource, isApiError, type KubeObject, WILDCARD } f
 import type { PassedHandlers, RawRequest, Resource, ServedResource } from "@virtual-workspaces/framework";
 import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { Exports, placeOf } from "../bindings/exports/exports.ts";
-import type { BoundPair } from "../bindings/served/bound-pair.ts";
+import type { BoundPair } from "../bindings/served/own-kind.ts";
 import type { ShardContext } from "../state/context.ts";
-import { notRunning } from "../state/shard-registry.ts";
 import { read } from "../state/modify.ts";
-import { type Backend, Backends, type OtherServers } from "./backends.ts";
-import { chosenURL } from "./choose.ts";
-import { discoveredVerbs } from "./discovery.ts";
-import { endpointsOf, NoEndpoints } from "./endpoints.ts";
-import { withoutIdentity } from "./path.ts";
+import { notRunning } from "../state/shard-registry.ts";
+import { type Backend, Backends, discoveredVerbs, type OtherServers } from "./backends.ts";
+import { chosenURL, endpointsOf, NoEndpoints } from "./endpoints.ts";
 
 type Storage = NonNullable<NonNullable<APIExport["spec"]>["resources"]>[number]["storage"];
 type Virtual = NonNullable<NonNullable<Storage>["virtual"]>;
@@ -151,4 +148,18 @@ export class VirtualStorage implements AsyncDisposable {
     const root = this.#shard.installation.shard(ROOT_SHARD);
     return root?.state.shards.store.get({ cluster: ROOT_CLUSTER, namespace: "", name })?.metadata.labels ?? {};
   }
+}
+
+/**
+ * The path of a resource request without the identity of the resource, `widgets:3f2a`, by which only shards and those who are allowed
+ * everything ask. Objects may have a colon in their names.
+ */
+function withoutIdentity(
+  tail: string,
+  { plural, identity }: { readonly plural: string; readonly identity: string },
+): string {
+  if (identity === "") return tail;
+  const segments = tail.split("/");
+  const at = segments.findIndex((segment) => decodeURIComponent(segment) === `${plural}:${identity}`);
+  return at === -1 ? tail : segments.with(at, plural).join("/");
 }

@@ -22,7 +22,7 @@ import type { IsAllowed } from "../authz/access.ts";
 import { bindOwner } from "./logical-cluster/owner-binding.ts";
 import { begun, phaseOf } from "./model/phases.ts";
 import { ownerText, ownerUser } from "./model/owner.ts";
-import { initializersOf } from "./model/holders.ts";
+import { initializersOf } from "./model/workspace-types.ts";
 import { WorkspaceTypes } from "./model/workspace-types.ts";
 
 /** What home workspaces are made with, on the root shard. */

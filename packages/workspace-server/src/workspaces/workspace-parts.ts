@@ -5,7 +5,7 @@ import { logicalClusterController } from "./logical-cluster/logical-cluster-cont
 import { ownerBindingController, type RoleBindings } from "./logical-cluster/owner-binding.ts";
 import { universalInitializer } from "./logical-cluster/universal-initializer.ts";
 import { together } from "../controllers/shard-controllers.ts";
-import { partitionSetController } from "./topology/partition-set-controller.ts";
+import { partitionSetController } from "./topology/partition-sets.ts";
 import { workspaceTypeController } from "./topology/workspace-type-urls.ts";
 import { type WorkspaceOptions, workspaceController } from "./workspace/workspace-controller.ts";
 

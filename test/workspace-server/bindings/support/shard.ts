@@ -23,7 +23,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { Bindings } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
-import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/relabel.ts";
+import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/claim-labels.ts";
 import { CrdController } from "../../../../packages/workspace-server/src/crds/controller/controller.ts";
 import { admitInOrder } from "../../../../packages/workspace-server/src/state/admission.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";

@@ -5,7 +5,7 @@ import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { shardAuthorizer } from "../../../../packages/workspace-server/src/authz/authorizer.ts";
 import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-server/src/kinds/rbac.ts";
-import { authorizerState } from "../../../../packages/workspace-server/src/shards/authorizer-state.ts";
+import { authorizerState } from "../../../../packages/workspace-server/src/shards/shard-authorizer-state.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
 import type { Installation } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";

@@ -15,9 +15,9 @@ import {
 import type { ShardState } from "../../state/shard-state.ts";
 import type { IsAllowed } from "../../authz/access.ts";
 import type { ExportReference, Exports } from "../exports/exports.ts";
-import { bindAttributes } from "../exports/bind-access.ts";
-import { withPath } from "../exports/path-annotation.ts";
-import { forbidden, refusedFor } from "../exports/refusals.ts";
+import { bindAttributes } from "../exports/exports.ts";
+import { withPath } from "../exports/admit-exports.ts";
+import { forbidden, refusedFor } from "../exports/admit-exports.ts";
 
 /** What admission of bindings asks. */
 export interface BindingAdmissionOptions {

@@ -7,17 +7,15 @@ import {
   LogicalCluster,
   RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import type { CrdContent, CustomResourceDefinition } from "../../crds/definition/definition.ts";
+import type { CrdContent, CrdNames, CustomResourceDefinition } from "../../crds/definition/definition.ts";
+import type { Tracked } from "../../state/informers/informer.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
-import type { Tracked } from "../../state/informers/informer.ts";
 import { type Exports, exportText } from "../exports/exports.ts";
 import { type BoundCrds, namesOf, UnboundableSchema } from "../served/bound-crds.ts";
 import { EXPORT_VALID, INITIAL_BINDING, type StatusDraft, UP_TO_DATE } from "./draft.ts";
-import { holdersIn } from "./lock-holders.ts";
-import { cleanedLocks, formatConflicts, formatLocks, type Lock, lockKey, takeLocks } from "./locks.ts";
-import { namingConflict } from "./bound-name.ts";
+import { cleanedLocks, formatConflicts, formatLocks, holdersIn, type Lock, lockKey, takeLocks } from "./locks.ts";
 
 /** What binding asks, and writes. */
 export interface BinderOptions {
@@ -199,4 +197,17 @@ function nameOf(crd: CustomResourceDefinition, by: APIBinding | undefined): stri
   const { path = "", name } = by.spec.reference.export ?? { name: "" };
   const to = path === "" ? `local APIExport ${JSON.stringify(name)}` : `APIExport ${path}:${name}`;
   return `APIBinding ${JSON.stringify(by.metadata.name)} bound to ${to}`;
+}
+
+/** Why names cannot be had beside those of another kind of the group, in kcp's words; `undefined` if they can. */
+function namingConflict(incoming: CrdNames, existing: CrdNames): string | undefined {
+  const names = new Set([existing.plural, existing.singular ?? "", ...(existing.shortNames ?? [])]);
+  const kinds = new Set([existing.kind, existing.listKind ?? ""]);
+  const { plural, singular = "", shortNames = [], kind, listKind = "" } = incoming;
+  const refused = (field: string, value: string): string => `spec.names.${field}=${value} is forbidden`;
+  if (names.has(plural)) return refused("plural", plural);
+  if (singular !== "" && names.has(singular)) return refused("singular", singular);
+  if (shortNames.some((name) => names.has(name))) return refused("shortNames", `[${shortNames.join(" ")}]`);
+  if (kinds.has(kind)) return refused("kind", kind);
+  return listKind !== "" && kinds.has(listKind) ? refused("listKind", listKind) : undefined;
 }

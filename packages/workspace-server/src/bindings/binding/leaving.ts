@@ -3,10 +3,10 @@ import { type CacheLease, decodeObject, type Encoded } from "@virtual-workspaces
 import { type APIBinding, clusterOf } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { ShardState } from "../../state/shard-state.ts";
-import { objectsOf } from "../claims/relabel.ts";
+import { objectsOf } from "../claims/claim-labels.ts";
 import type { Exports } from "../exports/exports.ts";
 import type { BoundKinds } from "../served/bound-kinds.ts";
-import { type BoundPair, pairsOf } from "../served/bound-pair.ts";
+import { type BoundPair, pairsOf } from "../served/own-kind.ts";
 
 /** What taking bound objects away asks. */
 export interface LeavingOptions {

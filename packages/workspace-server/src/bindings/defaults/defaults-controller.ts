@@ -4,26 +4,30 @@ import type { Log } from "@virtual-workspaces/framework";
 import {
   API_BINDINGS_INITIALIZER,
   clusterOf,
+  LogicalCluster,
   type LogicalCluster as LogicalClusterObject,
+  ROOT_CLUSTER,
+  TypeFault,
   type TypesOf,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import type { IsAllowed } from "../../authz/access.ts";
+import { UNIVERSAL_BINDINGS } from "../../bootstrap/root-objects.ts";
+import { follow } from "../../controllers/sources.ts";
+import type { Known } from "../../controllers/shard-controllers.ts";
+import type { OwnServices } from "../../loopback/own-services.ts";
 import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
-import type { OwnServices } from "../../loopback/own-services.ts";
-import type { IsAllowed } from "../../authz/access.ts";
 import { OWNER_BINDING } from "../../workspaces/logical-cluster/owner-binding.ts";
+import { UNIVERSAL_INITIALIZER } from "../../workspaces/model/workspace-types.ts";
 import type { Exports } from "../exports/exports.ts";
-import { follow } from "../../controllers/follow.ts";
-import type { Known } from "../../controllers/known.ts";
-import { BoundByDefault } from "./bound.ts";
-import { catchUp } from "./catch-up.ts";
-import { initialize } from "./initialize.ts";
-import { maintain } from "./maintain.ts";
-import { isOlder } from "./older.ts";
+import { BoundByDefault } from "./default-bindings.ts";
+import { initialize, maintain } from "./initialize.ts";
 import { OwnSetup, type Setup } from "./setup.ts";
 import { ViewSetup } from "./view-setup.ts";
+import type { DefaultExport } from "./default-bindings.ts";
 
 /** What making default bindings asks. */
 export interface DefaultBindingsOptions {
@@ -191,4 +195,75 @@ export class DefaultBindings implements ShardPart {
     if (bound.isUnknown(key.cluster, bound.wantedBy(there))) this.#unknown.add(key.cluster);
     else await maintain(this.#options, key, there);
   }
+}
+
+/** What {@link catchUp} needs. */
+interface CatchUpOptions {
+  readonly objects: ShardObjects;
+  readonly exports: Exports;
+  readonly bound: BoundByDefault;
+}
+
+/** Gives a workspace that {@link isOlder} what it would have been given, had it been made today, or had before. It looks the same then. */
+async function catchUp(
+  { objects, exports, bound }: CatchUpOptions,
+  key: ObjectKey,
+  there: LogicalClusterObject,
+): Promise<void> {
+  const wanted = isUniversal(there) ? bound.wantedBy(there) : ONCE_EVERYWHERE;
+  if (wanted instanceof TypeFault || wanted.length === 0) return;
+  const isNew = isUniversal(there) && there.status?.phase === "Initializing";
+  if (!isNew) {
+    for (const each of wanted) {
+      const found = exports.find(each, key.cluster);
+      if (found === undefined) return;
+      if (!bound.has(key.cluster, each)) await bound.ensure(key, { wanted: each, found, own: true });
+    }
+  }
+  await modify(objects.of(LogicalCluster), key, (current) => {
+    if (!isOlder(current, exports)) return undefined;
+    const { metadata, spec, status = {} } = current;
+    if (!isUniversal(current))
+      return {
+        ...current,
+        metadata: { ...metadata, annotations: { ...metadata.annotations, [GIVEN_ANNOTATION]: "true" } },
+      };
+    const withIt = (names: readonly string[] = []): string[] => [...names, API_BINDINGS_INITIALIZER];
+    return {
+      ...current,
+      spec: { ...spec, initializers: withIt(spec.initializers) },
+      status: isNew ? { ...status, initializers: withIt(status.initializers) } : status,
+    };
+  });
+}
+
+/** On logical clusters of other types that have been given what they had before. */
+const GIVEN_ANNOTATION = "virtual-workspaces.io/universal-bindings-given";
+
+/** What the type `universal` binds: every workspace had it, whatever its type, before it came by exports. */
+const ONCE_EVERYWHERE: readonly DefaultExport[] = UNIVERSAL_BINDINGS.map(({ path, export: name }) => ({
+  path,
+  name,
+}));
+
+/** Of the type `universal` or one that extends it. */
+function isUniversal({ spec }: LogicalCluster): boolean {
+  return spec.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
+}
+
+/**
+ * Whether a workspace was made before there were exports in `root`, and has not been given what they bring. One of `universal`
+ * has the initializer as soon as it has; of another type, which need not bind anything, its age says it, and a mark that it
+ * was given: whoever deletes the bindings then is not given them again.
+ */
+function isOlder(there: LogicalCluster, exports: Exports): boolean {
+  const { metadata, spec } = there;
+  if (isUniversal(there)) return spec.initializers?.includes(API_BINDINGS_INITIALIZER) !== true;
+  const cluster = clusterOf(there);
+  if (cluster === ROOT_CLUSTER || metadata.annotations?.[GIVEN_ANNOTATION] !== undefined) return false;
+  const { creationTimestamp: made } = metadata;
+  return ONCE_EVERYWHERE.some((each) => {
+    const { creationTimestamp: since } = exports.find(each, cluster)?.metadata ?? {};
+    return typeof made === "string" && typeof since === "string" && made < since;
+  });
 }

@@ -1,15 +1,22 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   API_BINDINGS_INITIALIZER,
+  APIBinding,
   deleteCondition,
   type LogicalCluster as LogicalClusterObject,
   markFalse,
+  markTrue,
   TypeFault,
+  type TypesOf,
+  typesFrom,
+  WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import { modify } from "../../state/modify.ts";
+import type { ShardObjects } from "../../state/objects.ts";
 import type { Exports } from "../exports/exports.ts";
-import type { BoundByDefault } from "./bound.ts";
-import type { Setup } from "./setup.ts";
-import type { DefaultExport as Wanted } from "./wanted.ts";
+import { type BoundByDefault, nameOf, specTo } from "./default-bindings.ts";
+import { modifyStatus, type Setup } from "./setup.ts";
+import { defaultExports, type DefaultExport } from "./default-bindings.ts";
 
 /** What {@link initialize} needs. */
 export interface InitializeOptions {
@@ -65,7 +72,7 @@ export async function initialize(
 async function make(
   { setup, exports }: InitializeOptions,
   there: LogicalClusterObject,
-  { key, wanted }: { readonly key: ObjectKey; readonly wanted: Wanted },
+  { key, wanted }: { readonly key: ObjectKey; readonly wanted: DefaultExport },
 ): Promise<string | undefined> {
   const found = exports.find(wanted, key.cluster);
   if (found === undefined) return "unable to complete initialization: unable to find at least 1 APIExport";
@@ -80,5 +87,50 @@ function say(
   return setup.changeStatus(key, (status) => ({
     ...status,
     conditions: markFalse(status.conditions, { type: INITIALIZED, ...fault }, now()),
+  }));
+}
+
+/** What {@link maintain} needs. */
+interface MaintainOptions {
+  readonly objects: ShardObjects;
+  readonly exports: Exports;
+  readonly bound: BoundByDefault;
+  readonly typesOf: TypesOf;
+  readonly now: () => Date;
+}
+
+const RECONCILED = "APIBindingsReconciled";
+
+/** Makes and puts right, as the server, what those of a workspace's types bind that say `Maintain`. @throws TypeFault */
+export async function maintain(
+  { bound, exports, objects, typesOf, now }: MaintainOptions,
+  key: ObjectKey,
+  there: LogicalClusterObject,
+): Promise<void> {
+  const type = there.metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
+  if (type === undefined) return;
+  const types = typesFrom(type, typesOf).filter(({ spec }) => spec?.defaultAPIBindingLifecycle === "Maintain");
+  const wanted = defaultExports(types);
+  if (wanted.length === 0) return;
+  for (const each of wanted) {
+    const found = exports.find(each, key.cluster);
+    if (found === undefined) continue;
+    const name = nameOf(key.cluster, each);
+    const to = { wanted: each, found, own: false };
+    await bound.ensure(key, to);
+    await modify(objects.of(APIBinding), { ...key, name }, (binding) => ({ ...binding, spec: specTo(to) }));
+  }
+  const pending = bound.pending(key.cluster, wanted);
+  const message = `APIBinding(s) not yet fully reconciled: ${pending.join(", ")}`;
+  await modifyStatus(objects, key, (status) => ({
+    ...status,
+    conditions:
+      pending.length === 0
+        ? markTrue(status.conditions, RECONCILED, now())
+        : markFalse(
+            status.conditions,
+            { type: RECONCILED, reason: "WaitingOnAPIBindings", severity: "Info", message },
+            now(),
+          ),
   }));
 }

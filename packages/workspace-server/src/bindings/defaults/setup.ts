@@ -1,11 +1,11 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { User } from "@virtual-workspaces/framework";
-import { clusterOf, type LogicalCluster as LogicalClusterObject } from "@virtual-workspaces/kcp";
-import type { ShardObjects } from "../../state/objects.ts";
+import { clusterOf, LogicalCluster, type LogicalCluster as LogicalClusterObject } from "@virtual-workspaces/kcp";
 import type { IsAllowed } from "../../authz/access.ts";
-import { bindAttributes } from "../exports/bind-access.ts";
-import { type BoundByDefault, type Found, nameOf } from "./bound.ts";
-import { modifyStatus, type Status } from "./status.ts";
+import { modify } from "../../state/modify.ts";
+import type { ShardObjects } from "../../state/objects.ts";
+import { bindAttributes } from "../exports/exports.ts";
+import { type BoundByDefault, type Found, nameOf } from "./default-bindings.ts";
 
 /** By what a workspace gets its bindings while it is set up. */
 export interface Setup {
@@ -58,4 +58,16 @@ function creatorOf({ spec: { createdBy } }: LogicalClusterObject): User | undefi
   if (createdBy === undefined) return undefined;
   const { username: name = "", uid = "", groups = [], extra = {} } = createdBy;
   return new User({ name, uid, groups, extra });
+}
+
+/** What a LogicalCluster says of itself. */
+export type Status = NonNullable<LogicalClusterObject["status"]>;
+
+/** Changes what a LogicalCluster says of itself, unless it is gone. */
+export async function modifyStatus(
+  objects: ShardObjects,
+  key: ObjectKey,
+  change: (status: Status) => Status,
+): Promise<void> {
+  await modify(objects.of(LogicalCluster), key, (there) => ({ ...there, status: change(there.status ?? {}) }));
 }

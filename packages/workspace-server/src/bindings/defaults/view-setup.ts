@@ -12,9 +12,9 @@ import {
 } from "@virtual-workspaces/kcp";
 import { logicalClusterKey } from "../../state/shard-state.ts";
 import type { OwnServices } from "../../loopback/own-services.ts";
-import { type Found, nameOf, specTo } from "./bound.ts";
+import { type Found, nameOf, specTo } from "./default-bindings.ts";
 import type { Setup } from "./setup.ts";
-import type { Status } from "./status.ts";
+import type { Status } from "./setup.ts";
 
 /** The view of workspaces that are set up. */
 const INITIALIZING_VIEW = "initializingworkspaces";

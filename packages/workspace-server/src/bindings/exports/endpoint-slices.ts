@@ -16,15 +16,13 @@ import {
   type Partition,
   type APIExportEndpointSlice as Slice,
 } from "@virtual-workspaces/kcp";
+import { follow } from "../../controllers/sources.ts";
 import type { ShardContext, ShardPart } from "../../state/context.ts";
+import type { Tracked } from "../../state/informers/informer.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import type { ShardState } from "../../state/shard-state.ts";
-import type { Tracked } from "../../state/informers/informer.ts";
-import { type Exports, exportText, placeOf } from "./exports.ts";
-import { follow } from "../../controllers/follow.ts";
-import { selectorText } from "./selector-text.ts";
-import { exportURL, publishedShards } from "./urls.ts";
+import { type Exports, exportText, exportURL, placeOf, publishedShards } from "./exports.ts";
 
 type Held<Kind> = Kind extends { readonly type?: (object: infer Content) => unknown } ? Content : never;
 type Status = NonNullable<Slice["status"]>;
@@ -238,4 +236,23 @@ function setEndpoints(status: Status, slice: Slice, urls: readonly string[]): vo
 
 function pathOf({ metadata }: APIExport, cluster: string): string {
   return metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
+}
+
+/** A selector as one text, requirements in the order of their keys (metav1.LabelSelectorAsSelector, printed). */
+function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): string {
+  const requirements = [
+    ...Object.entries(matchLabels).map(([key, value]) => [key, `${key}=${value}`] as const),
+    ...matchExpressions.map(({ key, operator, values = [] }) => [key, expression(key, operator, values)] as const),
+  ];
+  return requirements
+    .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+    .map(([, text]) => text)
+    .join(",");
+}
+
+function expression(key: string, operator: string, values: readonly string[]): string {
+  const list = `(${[...values].sort().join(",")})`;
+  if (operator === "In") return `${key} in ${list}`;
+  if (operator === "NotIn") return `${key} notin ${list}`;
+  return operator === "Exists" ? key : `!${key}`;
 }

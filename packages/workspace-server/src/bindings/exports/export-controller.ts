@@ -18,9 +18,9 @@ import { ensure, modify, read } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import type { Tracked } from "../../state/informers/informer.ts";
-import { follow } from "../../controllers/follow.ts";
+import { follow } from "../../controllers/sources.ts";
 import type { Identities, SecretContent } from "./identity.ts";
-import { exportURL, publishedShards } from "./urls.ts";
+import { exportURL, publishedShards } from "./exports.ts";
 
 /** What the controller of exports is made of. */
 export interface ExportControllerOptions {

@@ -8,7 +8,7 @@ import {
   SCHEMA_NAME_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { withDefaults } from "../../crds/definition/defaults.ts";
+import { withDefaults } from "../../crds/definition/definition.ts";
 import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition/definition.ts";
 import { ensure, remove } from "../../state/modify.ts";
 import type { Tracked } from "../../state/informers/informer.ts";

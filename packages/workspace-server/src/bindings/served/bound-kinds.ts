@@ -9,7 +9,7 @@ import { LiveKind } from "../../crds/served/live-kind.ts";
 import { boundKeySpace } from "../../state/key-spaces.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import { type BoundCrds, namesOf } from "./bound-crds.ts";
-import { type BoundPair, boundPairs, pairsOf, pairText } from "./bound-pair.ts";
+import { type BoundPair, boundPairs, pairsOf, pairText } from "./own-kind.ts";
 import { type BoundKind, type FindOwnKind, type ServeElsewhere, servedElsewhere, servedOwn } from "./own-kind.ts";
 
 /** What serving bound resources needs. */

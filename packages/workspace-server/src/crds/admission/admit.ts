@@ -1,10 +1,22 @@
-import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  isRecognizedFormat,
+  type JsonSchema,
+  type KubeObject,
+  quote,
+} from "@virtual-workspaces/apimachinery";
 import type { AdmitRequest } from "@virtual-workspaces/framework";
-import { initialStatus, withDefaults, withStorageVersion } from "../definition/defaults.ts";
-import type { CrdContent, CrdStatus, CustomResourceDefinition } from "../definition/definition.ts";
+import {
+  type CrdContent,
+  type CrdSpec,
+  type CrdStatus,
+  type CustomResourceDefinition,
+  initialStatus,
+  withDefaults,
+  withStorageVersion,
+} from "../definition/definition.ts";
+import { createProblems, statusProblems, updateProblems } from "./crd-problems.ts";
 import { decodeCrd } from "./spec.ts";
-import { createProblems, statusProblems, updateProblems } from "./problems.ts";
-import { schemaWarnings } from "./warnings.ts";
 
 const KIND = { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" };
 
@@ -48,4 +60,34 @@ function reserved({ metadata }: CustomResourceDefinition, group: string): ApiErr
 
 function refusal({ metadata }: CustomResourceDefinition, causes: ReturnType<typeof statusProblems>): ApiError {
   return ApiError.invalid({ kind: KIND, name: metadata.name ?? metadata.generateName ?? "", causes });
+}
+
+/** What Kubernetes warns of in schemas that it takes; of what was so before it is silent. */
+function schemaWarnings(spec: CrdSpec, before: CrdSpec | undefined): string[] {
+  const known = new Set(before === undefined ? [] : findings(before));
+  return findings(spec).filter((text) => !known.has(text));
+}
+
+function findings({ versions }: CrdSpec): string[] {
+  const formats: string[] = [];
+  const sets = new Set<string>();
+  for (const { schema } of versions)
+    for (const one of everySchema(schema?.openAPIV3Schema)) {
+      const { format = "", type = "", items } = one;
+      if (format !== "" && !isRecognizedFormat(format, type)) formats.push(`unrecognized format ${quote(format)}`);
+      if (one["x-kubernetes-list-type"] === "set" && (items?.type === "object" || items?.type === "array"))
+        sets.add(
+          `x-kubernetes-list-type: set for items of type ${quote(items.type)} is not supported by server-side apply or CEL validation rules`,
+        );
+    }
+  return [...formats, ...[...sets].sort()];
+}
+
+function* everySchema(schema: JsonSchema | undefined): Generator<JsonSchema, void> {
+  if (schema === undefined) return;
+  yield schema;
+  const { items, allOf = [], anyOf = [], oneOf = [], not, properties = {}, additionalProperties: rest } = schema;
+  const below = [items, ...allOf, ...anyOf, ...oneOf, not, ...Object.values(properties)];
+  for (const child of below) yield* everySchema(child);
+  if (typeof rest === "object") yield* everySchema(rest);
 }

@@ -1,18 +1,16 @@
 import {
   equalJson,
+  fieldDuplicate,
   fieldInvalid,
   fieldRequired,
+  fieldTooMany,
   type JsonSchema,
   OMITTED_VALUE,
+  resolveFieldPath,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { schemaProblems } from "@virtual-workspaces/framework";
-import type { CrdSpec, CrdVersion } from "../definition/definition.ts";
-import { columnProblems } from "./columns.ts";
-import { labelCause } from "./label.ts";
-import { subresourceProblems } from "./paths.ts";
-import { selectableProblems } from "./selectable.ts";
-import type { SharedFields } from "./shared-fields.ts";
+import type { CrdColumn, CrdSelectableField, CrdSpec, CrdSubresources, CrdVersion } from "../definition/definition.ts";
 
 type Causes = Generator<StatusCause, void>;
 
@@ -130,4 +128,122 @@ export function* versionsProblems({ versions = [] }: CrdSpec): Causes {
   // In Kubernetes' internal form the first one has a name of its own.
   const [first] = versions;
   if (first !== undefined && first.name !== "") yield* labelCause("spec.version", first.name);
+}
+
+const TYPES = ["boolean", "date", "integer", "number", "string"];
+const FORMATS = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
+
+/** What is wrong with a printer column (ValidateCustomResourceColumnDefinition). */
+function* columnProblems(column: CrdColumn, path: string): Generator<StatusCause, void> {
+  const { name, type, format = "", jsonPath } = column;
+  const types = `must be one of ${TYPES.join(",")}`;
+  if (name === "") yield fieldRequired(`${path}.name`);
+  if (type === "") yield fieldRequired(`${path}.type`, types);
+  else if (!TYPES.includes(type)) yield fieldInvalid(`${path}.type`, type, types);
+  if (format !== "" && !FORMATS.includes(format))
+    yield fieldInvalid(`${path}.format`, format, `must be one of ${FORMATS.join(",")}`);
+  // The field has this name in Go, which Kubernetes' messages use.
+  if (jsonPath === "") yield fieldRequired(`${path}.JSONPath`);
+  else yield* pathProblems(jsonPath, `${path}.JSONPath`);
+}
+
+/** How many fields of a version selectors may name. */
+const MOST = 8;
+
+const SCALAR =
+  "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
+
+/** What is wrong with selectable fields (ValidateCustomResourceSelectableFields). `unchanged`: there were as many before. */
+function* selectableProblems(
+  fields: readonly CrdSelectableField[],
+  { schema, path, unchanged }: { readonly schema: JsonSchema; readonly path: string; readonly unchanged: boolean },
+): Generator<StatusCause, void> {
+  const known = new Set<string>();
+  for (const [at, { jsonPath }] of fields.entries()) {
+    const field = `${path}[${at}].jsonPath`;
+    if (jsonPath === "") {
+      yield fieldRequired(field);
+      continue;
+    }
+    const found = resolveFieldPath(jsonPath, schema, { brackets: false });
+    if (typeof found === "string") {
+      yield fieldInvalid(field, jsonPath, `is an invalid path: ${found}`);
+      continue;
+    }
+    if (/^metadata(?![^.[])/.test(found.path))
+      yield fieldInvalid(field, jsonPath, "must not point to fields in metadata");
+    if (!["string", "boolean", "integer"].includes(found.schema?.type ?? ""))
+      yield fieldInvalid(field, jsonPath, SCALAR);
+    if (known.has(found.path)) yield fieldDuplicate(field, jsonPath);
+    known.add(found.path);
+  }
+  if (known.size > MOST && !unchanged) yield fieldTooMany(path, known.size, MOST);
+}
+
+const RULE =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+/** Why a text is no DNS-1035 label (at most 63 bytes), in apimachinery's words; empty when it is one. */
+function labelProblems(text: string): string[] {
+  const problems = Buffer.byteLength(text) > 63 ? ["must be no more than 63 characters"] : [];
+  if (!/^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(text)) problems.push(RULE);
+  return problems;
+}
+
+/** The same as one cause, or none. */
+export function* labelCause(field: string, text: string, prefix = ""): Generator<StatusCause, void> {
+  const problems = labelProblems(prefix === "" ? text : text.toLowerCase());
+  if (problems.length > 0) yield fieldInvalid(field, text, prefix + problems.join(","));
+}
+
+/** What a version says that Kubernetes' own form of a definition may say once for all. */
+type SharedField = "schema" | "subresources" | "additionalPrinterColumns" | "selectableFields";
+
+/**
+ * Which fields are equal in all versions: Kubernetes checks a definition in its internal form, which has these beside the
+ * versions, and so names them there in its messages (`spec.validation`, for a schema).
+ */
+type SharedFields = { readonly [Field in SharedField]: boolean };
+
+export function sharedFields({ versions = [] }: Pick<CrdSpec, "versions">): SharedFields {
+  const [first, ...others] = versions;
+  const shared = (field: SharedField): boolean =>
+    first !== undefined && others.every((version) => equalJson(plain(version, field), plain(first, field)));
+  return {
+    schema: shared("schema"),
+    subresources: shared("subresources"),
+    additionalPrinterColumns: shared("additionalPrinterColumns"),
+    selectableFields: shared("selectableFields"),
+  };
+}
+
+function plain(version: CrdVersion, field: SharedField): unknown {
+  return version[field] ?? null;
+}
+
+/** What is wrong with the beginning of a JSON path: all that Kubernetes looks at. */
+function* pathProblems(path: string, field: string): Causes {
+  if (!path.startsWith(".")) yield fieldInvalid(field, path, "must be a simple json path starting with .");
+}
+
+/** What is wrong with where replicas are (ValidateCustomResourceDefinitionSubresources). */
+function* subresourceProblems({ scale }: CrdSubresources, path: string): Causes {
+  if (scale === undefined) return;
+  yield* scaleProblems(scale.specReplicasPath, { field: `${path}.scale.specReplicasPath`, below: [".spec"] });
+  yield* scaleProblems(scale.statusReplicasPath, { field: `${path}.scale.statusReplicasPath`, below: [".status"] });
+  const { labelSelectorPath = "" } = scale;
+  const selector = { field: `${path}.scale.labelSelectorPath`, below: [".spec", ".status"] };
+  if (labelSelectorPath !== "") yield* scaleProblems(labelSelectorPath, selector);
+}
+
+function* scaleProblems(
+  path: string,
+  { field, below }: { readonly field: string; readonly below: readonly string[] },
+): Causes {
+  if (path === "") yield fieldRequired(field);
+  else if (!path.startsWith(".")) yield* pathProblems(path, field);
+  else if (!below.some((part) => path.startsWith(`${part}.`))) {
+    const either = below.length > 1 ? "either " : "";
+    yield fieldInvalid(field, path, `should be a json path under ${either}${below.join(" or ")}`);
+  }
 }

@@ -12,8 +12,8 @@ import {
   type TypedDefinition,
 } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { withCondition } from "./conditions.ts";
-import { initialStatus, withStorageVersion } from "./defaults.ts";
+import { withCondition } from "./definition.ts";
+import { initialStatus, withStorageVersion } from "./definition.ts";
 import { CLEANUP_FINALIZER, type CrdContent, type CustomResourceDefinition } from "./definition.ts";
 
 /** CustomResourceDefinitions as they are kept. */

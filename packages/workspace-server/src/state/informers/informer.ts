@@ -5,7 +5,7 @@ import type { PersistentCollection } from "@virtual-workspaces/store";
 import { Arriving } from "./initial-read.ts";
 import { type Indexers, textOfKey } from "./key-index.ts";
 import { scopeOf } from "../modify.ts";
-import { Pace } from "./pace.ts";
+import { Pace } from "./initial-read.ts";
 import { Told } from "./object-cache.ts";
 
 /** Where the objects of a kind come from: a collection, of all logical clusters. */

@@ -1,9 +1,9 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Keyed, SourceHandlers } from "@virtual-workspaces/client";
 import type { Encoded } from "@virtual-workspaces/framework";
-import { Decoded } from "./decoded-objects.ts";
+import { Decoded } from "./lister.ts";
 import { FiledKeys, type Indexers } from "./key-index.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "./initial-read.ts";
 import { type TrackedStore, trackedStore } from "./lister.ts";
 
 /**

@@ -7,9 +7,9 @@ import {
   type WorkspaceType,
   type WorkspaceTypeSpec,
 } from "@virtual-workspaces/kcp";
-import { joined } from "../model/keys.ts";
+import { joined } from "../model/workspace-types.ts";
 import { type AdmissionContext, refused, writtenCluster } from "./admission-context.ts";
-import { readiness } from "./ready.ts";
+import { readiness } from "./admission-context.ts";
 
 /** An entry of a type's `defaultAPIBindings`. */
 type DefaultBinding = NonNullable<WorkspaceTypeSpec["defaultAPIBindings"]>[number];

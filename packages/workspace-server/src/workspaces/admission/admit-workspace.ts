@@ -1,13 +1,27 @@
-import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { isDeepStrictEqual } from "node:util";
+import {
+  fieldInvalid,
+  formatCause,
+  isApiError,
+  isJsonObject,
+  parseApiVersion,
+  quote,
+} from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
-import { OWNER_ANNOTATION, REQUIRED_GROUPS_ANNOTATION, type Workspace } from "@virtual-workspaces/kcp";
+import {
+  LogicalCluster,
+  OWNER_ANNOTATION,
+  REQUIRED_GROUPS_ANNOTATION,
+  type Workspace,
+  type WorkspaceMount,
+  type WorkspaceSpec,
+  WorkspaceType,
+} from "@virtual-workspaces/kcp";
+import type { AskedAccess } from "../../authz/access.ts";
+import type { Installation } from "../../state/shard-registry.ts";
 import { ownerText } from "../model/owner.ts";
-import { type AdmissionContext, isPrivileged, refused } from "./admission-context.ts";
-import { freshly } from "./fresh.ts";
-import { checkMount } from "./mount.ts";
-import { readiness } from "./ready.ts";
+import { type AdmissionContext, isPrivileged, readiness, refused, writtenCluster } from "./admission-context.ts";
 import { TypeAdmission } from "./admitted-types.ts";
-import { checkWorkspaceUpdate } from "./workspace-update.ts";
 
 /**
  * The rules about Workspaces (kcp's plugins `tenancy.kcp.io/Workspace` and `tenancy.kcp.io/WorkspaceTypeExists`): who made
@@ -78,4 +92,123 @@ function checkCreate({ spec }: Workspace, request: AdmitRequest): void {
     if (!ref[field]) throw refused(request, `spec.mount.${field} must be set`);
   }
   if (!privileged && spec.type !== undefined) throw refused(request, "spec.type cannot be set for mounted workspaces");
+}
+
+/**
+ * Does something that is refused where it finds nothing, once more if it is, with all that was written before: what is
+ * followed may be a moment behind. In kcp, whoever uses a type that was just made has to try again by themselves.
+ */
+async function freshly<R>(
+  installation: Installation,
+  request: AdmitRequest,
+  attempt: () => R | Promise<R>,
+): Promise<R> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isApiError(error) || error.code !== 403) throw error;
+    await catchUp(installation, request.signal);
+    return attempt();
+  }
+}
+
+async function catchUp({ shards }: Installation, signal: AbortSignal): Promise<void> {
+  await Promise.all(
+    shards.flatMap(({ objects }) =>
+      // Logical clusters that are read as they are asked for are no older than the request.
+      [...(objects.isWhole ? [objects.of(LogicalCluster)] : []), objects.of(WorkspaceType)].map(async (collection) => {
+        using lease = await collection.cache();
+        await lease.confirm?.({ signal });
+      }),
+    ),
+  );
+}
+
+/**
+ * Checks that whoever mounts a workspace may read what it is mounted by: that is read with the server's own rights then, and where it
+ * leads is shown to all who may read the Workspace. A kind that is not there yet may be that of any object of its group.
+ *
+ * @throws ApiError 403
+ */
+async function checkMount(
+  { ref }: WorkspaceMount,
+  request: AdmitRequest,
+  { shard, isAllowed }: AdmissionContext,
+): Promise<void> {
+  const cluster = writtenCluster(request);
+  const found = shard.kinds.in(cluster).of(ref.apiVersion, ref.kind)?.definition;
+  const { group, version } = groupVersionOf(ref.apiVersion, request);
+  const resource = found?.plural ?? "*";
+  const namespace = found?.scope === "Cluster" ? "" : (ref.namespace ?? "");
+  const access: AskedAccess = { verb: "get", group, version, resource, namespace, name: ref.name };
+  if (await isAllowed(request.user, cluster, access)) return;
+  const named = `${ref.kind} ${quote(`${ref.namespace ?? ""}/${ref.name}`)}`;
+  const lacking =
+    found === undefined
+      ? `there is no such kind yet, and verb='get' is missing on all resources of the group ${quote(group)}`
+      : `missing verb='get' permission on ${resource}.${group}`;
+  throw refused(request, `unable to mount ${named}: ${lacking}`);
+}
+
+function groupVersionOf(apiVersion: string, request: AdmitRequest): ReturnType<typeof parseApiVersion> {
+  try {
+    return parseApiVersion(apiVersion);
+  } catch (error) {
+    throw isApiError(error) ? refused(request, `spec.mount.ref.apiVersion: ${error.message}`) : error;
+  }
+}
+
+/** A change of a Workspace. */
+interface WorkspaceChange {
+  readonly object: Workspace;
+  readonly oldObject: Workspace;
+}
+
+/**
+ * Refuses changes of what is the server's, or is fixed. In kcp the schema comes before these rules, and they say nothing of
+ * what it refuses.
+ *
+ * @throws ApiError 403
+ */
+function checkWorkspaceUpdate({ object, oldObject }: WorkspaceChange, request: AdmitRequest): void {
+  const [spec, before] = [object.spec, oldObject.spec];
+  if (isRefusedBySchema(spec, before)) return;
+  if ((spec.mount === undefined) !== (before.mount === undefined))
+    throw refused(request, "spec.mount can neither be added to a workspace nor taken off it");
+  if (!isPrivileged(request)) checkServerFields(spec, before, request);
+  if (before.mount === undefined) checkPlain({ object, oldObject }, request);
+  else checkMounted(spec, before, request);
+}
+
+/** Whether one of the rules in the schema that compare a value with the former one does not hold. */
+function isRefusedBySchema(spec: WorkspaceSpec, before: WorkspaceSpec): boolean {
+  if (before.cluster !== undefined && spec.cluster !== before.cluster) return true;
+  if (before.URL !== undefined && spec.URL === undefined) return true;
+  if (before.type !== undefined && spec.type !== undefined && !isDeepStrictEqual(spec.type, before.type)) return true;
+  return before.mount !== undefined && spec.mount !== undefined && !isDeepStrictEqual(spec.mount, before.mount);
+}
+
+/** Of mounted workspaces too, unlike in kcp: where a path leads is not for whoever may change labels. */
+function checkServerFields(spec: WorkspaceSpec, before: WorkspaceSpec, request: AdmitRequest): void {
+  const changed = (field: string): string => `spec.${field} can only be changed by system privileged users`;
+  if ((spec.cluster ?? "") !== (before.cluster ?? "")) throw refused(request, changed("cluster"));
+  if ((spec.URL ?? "") !== (before.URL ?? "")) throw refused(request, changed("URL"));
+}
+
+function checkMounted(spec: WorkspaceSpec, before: WorkspaceSpec, request: AdmitRequest): void {
+  if (isPrivileged(request) || isDeepStrictEqual(spec.type, before.type)) return;
+  throw refused(
+    request,
+    spec.type === undefined ? "spec.type is immutable" : "spec.type cannot be set for mounted workspaces",
+  );
+}
+
+function checkPlain({ object, oldObject }: WorkspaceChange, request: AdmitRequest): void {
+  const { type } = object.spec;
+  if (!isDeepStrictEqual(type, oldObject.spec.type))
+    throw refused(request, formatCause(fieldInvalid("spec.type", type ?? null, "field is immutable")));
+  if (object.status?.phase !== "Ready" || oldObject.status?.phase === "Ready") return;
+  for (const field of ["cluster", "URL"] as const) {
+    if (!object.spec[field]) throw refused(request, `spec.${field} must be set for phase Ready`);
+  }
 }

@@ -8,8 +8,8 @@ import {
   type WorkspaceTypeReference,
 } from "@virtual-workspaces/kcp";
 import { notRunning } from "../../state/shard-registry.ts";
-import { joined, pathOf, qualifiedName } from "../model/keys.ts";
-import { limitProblems, together } from "../model/limits.ts";
+import { joined, pathOf, qualifiedName } from "../model/workspace-types.ts";
+import { limitProblems, together } from "../model/workspace-types.ts";
 import { TypeProblem, WorkspaceTypes } from "../model/workspace-types.ts";
 import { type AdmissionContext, NO_LOGICAL_CLUSTER, refused, typeNameOf, writtenCluster } from "./admission-context.ts";
 

@@ -4,7 +4,7 @@ import { modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
 import { part } from "../../controllers/shard-controllers.ts";
 import type { ContentChanges, ContentOf } from "./content.ts";
-import { deleteContent, type Leftover } from "./delete-content.ts";
+import { deleteContent, type Leftover } from "./content.ts";
 
 /** How content is deleted. */
 export interface DeletionOptions {

@@ -4,7 +4,7 @@ import { newNamespace } from "../../state/new-namespace.ts";
 import type { ShardContext, ShardPart } from "../../state/context.ts";
 import { ensure, modify } from "../../state/modify.ts";
 import { part } from "../../controllers/shard-controllers.ts";
-import { UNIVERSAL_INITIALIZER } from "../model/holders.ts";
+import { UNIVERSAL_INITIALIZER } from "../model/workspace-types.ts";
 import { phaseOf } from "../model/phases.ts";
 
 /** What of a Namespace is written here. */

@@ -1,6 +1,15 @@
-import { ApiError, formatGroupResource } from "@virtual-workspaces/apimachinery";
-import { ROOT_CLUSTER, TENANCY_GROUP, type WorkspaceType, type WorkspaceTypeReference } from "@virtual-workspaces/kcp";
-import { joined, pathOf, qualifiedName, split } from "./keys.ts";
+import { ApiError, formatGroupResource, type KubeObject } from "@virtual-workspaces/apimachinery";
+import {
+  API_BINDINGS_INITIALIZER,
+  clusterOf,
+  lifecycleName,
+  PATH_ANNOTATION,
+  ROOT_CLUSTER,
+  TENANCY_GROUP,
+  type WorkspaceType,
+  type WorkspaceTypeReference,
+  type WorkspaceTypeSelector,
+} from "@virtual-workspaces/kcp";
 
 /** Where types are looked up: an `Installation`. */
 export interface TypeSource {
@@ -126,4 +135,93 @@ function missing(message: string): TypeProblem {
 function circle(name: string, way: readonly { readonly name: string }[]): TypeProblem {
   const members = way.map((step) => step.name).join(" -> ");
   return new TypeProblem(`circular dependency detected in workspace type ${name}: ${members}`, { isMissing: false });
+}
+
+/** The initializer of the type `universal`, and so of all that extend it. */
+export const UNIVERSAL_INITIALIZER: string = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
+
+/** Who has to set up a workspace of a type, by all that the type is: the types' own controllers, then the bindings. */
+export function initializersOf(aliases: readonly WorkspaceType[]): string[] {
+  const own = aliases.filter(({ spec }) => spec?.initializer === true).map(holderOf);
+  const binds = aliases.some(({ spec }) => (spec?.defaultAPIBindings ?? []).length > 0);
+  return binds ? [...own, API_BINDINGS_INITIALIZER] : own;
+}
+
+/** Who has to clean it up before it is deleted. */
+export function terminatorsOf(aliases: readonly WorkspaceType[]): string[] {
+  return aliases.filter(({ spec }) => spec?.terminator === true).map(holderOf);
+}
+
+/** By the name of the logical cluster, not by its path. */
+function holderOf(type: WorkspaceType): string {
+  return lifecycleName({ cluster: clusterOf(type), name: type.metadata.name ?? "" });
+}
+
+/** The path of the logical cluster that an object is in, as the object says; else the cluster's name. */
+export function pathOf(object: Pick<KubeObject, "metadata">): string {
+  return object.metadata.annotations?.[PATH_ANNOTATION] || clusterOf(object);
+}
+
+/** The name of an object with the path before it: `root:org:team`. */
+export function qualifiedName(object: Pick<KubeObject, "metadata">): string {
+  return joined(pathOf(object), object.metadata.name ?? "");
+}
+
+/** A path with one more segment. */
+export function joined(path: string, name: string): string {
+  return path === "" ? name : `${path}:${name}`;
+}
+
+/** A path, and what its last segment is in; `""` for a path of one segment. */
+export function split(path: string): { readonly parent: string; readonly name: string } {
+  const colon = path.lastIndexOf(":");
+  return { parent: path.slice(0, Math.max(colon, 0)), name: path.slice(colon + 1) };
+}
+
+/** A type as it was asked for, and all that it is. */
+interface ResolvedType {
+  /** `<path>:<name>`, as whoever named it wrote it. */
+  readonly name: string;
+  /** See `WorkspaceTypes.aliases`. */
+  readonly aliases: readonly WorkspaceType[];
+}
+
+/** What stands in the way of a workspace of one type in one of another. */
+export function limitProblems(parent: ResolvedType, child: ResolvedType): readonly string[] {
+  const above = problems(child, parent, "parent");
+  // Of the two only the first is told.
+  return above.length > 0 ? above : problems(parent, child, "child");
+}
+
+/** Problems of one text as Go's aggregate prints them. */
+export function together(texts: readonly string[]): string {
+  const distinct = [...new Set(texts)];
+  return distinct.length === 1 ? (distinct[0] ?? "") : `[${distinct.join(", ")}]`;
+}
+
+/** The limits of a type and of all that it extends, on what the other is. */
+function problems(limiting: ResolvedType, other: ResolvedType, side: "parent" | "child"): string[] {
+  const is = other.aliases.map(qualifiedName);
+  return limiting.aliases.flatMap((alias) => {
+    const limit = side === "parent" ? alias.spec?.limitAllowedParents : alias.spec?.limitAllowedChildren;
+    if (limit === undefined) return [];
+    if (limit.none === true) return [`workspace type ${limiting.name} cannot have any ${side}`];
+    const allowed = allowedBy(limit);
+    if (allowed.length === 0 || is.some((name) => allowed.includes(name))) return [];
+    const name = qualifiedName(alias);
+    const by = name === limiting.name ? "" : ` extends ${name}, which`;
+    return [
+      `workspace type ${limiting.name}${by} only allows ${listed(allowed)} ${side} workspaces, ` +
+        `but ${side} type ${other.name} only implements ${listed(is)}`,
+    ];
+  });
+}
+
+function allowedBy({ types = [] }: WorkspaceTypeSelector): string[] {
+  return types.map(({ path = "", name }) => joined(path, name));
+}
+
+/** As Go prints a sorted set. */
+function listed(names: readonly string[]): string {
+  return `[${[...new Set(names)].sort().join(" ")}]`;
 }

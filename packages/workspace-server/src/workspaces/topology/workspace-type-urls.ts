@@ -11,7 +11,7 @@ import {
   type WorkspaceTypeStatus,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../state/context.ts";
-import { AcrossShards, heeding } from "../../controllers/across-shards.ts";
+import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import { commit, part } from "../../controllers/shard-controllers.ts";
 import { allShards } from "../model/shards.ts";
 
@@ -20,8 +20,8 @@ const CONDITION = "VirtualWorkspaceURLsReady";
 /** Tells WorkspaceTypes where those who set up and clean up find their workspaces, on each shard (kcp's controller `kcp-workspacetype`). */
 export function workspaceTypeController(shard: ShardContext, now: () => Date = () => new Date()): ShardPart {
   const { state, objects, installation } = shard;
-  const shards = new AcrossShards<Shard>(installation, (each) => each.state.shards);
-  const moved = heeding(shards, (is, was) => baseOf(is) !== baseOf(was));
+  const shards = new AllShardsSource<Shard>(installation, (each) => each.state.shards);
+  const moved = filterUpdates(shards, (is, was) => baseOf(is) !== baseOf(was));
   const types = state.workspaceTypes;
   return part<WorkspaceType>(shard, {
     name: "kcp-workspacetype",

@@ -15,11 +15,11 @@ import {
 import type { ShardContext } from "../../state/context.ts";
 import { type Draft, ensure, modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
-import { madeFor } from "../model/made-for.ts";
+import { madeFor } from "../model/phases.ts";
 import { begun } from "../model/phases.ts";
 import { parseOwner } from "../model/owner.ts";
-import { initializersOf, terminatorsOf } from "../model/holders.ts";
-import { joined } from "../model/keys.ts";
+import { initializersOf, terminatorsOf } from "../model/workspace-types.ts";
+import { joined } from "../model/workspace-types.ts";
 import { WorkspaceTypes } from "../model/workspace-types.ts";
 
 /** Where the logical cluster of a workspace is made. */

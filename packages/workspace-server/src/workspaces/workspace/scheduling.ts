@@ -12,7 +12,7 @@ import {
   WORKSPACE_SHARD_HASH_ANNOTATION,
   type Workspace,
 } from "@virtual-workspaces/kcp";
-import { joined, pathOf } from "../model/keys.ts";
+import { joined, pathOf } from "../model/workspace-types.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
 import { areShardsKnown, chooseShard, shardOf } from "../model/shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";

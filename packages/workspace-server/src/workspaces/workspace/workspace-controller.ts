@@ -2,22 +2,62 @@ import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { related } from "@virtual-workspaces/client";
 import {
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
   type LogicalCluster,
+  MOUNT_READY_CONDITION,
+  markFalse,
   newClusterName,
+  PHASE_LABEL,
   type Shard,
+  shardHash,
   UNSCHEDULABLE_ANNOTATION,
   WORKSPACE_CLUSTER_ANNOTATION,
+  WORKSPACE_SHARD_HASH_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
-import { AcrossShards, heeding } from "../../controllers/across-shards.ts";
+import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import { commit, part } from "../../controllers/shard-controllers.ts";
-import { deletionStep } from "./workspace-deletion.ts";
-import { metadataStep } from "./metadata.ts";
-import { mountStep } from "./mount.ts";
+import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { withOwnersName } from "../model/owner.ts";
+import { allShards } from "../model/shards.ts";
 import { phaseStep } from "./phase.ts";
 import { schedulingStep } from "./scheduling.ts";
-import type { Step, WorkspaceTools } from "./step.ts";
+import { GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
+import { deletionStep } from "./workspace-deletion.ts";
+
+/**
+ * Says of a mounted workspace that it leads nowhere where the server does without mounts: else it would look as it did when somebody
+ * kept it right. Where there are mounts a controller of their own says how it is, and this one makes the phase of that.
+ */
+const mountStep: Step = (workspace, { shard, now }) => {
+  const { metadata, spec, status = {} } = workspace;
+  if (spec.mount === undefined || shard.mounts !== false || metadata.deletionTimestamp !== undefined) return GO_ON;
+  const message = "mounted workspaces are turned off: start the server with the feature gate WorkspaceMounts";
+  const condition = { type: MOUNT_READY_CONDITION, reason: "FeatureGateDisabled", severity: "Error", message } as const;
+  workspace.status = { ...status, conditions: markFalse(status.conditions, condition, now()) };
+  return GO_ON;
+};
+
+/** Labels and annotations that say what the status says, a write later; the owner's groups go when they have served. */
+const metadataStep: Step = (workspace, { shard }) => {
+  const { metadata, spec, status } = workspace;
+  if (spec.mount !== undefined) return GO_ON;
+  const phase = status?.phase ?? "Scheduling";
+  const labels = { ...metadata.labels, [PHASE_LABEL]: phase };
+  const annotations = { ...metadata.annotations };
+  const name = annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+  const hash = annotations[WORKSPACE_SHARD_HASH_ANNOTATION];
+  if (name) annotations[WORKSPACE_SHARD_HASH_ANNOTATION] = shardHash(name);
+  else if (hash !== undefined) {
+    const found = allShards(shard.installation).find((each) => shardHash(each.metadata.name ?? "") === hash);
+    if (found?.metadata.name !== undefined) annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] = found.metadata.name;
+  }
+  const next = phase === "Ready" ? (withOwnersName(annotations) ?? {}) : annotations;
+  if (isDeepStrictEqual(labels, metadata.labels) && isDeepStrictEqual(next, metadata.annotations ?? {})) return GO_ON;
+  metadata.labels = labels;
+  metadata.annotations = next;
+  return STOP;
+};
 
 /** What a test may want to be otherwise. */
 export type WorkspaceOptions = Partial<Omit<WorkspaceTools, "shard">>;
@@ -82,11 +122,11 @@ function waitingFor({ state }: ShardContext, name: string): readonly ObjectKey[]
 function relatedTo(shard: ShardContext) {
   const { store } = shard.state.workspaces;
   const { installation } = shard;
-  const clusters = new AcrossShards<LogicalCluster>(installation, ({ state }) => state.logicalClusters);
-  const shards = new AcrossShards<Shard>(installation, ({ state }) => state.shards);
+  const clusters = new AllShardsSource<LogicalCluster>(installation, ({ state }) => state.logicalClusters);
+  const shards = new AllShardsSource<Shard>(installation, ({ state }) => state.shards);
   // Those that are on it are only looked at when they would say something else.
-  const moved = heeding(shards, (now, before) => now.spec?.externalURL !== before.spec?.externalURL);
-  const opened = heeding(shards, (now, before) => !isDeepStrictEqual(placing(now), placing(before)));
+  const moved = filterUpdates(shards, (now, before) => now.spec?.externalURL !== before.spec?.externalURL);
+  const opened = filterUpdates(shards, (now, before) => !isDeepStrictEqual(placing(now), placing(before)));
   return [
     related(clusters, ({ spec: { owner } }): readonly ObjectKey[] => {
       if (owner === undefined || owner.resource !== Workspace.plural) return [];
@@ -95,7 +135,7 @@ function relatedTo(shard: ShardContext) {
     }),
     // Workspaces may come before what they are in.
     related(
-      heeding(shard.state.logicalClusters, () => false),
+      filterUpdates(shard.state.logicalClusters, () => false),
       (_, { cluster }) => store.keysBy("unplaced", cluster),
     ),
     related(opened, () => store.keysBy("unschedulable", "")),

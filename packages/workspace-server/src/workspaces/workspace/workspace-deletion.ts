@@ -8,7 +8,7 @@ import {
 import type { ShardContext } from "../../state/context.ts";
 import { read, remove } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
-import { chosenCluster } from "../model/made-for.ts";
+import { chosenCluster } from "../model/phases.ts";
 import { isOwnedBy } from "./new-logical-cluster.ts";
 import { areShardsKnown, shardOf } from "../model/shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
