@@ -18,8 +18,8 @@ import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
 import { TokenRequest } from "./tokens/token-request.ts";
 import { servedDocuments } from "./tokens/documents.ts";
 import type { ShardUrls } from "./state/context.ts";
-import { Installation } from "./state/shard-registry.ts";
-import { Peers } from "./shards/replicas.ts";
+import { ShardRegistry } from "./state/shard-registry.ts";
+import { Replicas } from "./shards/replicas.ts";
 import type { CommonListenerOptions } from "./serving/listener.ts";
 import type { ShardsOptions } from "./shards/options.ts";
 import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
@@ -119,18 +119,18 @@ const EVERYBODY = { creatorGroups: [AUTHENTICATED_GROUP] };
 export function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
   const { authentication, serviceAccountKeys: keys, rootCa, homeWorkspaces = EVERYBODY, log } = options;
   const { workspaceAuthentication: logins } = options;
-  const installation = new Installation({
+  const registry = new ShardRegistry({
     runsShards: options.shards !== undefined,
     ...(logins && { authentication: new WorkspaceAuthentication({ ...logins, log }) }),
   });
-  const accounts = accountsOf(installation);
+  const accounts = accountsOf(registry);
   const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
   const { audiences = issuers } = options;
   const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
   const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
   const token = { kind: TokenRequest, minter, accounts, audiences };
   return {
-    installation,
+    registry,
     authenticators: [...authentication, tokens],
     audiences,
     rootCa,
@@ -170,5 +170,5 @@ export function commonListenerOptions(
 export function meetOf({ instance, rootCa, serviceAccountKeys: keys, log }: WorkspaceServerOptions): Meet | undefined {
   if (instance === undefined) return undefined;
   return ({ store, shard, urls }) =>
-    Peers.join({ store, shard, instance, alike: { urls, rootCa: rootCa(), keys }, log });
+    Replicas.join({ store, shard, instance, alike: { urls, rootCa: rootCa(), keys }, log });
 }

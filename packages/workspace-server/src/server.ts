@@ -39,7 +39,7 @@ export class WorkspaceServer implements AsyncDisposable {
     const itself = options.loopback ?? loopback();
     this.#itself = itself;
     this.#mounts = new Mounts({
-      installation: common.installation,
+      registry: common.registry,
       workspaces: itself.upstream,
       others: options.mounts ? options.mounts.others : undefined,
       log: options.log,
@@ -60,7 +60,7 @@ export class WorkspaceServer implements AsyncDisposable {
       documents: listeners.documents,
       mounts: this.#mounts,
     };
-    const besides = { installation: common.installation, ready: () => root.started, log: options.log };
+    const besides = { registry: common.registry, ready: () => root.started, log: options.log };
     this.#server = createServer(
       listenerOptions(listeners, {
         ...served,

@@ -1,7 +1,7 @@
 // Exports of one shard, bound on another: found, served, and published where bindings are.
 import { APIBinding, APIExport, APIExportEndpointSlice, APIResourceSchema } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 import { bindingOf, exportOf, pathOf, said, schemaOf, TestShard, until } from "./support/shard.ts";
 
@@ -9,9 +9,9 @@ const key = (cluster: string, name: string) => ({ cluster, namespace: "", name }
 
 describe("exports of another shard", () => {
   it("are bound when they come, and reached by the shards that have bindings", async () => {
-    const installation = new Installation();
-    await using one = await new TestShard({ name: "one", installation }).start();
-    await using two = await new TestShard({ name: "two", installation }).start();
+    const registry = new ShardRegistry();
+    await using one = await new TestShard({ name: "one", registry }).start();
+    await using two = await new TestShard({ name: "two", registry }).start();
     const joined = one.bindings.join(two.context);
     await one.clusters("provider");
     await two.clusters("a");

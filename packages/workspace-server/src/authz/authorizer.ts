@@ -14,8 +14,8 @@ import {
 } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import type { AuthorizerState } from "./authorizer-state.ts";
-import { askChain, letsIn, type Outcome } from "./chain.ts";
-import { Asked, type ClusterParams, enteringQuestion } from "./cluster-request.ts";
+import { askChain, passesGuards, type ChainOutcome } from "./chain.ts";
+import { ClusterRequest, type ClusterParams, enteringQuestion } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";
 
 /** One of the authorizers that {@link ShardAuthorizerOptions.order} names, as kcp's `--authorization-order` does. */
@@ -114,7 +114,7 @@ function memberOf(
     case "AlwaysAllowPaths":
       return ({ isResource, path }) => (!isResource && isOneOf(alwaysAllowPaths, path) ? allow() : deny(""));
     case "RBAC":
-      return (question) => decisionOf(askChain(new Asked(question, state, manner.deep)), manner.domain);
+      return (question) => decisionOf(askChain(new ClusterRequest(question, state, manner.deep)), manner.domain);
     case "Webhook":
       return webhook && perEffectiveUser(webhook);
   }
@@ -126,7 +126,7 @@ function enters(
   cluster: string,
 ): boolean {
   if (order.includes("AlwaysAllowGroups") && alwaysAllowGroups.some((group) => user.in(group))) return true;
-  return order.includes("RBAC") && letsIn(new Asked(enteringQuestion(user, cluster), state, false));
+  return order.includes("RBAC") && passesGuards(new ClusterRequest(enteringQuestion(user, cluster), state, false));
 }
 
 const PATHS: readonly string[] = ["/healthz", "/readyz", "/livez"];
@@ -135,15 +135,15 @@ function isOneOf(patterns: readonly string[], path: string): boolean {
   return patterns.some((one) => (one.endsWith("*") ? path.startsWith(one.slice(0, -1)) : path === one));
 }
 
-function decisionOf(outcome: Outcome, domain: string): Decision {
+function decisionOf(outcome: ChainOutcome, domain: string): Decision {
   return outcome.decision === "Allowed" ? new Granted(outcome, domain) : new Refused(outcome, domain);
 }
 
 class Told {
-  readonly #outcome: Outcome;
+  readonly #outcome: ChainOutcome;
   readonly #domain: string;
 
-  constructor(outcome: Outcome, domain: string) {
+  constructor(outcome: ChainOutcome, domain: string) {
     this.#outcome = outcome;
     this.#domain = domain;
   }
@@ -163,7 +163,7 @@ class Refused extends Told {
   readonly reason = DENIED;
   readonly final: boolean;
 
-  constructor(outcome: Outcome, domain: string) {
+  constructor(outcome: ChainOutcome, domain: string) {
     super(outcome, domain);
     this.final = outcome.decision === "Denied";
   }

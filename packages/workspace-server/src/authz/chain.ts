@@ -8,7 +8,7 @@ import {
   prefixedUser,
 } from "@virtual-workspaces/kcp";
 import type { BoundResource } from "./authorizer-state.ts";
-import { type Asked, LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
+import { type ClusterRequest, LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
 import { effectiveUsers, isInScope } from "./effective-users.ts";
 import { allowingGrant, judged, reasonOf } from "./rbac-grants.ts";
 import { denied, granted, next, noOpinion, type Step, textOf, type Verdict } from "./verdict.ts";
@@ -16,7 +16,7 @@ import { denied, granted, next, noOpinion, type Step, textOf, type Verdict } fro
 /** Who may enter a workspace whose administrators want their users to be in certain groups. */
 const requiredGroups: Step = { key: "01-requiredgroups", decide: decideRequiredGroups };
 
-function decideRequiredGroups(asked: Asked): Verdict {
+function decideRequiredGroups(asked: ClusterRequest): Verdict {
   if (asked.deep) return next("deep SAR request");
   if (asked.cluster === "") return noOpinion("empty cluster name");
   if (asked.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
@@ -39,7 +39,7 @@ const content: Step = { key: "02-content", decide: decideContent };
 const ENTERED: ReadonlySet<string> = new Set(["Initializing", "Ready", "Inactive", "Terminating", "Deleting"]);
 const LIFECYCLE: ReadonlySet<string> = new Set(["Initializing", "Terminating", "Deleting"]);
 
-function decideContent(asked: Asked): Verdict {
+function decideContent(asked: ClusterRequest): Verdict {
   const { question, cluster, state } = asked;
   const { user } = question;
   if (!question.isResource && question.path === "/metrics") return next("shard-level path");
@@ -71,7 +71,7 @@ const ACCESS = {
 } as const;
 
 /** Here, unlike behind this step, bindings of bootstrap roles have the workspace's rules of that name as well. */
-function mayEnter(asked: Asked): boolean {
+function mayEnter(asked: ClusterRequest): boolean {
   const { users, state, cluster } = asked;
   const all = [...asked.policies(cluster), state.bootstrap];
   return all.some((policy) => {
@@ -88,7 +88,7 @@ const STATUS = new Map([
   ["apiexports", "apiexport status updates not permitted"],
 ]);
 
-function decideSystemCrds({ question: { isResource, group, resource, subresource } }: Asked): Verdict {
+function decideSystemCrds({ question: { isResource, group, resource, subresource } }: ClusterRequest): Verdict {
   const reason = isResource && group === "apis.kcp.io" && subresource === "status" ? STATUS.get(resource) : undefined;
   return reason === undefined ? next("no system CRD violation") : denied(reason);
 }
@@ -96,7 +96,7 @@ function decideSystemCrds({ question: { isResource, group, resource, subresource
 /** What users of a bound resource may do at most, whatever roles their own workspace gives them: the exporter's word. */
 const maximalPermissionPolicy: Step = { key: "04-maxpermissionpolicy", decide: decideMaximalPermission };
 
-function decideMaximalPermission(asked: Asked): Verdict {
+function decideMaximalPermission(asked: ClusterRequest): Verdict {
   const { question, state, cluster } = asked;
   if (asked.deep) return next("deep SAR request");
   const bound = question.isResource ? state.binding(cluster, question.group, question.resource) : undefined;
@@ -108,7 +108,7 @@ function decideMaximalPermission(asked: Asked): Verdict {
 }
 
 /** Bindings in namespaces count of the exporter's workspace, of the bootstrap roles not. */
-function judgeByExporter(asked: Asked, exported: NonNullable<BoundResource["export"]>): Verdict {
+function judgeByExporter(asked: ClusterRequest, exported: NonNullable<BoundResource["export"]>): Verdict {
   const { question, state, cluster } = asked;
   const users = effectiveUsers(prefixedUser(question.user), cluster);
   const own = asked.policies(exported.cluster);
@@ -146,7 +146,7 @@ const globalPolicy: Step = {
   decide: (asked) => ofCluster(asked, asked.state.replicated?.(asked.cluster), "global"),
 };
 
-function ofCluster(asked: Asked, policy: RbacPolicy | undefined, kind: "local" | "global"): Verdict {
+function ofCluster(asked: ClusterRequest, policy: RbacPolicy | undefined, kind: "local" | "global"): Verdict {
   if (asked.cluster === "") return noOpinion("empty cluster name");
   const source = `${kind} cluster ${JSON.stringify(asked.cluster)} policy`;
   return judge(asked, policy, { source, also: [asked.state.bootstrap] });
@@ -158,7 +158,7 @@ interface Judged {
   readonly also: readonly RbacPolicy[];
 }
 
-function judge({ users, question }: Asked, policy: RbacPolicy | undefined, { source, also }: Judged): Verdict {
+function judge({ users, question }: ClusterRequest, policy: RbacPolicy | undefined, { source, also }: Judged): Verdict {
   const grants = policy?.grants(users, question.isResource ? question.namespace : "", also) ?? [];
   const judgement = judged([grants], question, users);
   const reason = reasonOf(source, judgement);
@@ -171,11 +171,11 @@ const GUARDS: readonly Step[] = [requiredGroups, content, systemCrds, maximalPer
 const POLICIES: readonly Step[] = [bootstrapPolicy, localPolicy, globalPolicy];
 
 /** What the chain decided, and how. */
-export class Outcome {
+export class ChainOutcome {
   readonly decision: "Allowed" | "Denied" | "NoOpinion";
   readonly #said: readonly Said[];
 
-  constructor(decision: Outcome["decision"], said: readonly Said[]) {
+  constructor(decision: ChainOutcome["decision"], said: readonly Said[]) {
     this.decision = decision;
     this.#said = said;
   }
@@ -197,7 +197,7 @@ interface Said {
 }
 
 /** Whether the steps that guard a logical cluster as a whole let somebody in, whatever they may do there. @throws what the state throws */
-export function letsIn(asked: Asked): boolean {
+export function passesGuards(asked: ClusterRequest): boolean {
   return [requiredGroups, content].every(({ decide }) => {
     const { decision } = decide(asked);
     return decision === "next" || decision === "Allowed";
@@ -205,17 +205,17 @@ export function letsIn(asked: Asked): boolean {
 }
 
 /** Asks the steps. @throws what the state throws */
-export function askChain(asked: Asked): Outcome {
+export function askChain(asked: ClusterRequest): ChainOutcome {
   const said: Said[] = [];
   for (const { key, decide } of GUARDS) {
     const verdict = decide(asked);
     said.push({ key, verdict });
-    if (verdict.decision !== "next") return new Outcome(verdict.decision, said);
+    if (verdict.decision !== "next") return new ChainOutcome(verdict.decision, said);
   }
   for (const { key, decide } of POLICIES) {
     const verdict = decide(asked);
     said.push({ key, verdict });
-    if (verdict.decision === "Allowed") return new Outcome("Allowed", said);
+    if (verdict.decision === "Allowed") return new ChainOutcome("Allowed", said);
   }
-  return new Outcome("NoOpinion", said);
+  return new ChainOutcome("NoOpinion", said);
 }

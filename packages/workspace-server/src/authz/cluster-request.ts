@@ -20,7 +20,7 @@ const ENTERING: Omit<AuthorizeRequest<ClusterParams>, "user" | "params"> = {
 };
 
 /** One question on its way through the steps, and what several of them want to know. */
-export class Asked {
+export class ClusterRequest {
   readonly question: AuthorizeRequest<ClusterParams>;
   readonly state: AuthorizerState;
   /** The logical cluster, "" where the request is about none or about all. */

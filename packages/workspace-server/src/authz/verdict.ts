@@ -1,4 +1,4 @@
-import type { Asked } from "./cluster-request.ts";
+import type { ClusterRequest } from "./cluster-request.ts";
 
 /** For auditors, as kcp words it; made when it is read, since most never are. */
 export type Reason = string | (() => string);
@@ -13,7 +13,7 @@ export interface Verdict {
 export interface Step {
   /** As audit annotations name it. */
   readonly key: string;
-  readonly decide: (asked: Asked) => Verdict;
+  readonly decide: (asked: ClusterRequest) => Verdict;
 }
 
 /** Yes. */

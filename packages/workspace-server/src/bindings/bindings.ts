@@ -6,9 +6,9 @@ import type { BoundResource } from "../authz/authorizer-state.ts";
 import type { CrdContent, CrdSpec } from "../crds/definition/definition.ts";
 import type { KindTable } from "../crds/served/kind-table.ts";
 import { admitInOrder } from "../state/admission.ts";
-import type { ShardContext, ShardPart } from "../state/context.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
 import { failureLog } from "../controllers/shard-controllers.ts";
-import type { Tracked } from "../state/informers/informer.ts";
+import type { Informer } from "../state/informers/informer.ts";
 import type { IsAllowed } from "../authz/access.ts";
 import { admitApiBinding } from "./binding/admit-api-binding.ts";
 import { admitApiExport } from "./exports/admit-exports.ts";
@@ -39,7 +39,7 @@ export interface BindingsOptions {
     readonly crd: TypedDefinition<CrdContent>;
   };
   /** The CustomResourceDefinitions of all logical clusters, as they are followed. @default followed here */
-  readonly crds?: Tracked<CrdContent>;
+  readonly crds?: Informer<CrdContent>;
   /** Asked whether somebody may bind an export. */
   readonly mayAccess: IsAllowed;
   /**
@@ -68,7 +68,7 @@ export interface BindingsOptions {
  * the shard's objects begin to be followed. It holds no timer and nothing for a workspace but its objects; what it knows it
  * finds in them, so that a server that was killed goes on where it was.
  */
-export class Bindings implements ShardPart {
+export class Bindings implements ShardController {
   readonly started: Promise<unknown>;
   /** Admission by kind; both versions of exports and bindings have the same. Claims' labels come after it: {@link admitClaims}. */
   readonly admission: {
@@ -92,7 +92,7 @@ export class Bindings implements ShardPart {
   readonly #followed = new Map<ShardContext, Disposable>();
 
   constructor(shard: ShardContext, options: BindingsOptions) {
-    const { objects, state, installation } = shard;
+    const { objects, state, registry } = shard;
     const { kinds, mayAccess, kept, table, now = () => new Date(), virtualWorkspaceURLs = true } = options;
     this.#shard = shard;
     const exports = new Exports(shard);
@@ -106,9 +106,9 @@ export class Bindings implements ShardPart {
       apiResourceSchema: admitApiResourceSchema,
       apiExportEndpointSlice: admitEndpointSlice(exports, mayAccess),
     };
-    const crds = options.crds ?? objects.track(kinds.crd);
-    const secrets = objects.track(kinds.secret);
-    const partitions = objects.track(Partition);
+    const crds = options.crds ?? objects.informer(kinds.crd);
+    const secrets = objects.informer(kinds.secret);
+    const partitions = objects.informer(Partition);
     const boundCrds = new BoundCrds(objects.of(kinds.crd), crds, now);
     const onError = failureLog(shard);
     this.#kinds = this.#stack.use(
@@ -126,10 +126,10 @@ export class Bindings implements ShardPart {
       }),
     );
     const shards = (): readonly ShardContext[] => {
-      const { shards: all } = installation;
+      const { shards: all } = registry;
       return all.includes(shard) ? all : [shard, ...all];
     };
-    const known = knownIn(installation);
+    const known = knownIn(registry);
     const common = { objects, state, exports, crds, known, now, onError, shards };
     const kindsOf: KindsOf = (cluster, resource) => this.#kindsOf(cluster, resource, options.kindsOf);
     this.#binding = this.#stack.use(
@@ -144,14 +144,14 @@ export class Bindings implements ShardPart {
       onNamespace,
     });
     this.#export = this.#stack.use(new ExportController({ ...common, secrets, identities, virtualWorkspaceURLs }));
-    const whole = (): Promise<void> | undefined => installation.whole();
+    const whole = (): Promise<void> | undefined => registry.whole();
     this.#slices = this.#stack.use(new EndpointSliceController({ ...common, partitions, whole }));
-    const typesOf: TypesOf = (key) => installation.workspaceTypes(key);
+    const typesOf: TypesOf = (key) => registry.workspaceTypes(key);
     this.#defaults = this.#stack.use(
       new DefaultBindings({ ...common, typesOf, mayAccess, services: shard.services, log: shard.log }),
     );
     for (const each of shards()) this.join(each);
-    const parts: readonly ShardPart[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
+    const parts: readonly ShardController[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
     this.started = Promise.all(parts.map(({ started }) => started));
     this.started.then(
       () => this.#sweep(boundCrds),
@@ -160,7 +160,7 @@ export class Bindings implements ShardPart {
   }
 
   /**
-   * Heeds another shard of the installation: its exports can be bound here from then on.
+   * Watches another shard: its exports can be bound here from then on.
    *
    * @returns ends that, when the shard leaves: the same for one that is heeded already
    */

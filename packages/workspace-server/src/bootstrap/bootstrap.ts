@@ -24,7 +24,7 @@ import { CREATE_ONLY_ANNOTATION, rootRoles, shippedTypes } from "./root-objects.
 /** Who owns what is shipped (kcp's name for it, which is no user that anybody logs in as). */
 const BOOTSTRAPPER = "system:kcp-bootstrapper";
 
-/** What an installation decides of what is there from the start. */
+/** What the options of the server decide about the objects that are there from the start. */
 export interface BootstrapOptions {
   /** Groups whose members may have a home workspace. */
   readonly homeCreators: readonly string[];
@@ -39,7 +39,7 @@ export async function bootstrap(context: ShardContext, { homeCreators }: Bootstr
   for (const object of bootstrapRoles) await ship(context, { cluster: SYSTEM_ADMIN_CLUSTER, object });
   if (context.name !== ROOT_CLUSTER) return;
   await rootCluster(context);
-  context.installation.setIdentities(await shipExports(context));
+  context.registry.setIdentities(await shipExports(context));
   for (const object of rootRoles(homeCreators)) await ship(context, { cluster: ROOT_CLUSTER, object });
   for (const { name, annotations, spec } of shippedTypes) {
     const metadata = { annotations: { ...annotations, [PATH_ANNOTATION]: ROOT_CLUSTER } };

@@ -9,30 +9,30 @@ import {
   type SourceStore,
 } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
-import type { ShardContext, ShardPart } from "../state/context.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
 import { modify, type Written } from "../state/modify.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** A controller as part of a shard. */
-export interface PartOptions<T extends KubeObject> extends Omit<ControllerOptions<T>, "onError"> {
+export interface ShardControllerOptions<T extends KubeObject> extends Omit<ControllerOptions<T>, "onError"> {
   /** Logical clusters that it reads of, besides that of the key: all is known of them when it is called. @default none */
   readonly others?: KnownOptions<T>["others"];
 }
 
 /** A controller as part of a shard; what fails is logged, and tried again. */
-export function part<T extends KubeObject>(
-  shard: Pick<ShardContext, "installation" | "log">,
-  { others, ...options }: PartOptions<T>,
-): ShardPart & Pick<Controller<T>, "add"> {
+export function startController<T extends KubeObject>(
+  shard: Pick<ShardContext, "registry" | "log">,
+  { others, ...options }: ShardControllerOptions<T>,
+): ShardController & Pick<Controller<T>, "add"> {
   const [own] = options.sources.flatMap(({ informer, key }) => (key === undefined ? (informer as Source<T>) : []));
   if (own === undefined) throw new Error(`controller ${options.name}: there is nothing to reconcile`);
-  const known = { installation: shard.installation, store: own.store, others };
+  const known = { registry: shard.registry, store: own.store, others };
   const reconcile = reconcileKnown<T>(known, options.reconcile);
   return controller<T>({ ...options, reconcile, onError: failureLog(shard) });
 }
 
 /** Several parts as one. */
-export function together(parts: readonly ShardPart[]): ShardPart {
+export function combined(parts: readonly ShardController[]): ShardController {
   return {
     started: Promise.all(parts.map(({ started }) => started)),
     [Symbol.asyncDispose]: async () => {
@@ -87,7 +87,7 @@ type Reconcile<T extends KubeObject> = ControllerOptions<T>["reconcile"];
 
 /** What a reconcile asks for before it begins. */
 interface KnownOptions<T extends KubeObject> {
-  readonly installation: Pick<Installation, "load">;
+  readonly registry: Pick<ShardRegistry, "load">;
   /** The objects that are reconciled. */
   readonly store: Pick<SourceStore<T>, "get">;
   /** Other logical clusters that it reads of. @default none */
@@ -99,14 +99,14 @@ interface KnownOptions<T extends KubeObject> {
  * read yet is not to be taken for what is not there.
  */
 export function reconcileKnown<T extends KubeObject>(
-  { installation, store, others }: KnownOptions<T>,
+  { registry, store, others }: KnownOptions<T>,
   reconcile: Reconcile<T>,
 ): Reconcile<T> {
   return async (key, context) => {
-    const own = installation.load(key.cluster);
+    const own = registry.load(key.cluster);
     await own;
     const object = own === undefined ? context.object : store.get(key);
-    for (const other of (object && others?.(object)) ?? []) if (other) await installation.load(other);
+    for (const other of (object && others?.(object)) ?? []) if (other) await registry.load(other);
     return reconcile(key, { ...context, object });
   };
 }
@@ -115,6 +115,6 @@ export function reconcileKnown<T extends KubeObject>(
 export type Known = <T extends KubeObject>(of: Source<T>, reconcile: Reconcile<T>) => Reconcile<T>;
 
 /** The same for the logical clusters of all shards. */
-export function knownIn(installation: Pick<Installation, "load">): Known {
-  return ({ store }, reconcile) => reconcileKnown({ installation, store }, reconcile);
+export function knownIn(registry: Pick<ShardRegistry, "load">): Known {
+  return ({ store }, reconcile) => reconcileKnown({ registry, store }, reconcile);
 }

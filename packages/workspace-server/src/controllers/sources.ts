@@ -2,21 +2,21 @@ import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client";
 import type { ShardContext } from "../state/context.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** Objects of a kind on all shards, as one source. When a shard joins its objects are added, when it leaves they are only gone. */
 export class AllShardsSource<T extends KubeObject> implements Source<T> {
   readonly synced: Promise<void>;
   readonly store: SourceStore<T>;
-  readonly #installation: Installation;
+  readonly #registry: ShardRegistry;
   readonly #of: (shard: ShardContext) => Source<T>;
 
   /** @param of where a shard has them. Shards that are not synced do not hold the others up: they are told of later */
-  constructor(installation: Installation, of: (shard: ShardContext) => Source<T>) {
-    this.#installation = installation;
+  constructor(registry: ShardRegistry, of: (shard: ShardContext) => Source<T>) {
+    this.#registry = registry;
     this.#of = of;
     this.synced = Promise.resolve();
-    const sources = (): readonly Source<T>[] => installation.shards.map(of);
+    const sources = (): readonly Source<T>[] => registry.shards.map(of);
     this.store = {
       get(key: ObjectKey) {
         for (const { store } of sources()) {
@@ -30,7 +30,7 @@ export class AllShardsSource<T extends KubeObject> implements Source<T> {
   }
 
   on(handlers: SourceHandlers<T>): Disposable {
-    return this.#installation.eachShard((shard) => this.#of(shard).on(handlers));
+    return this.#registry.eachShard((shard) => this.#of(shard).on(handlers));
   }
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
 import { Workers } from "../controllers/workers.ts";
-import type { ShardContext, ShardPart } from "../state/context.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
 import { Attempts } from "./attempts.ts";
 import { Graph, type Node, type Owner, placeId } from "./graph.ts";
 import { readNode } from "./graph.ts";
@@ -25,7 +25,7 @@ const KIND_SPACES: ReadonlySet<string> = new Set([
  * all kinds of all logical clusters of a shard: an owner is looked for in the logical cluster of its dependent, and nowhere
  * else. It is told of objects by the feed, keeps what it knows in the objects, and looks at nothing but for a reason.
  */
-export class GarbageCollector implements ShardPart {
+export class GarbageCollector implements ShardController {
   readonly started: Promise<void>;
   readonly #context: ShardContext;
   readonly #graph: Graph;

@@ -5,7 +5,7 @@ import {
   type OwnerReference,
 } from "@virtual-workspaces/apimachinery";
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
-import { textOfKey } from "../state/informers/key-index.ts";
+import { keyText } from "../state/informers/key-index.ts";
 
 /** What an object that is being deleted waits for: that its dependents are deleted, or let go. */
 export type Waits = "foreground" | "orphan";
@@ -36,7 +36,7 @@ export interface Owner {
 
 /** The id of a place in a store. */
 export function placeId({ space, key }: StoredPlace): string {
-  return `${space}|${textOfKey(key)}`;
+  return `${space}|${keyText(key)}`;
 }
 
 const NOBODY: ReadonlySet<Owner> = new Set();

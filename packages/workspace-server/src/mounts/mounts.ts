@@ -10,8 +10,8 @@ import {
   TENANCY_GROUP,
   type Workspace,
 } from "@virtual-workspaces/kcp";
-import { isMounted, type MountPlace, placeOf, workspaceAt } from "../state/mounted-workspace.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import { isMounted, type MountedWorkspace, mountedWorkspaceOf, workspaceAt } from "../state/mounted-workspace.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 import { OpenMount } from "./open-mount.ts";
 import { MountTargets, type MountTargetsOptions } from "./targets.ts";
 
@@ -30,7 +30,7 @@ export class Mounts implements AsyncDisposable {
   constructor(options: MountTargetsOptions) {
     this.#options = options;
     this.#targets = new MountTargets(options);
-    this.#following = options.installation.eachShard(({ state }) =>
+    this.#following = options.registry.eachShard(({ state }) =>
       state.workspaces.onKey(({ key }) => this.#look(key)),
     );
   }
@@ -58,13 +58,13 @@ export class Mounts implements AsyncDisposable {
   }
 
   #mountOf({ params }: Request): OpenMount {
-    const place = placeOf(params);
+    const place = mountedWorkspaceOf(params);
     if (place === undefined) throw new Error("a request that is for no mounted workspace");
-    const url = usableMount(this.#options.installation, place);
+    const url = usableMount(this.#options.registry, place);
     return this.#open.of(keyOf(place), url, () => new OpenMount(this.#targetOf(url, place)));
   }
 
-  #targetOf(url: string, { name }: MountPlace): OpenMount["target"] {
+  #targetOf(url: string, { name }: MountedWorkspace): OpenMount["target"] {
     try {
       return this.#targets.at(url);
     } catch (error) {
@@ -75,12 +75,12 @@ export class Mounts implements AsyncDisposable {
   }
 
   #look(key: ObjectKey): void {
-    const workspace = workspaceAt(this.#options.installation, key);
+    const workspace = workspaceAt(this.#options.registry, key);
     this.#open.delete(keyOf(key), workspace && usableURL(workspace));
   }
 }
 
-function keyOf({ cluster, name }: Pick<MountPlace, "cluster" | "name">): string {
+function keyOf({ cluster, name }: Pick<MountedWorkspace, "cluster" | "name">): string {
   return `${cluster}|${name}`;
 }
 
@@ -89,9 +89,9 @@ function keyOf({ cluster, name }: Pick<MountPlace, "cluster" | "name">): string 
  *
  * @throws ApiError 404 when there is none, or for what is behind one; 503 with what keeps it from being used, and since when
  */
-function usableMount(installation: Installation, place: MountPlace): string {
-  const workspace = workspaceAt(installation, place);
-  const path = `${installation.pathOf(place.cluster) ?? place.cluster}:${place.name}`;
+function usableMount(registry: ShardRegistry, place: MountedWorkspace): string {
+  const workspace = workspaceAt(registry, place);
+  const path = `${registry.pathOf(place.cluster) ?? place.cluster}:${place.name}`;
   if (workspace === undefined || !isMounted(workspace))
     throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
   if (place.below !== "")

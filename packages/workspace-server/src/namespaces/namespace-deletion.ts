@@ -2,10 +2,10 @@ import { formatTime, isApiError, type ObjectKey, type ObjectOf } from "@virtual-
 import type { StoredPlace } from "@virtual-workspaces/store";
 import { Workers } from "../controllers/workers.ts";
 import { NAMESPACE_FINALIZER, Namespace, type NamespaceCondition, type NamespaceContent } from "../kinds/namespace.ts";
-import type { ShardContext, ShardPart } from "../state/context.ts";
-import { textOfKey } from "../state/informers/key-index.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { keyText } from "../state/informers/key-index.ts";
 import { modify } from "../state/modify.ts";
-import { StoredContent, type Remains } from "../state/stored-content.ts";
+import { StoredContent, type RemainingContent } from "../state/stored-content.ts";
 
 /** Content that goes within this time is one reason to look again, ms. */
 const TOGETHER = 50;
@@ -14,7 +14,7 @@ const TOGETHER = 50;
  * Empties namespaces that are being deleted, and lets them go (Kubernetes' namespace controller). It looks again when
  * content goes, and else not: a finalizer that nobody removes costs nothing. What fails is tried again, later each time.
  */
-export class NamespaceDeletion implements ShardPart {
+export class NamespaceDeletion implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
   readonly #context: ShardContext;
   readonly #workers: Workers<ObjectKey>;
@@ -27,13 +27,13 @@ export class NamespaceDeletion implements ShardPart {
     const { state, feed, log, name: shard } = context;
     this.#context = context;
     this.#workers = new Workers<ObjectKey>({
-      id: textOfKey,
+      id: keyText,
       part: ({ cluster }) => cluster,
       count: 4,
       work: (key) => this.#work(key),
       onError: (error, key) => {
         if (this.#stop.signal.aborted) return;
-        log({ level: "warn", message: "namespace not emptied", shard, key: textOfKey(key), error: String(error) });
+        log({ level: "warn", message: "namespace not emptied", shard, key: keyText(key), error: String(error) });
       },
     });
     const see = (namespace: ObjectOf<NamespaceContent>, { key }: { readonly key: ObjectKey }): void => {
@@ -72,9 +72,9 @@ export class NamespaceDeletion implements ShardPart {
   }
 
   async #work(key: ObjectKey): Promise<void> {
-    const { objects, state, installation } = this.#context;
+    const { objects, state, registry } = this.#context;
     // What is in it is found by what is bound there.
-    await installation.load(key.cluster);
+    await registry.load(key.cluster);
     const known = state.namespaces.store.get(key);
     if (known === undefined || !isLeaving(known)) return;
     const attempt = await this.#attempt(key);
@@ -118,7 +118,7 @@ interface Attempt {
   readonly discovery?: string;
   /** Why some of it could not be deleted. */
   readonly failures: readonly string[];
-  readonly remains: Remains;
+  readonly remains: RemainingContent;
 }
 
 type Said = Pick<NamespaceCondition, "status" | "reason" | "message">;

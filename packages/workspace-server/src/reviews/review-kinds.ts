@@ -22,7 +22,7 @@ import { DEEP_REVIEW_HEADER, MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import { effectiveUsers } from "../authz/effective-users.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 import { workspaceLogins } from "../state/workspace-logins.ts";
 import { LocalSubjectAccessReviews, SelfSubjectAccessReviews, SubjectAccessReviews } from "./access-reviews.ts";
 import { TokenReviews } from "./token-reviews.ts";
@@ -33,7 +33,7 @@ export interface ReviewKindsOptions {
   readonly audiences: readonly string[];
   /** The shard's own. */
   readonly authorizer: ShardAuthorizer;
-  readonly installation: Installation;
+  readonly registry: ShardRegistry;
   readonly log: Log;
 }
 
@@ -44,7 +44,7 @@ type AnyAuthorizer = Authorizer<Readonly<Record<string, string>>>;
  * framework's, which are for all who have logged in: in kcp one may ask only where one may enter.
  */
 export function reviewKinds(options: ReviewKindsOptions): readonly ServedResource[] {
-  const { authenticators, audiences, installation, log } = options;
+  const { authenticators, audiences, registry, log } = options;
   const authorizer = ofEach(options);
   // Below `:cluster` there is always one; of the server's root there is none, and nobody but masters gets there.
   const [own, review, deep] = [authorizer, authorizer.review, authorizer.deep] as unknown as AnyAuthorizer[];
@@ -53,7 +53,7 @@ export function reviewKinds(options: ReviewKindsOptions): readonly ServedResourc
     asksDeeply(request, params["cluster"] ?? "") ? deep : undefined;
   return [
     SelfSubjectReview.serve(new SelfReviews()),
-    TokenReview.serve(new TokenReviews({ authenticators, logins: workspaceLogins(installation), audiences, log })),
+    TokenReview.serve(new TokenReviews({ authenticators, logins: workspaceLogins(registry), audiences, log })),
     LocalSubjectAccessReview.serve(new LocalSubjectAccessReviews(reviews)),
     SelfSubjectAccessReview.serve(new SelfSubjectAccessReviews({ authorizer: own as AnyAuthorizer, log })),
     SelfSubjectRulesReview.serve(new SelfSubjectRulesReviews(authorizer)),
@@ -83,10 +83,10 @@ export function isReview({ isResource, group, resource, subresource }: Authorize
  */
 function ofEach({
   authorizer: own,
-  installation,
+  registry,
 }: ReviewKindsOptions): Pick<ShardAuthorizer, "deep" | "review" | "rules"> & Authorizer<ClusterParams> {
   const by = ({ params }: { readonly params: ClusterParams }): ShardAuthorizer =>
-    installation.shardWith(params.cluster ?? "")?.authorizer ?? own;
+    registry.shardWith(params.cluster ?? "")?.authorizer ?? own;
   return Object.assign((question: AuthorizeRequest<ClusterParams>) => by(question)(question), {
     deep: (question: AuthorizeRequest<ClusterParams>) => by(question).deep(question),
     review: (question: AuthorizeRequest<ClusterParams>) => by(question).review(question),

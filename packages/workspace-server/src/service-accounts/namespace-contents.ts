@@ -6,8 +6,8 @@ import { ConfigMap } from "../kinds/config-map.ts";
 import { Namespace } from "../kinds/namespace.ts";
 import { Secret } from "../kinds/secret.ts";
 import { ServiceAccount } from "../kinds/service-account.ts";
-import type { ShardContext, ShardPart } from "../state/context.ts";
-import { textOfKey } from "../state/informers/key-index.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { keyText } from "../state/informers/key-index.ts";
 import { type Draft, ensure, modify, remove, scopeOf, type Written } from "../state/modify.ts";
 import type { ShardObjects } from "../state/objects.ts";
 import { ACCOUNT_NAME_ANNOTATION, TOKEN_SECRET_TYPE } from "../tokens/claims.ts";
@@ -32,7 +32,7 @@ const [ACCOUNT_NAME, TOKEN_TYPE] = [Buffer.from(ACCOUNT_NAME_ANNOTATION), Buffer
  * What is in every namespace of every logical cluster: the account `default`, the ConfigMap `kube-root-ca.crt`, and in the
  * Secrets that are to hold tokens, tokens. Memory: the names of these Secrets; of all others nothing is kept.
  */
-export class NamespaceContents implements ShardPart {
+export class NamespaceContents implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
   readonly #context: ShardContext;
   readonly #defaults: NamespaceDefaults;
@@ -49,7 +49,7 @@ export class NamespaceContents implements ShardPart {
     this.#defaults = new NamespaceDefaults({ objects: kept, rootCa });
     this.#secrets = new TokenSecrets({ objects: kept, minter, rootCa });
     this.#workers = new Workers<Task>({
-      id: (task) => `${task.kind} ${textOfKey(task)}`,
+      id: (task) => `${task.kind} ${keyText(task)}`,
       part: ({ cluster }) => cluster,
       count: 4,
       work: (task) => this.#work(task),
@@ -57,7 +57,7 @@ export class NamespaceContents implements ShardPart {
         // Somebody was faster: it is tried again, quietly.
         if (isApiError(error) && error.code === 409) return;
         const message = `what belongs into a ${task.kind} could not be put there`;
-        log({ level: "error", message, shard, key: textOfKey(task), error: String(error) });
+        log({ level: "error", message, shard, key: keyText(task), error: String(error) });
       },
     });
     this.#following.use(

@@ -13,7 +13,7 @@ import {
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import type { Mounts } from "../mounts/mounts.ts";
-import { placeOf } from "../state/mounted-workspace.ts";
+import { mountedWorkspaceOf } from "../state/mounted-workspace.ts";
 import { elsewhere, inactive, isInactive, notRunning } from "../state/shard-registry.ts";
 import { withOriginalVersion } from "./served-from.ts";
 import { isReview } from "../reviews/review-kinds.ts";
@@ -23,7 +23,7 @@ import type { WorkspaceLogins } from "../state/workspace-logins.ts";
 
 /** Logical clusters, and who answers for them. */
 export interface Clusters {
-  /** The logical cluster that is meant by a name or path, of which all is known then. @throws ApiError as {@link Installation.locate} does */
+  /** The logical cluster that is meant by a name or path, of which all is known then. @throws ApiError as {@link ShardRegistry.locate} does */
   locate(said: string): Awaitable<string | Located>;
   /** Resolves when all is known of a logical cluster, or of all of a shard (`*`). @returns `undefined` when it is */
   load(cluster: string): Promise<void> | undefined;
@@ -37,12 +37,12 @@ export interface Clusters {
 
 /** The logical clusters of one shard. */
 export function clustersOf(shard: Shard): Clusters {
-  const { installation, name } = shard.context;
+  const { registry, name } = shard.context;
   return {
-    locate: (said) => whenLoaded(installation.reach(said), () => installation.locate(said, name)),
+    locate: (said) => whenLoaded(registry.reach(said), () => registry.locate(said, name)),
     load: (cluster) => loaded(shard, cluster),
     shardOf: () => shard,
-    isElsewhere: (cluster) => installation.isElsewhere(cluster, name),
+    isElsewhere: (cluster) => registry.isElsewhere(cluster, name),
     get started() {
       return shard.started;
     },
@@ -51,7 +51,7 @@ export function clustersOf(shard: Shard): Clusters {
 
 /** Of all logical clusters at once nothing is known before all of them are. */
 export function loaded({ context }: Shard, cluster: string): Promise<void> | undefined {
-  if (cluster !== WILDCARD) return context.installation.load(cluster);
+  if (cluster !== WILDCARD) return context.registry.load(cluster);
   return context.objects.isWhole ? undefined : context.objects.whole;
 }
 
@@ -116,12 +116,12 @@ export function clustersView(clusters: Clusters, { documents, mounts, logins }: 
     authorize: (question) => {
       refuseShardLevel(question);
       const { cluster } = question.params;
-      if (placeOf(question.params) !== undefined) return entering(clusters.shardOf(cluster), question);
+      if (mountedWorkspaceOf(question.params) !== undefined) return entering(clusters.shardOf(cluster), question);
       return whenLoaded(clusters.load(cluster), () => decide(question, cluster));
     },
     // What workspaces are mounted on, if that is a view of this server that takes them.
     takesToken: true,
-    handles: ({ params }) => placeOf(params) !== undefined,
+    handles: ({ params }) => mountedWorkspaceOf(params) !== undefined,
     handle: mounts.handle,
     upgrade: mounts.upgrade,
     resources: ({ params: { cluster } }) => whenLoaded(clusters.load(cluster), () => servedIn(cluster)),
@@ -147,7 +147,7 @@ function refusalOf(
 ): (() => ApiError) | undefined {
   const { cluster = "" } = question.params;
   // These are answered wherever they are asked, by what is known; what is not known is no answer.
-  if (isReview(question)) return shard.context.installation.isUnknown(cluster) ? notRunning : undefined;
+  if (isReview(question)) return shard.context.registry.isUnknown(cluster) ? notRunning : undefined;
   return clusters.isElsewhere(cluster) ? elsewhere : undefined;
 }
 

@@ -73,7 +73,7 @@ export function listenerOptions(
   content: ListenerContent,
 ): ServerOptions {
   const { shard, clusters, root, virtualWorkspaces, checks } = content;
-  const logins = workspaceLogins(shard.context.installation);
+  const logins = workspaceLogins(shard.context.registry);
   const own = ownViews({ shard, clusters, documents, mounts, logins });
   return {
     ...common,

@@ -7,24 +7,24 @@ import type { ServiceAccountKeys } from "../tokens/keys.ts";
 import type { ShardUrls } from "../state/context.ts";
 
 /** What processes that serve one shard must have alike: each writes it into objects, or signs by it. */
-export interface Alike {
+export interface ReplicaSettings {
   readonly urls: ShardUrls;
   /** PEM by which clients trust the server. */
   readonly rootCa: string;
   readonly keys: ServiceAccountKeys;
 }
 
-export interface PeersOptions {
+export interface ReplicasOptions {
   readonly store: Store;
   readonly shard: string;
   /** Tells this process from the others, and is the same when it starts again. */
   readonly instance: string;
-  readonly alike: Alike;
+  readonly alike: ReplicaSettings;
   readonly log: Log;
 }
 
 /** Another process serves the shard, and makes something else of it: whoever starts is to end. */
-export class Unlike extends StoreError {
+export class ReplicaMismatch extends StoreError {
   constructor(message: string) {
     super("Locked", message);
   }
@@ -50,20 +50,20 @@ const FURTHER =
  * long as they make the same of everything: so one that would not does not start. Each keeps a record in the store, which goes
  * with it.
  */
-export class Peers implements AsyncDisposable {
-  readonly #options: PeersOptions;
+export class Replicas implements AsyncDisposable {
+  readonly #options: ReplicasOptions;
   readonly #stop = new AbortController();
   #lease: Lease | undefined;
   #running: Promise<void> | undefined;
 
-  private constructor(options: PeersOptions) {
+  private constructor(options: ReplicasOptions) {
     this.#options = options;
   }
 
   /** @throws Unlike when a process is there that differs, naming in what and the remedy, and what the store throws */
-  static async join(options: PeersOptions): Promise<Peers> {
+  static async join(options: ReplicasOptions): Promise<Replicas> {
     await using stack = new AsyncDisposableStack();
-    const peers = stack.use(new Peers(options));
+    const peers = stack.use(new Replicas(options));
     await peers.#write();
     await peers.#compare();
     peers.#running = peers.#keep();
@@ -97,7 +97,7 @@ export class Peers implements AsyncDisposable {
       const difference = await this.#difference();
       if (difference === undefined) return;
       const message = `another process serves the shard ${shard} from this store with ${difference}`;
-      if (performance.now() >= deadline) throw new Unlike(message);
+      if (performance.now() >= deadline) throw new ReplicaMismatch(message);
       if (!told) log({ level: "warn", message: `waiting for it to go: ${message}` });
       await delay(250);
     }
@@ -143,7 +143,7 @@ const WHAT: Readonly<Record<string, string>> = {
   keys: "other keys of service accounts",
 };
 
-function recordOf({ urls, rootCa, keys }: Alike): Readonly<Record<string, string>> {
+function recordOf({ urls, rootCa, keys }: ReplicaSettings): Readonly<Record<string, string>> {
   const { baseURL, externalURL, virtualWorkspaceURL } = urls;
   return {
     urls: [...new Set([baseURL, externalURL, virtualWorkspaceURL])].join(" "),

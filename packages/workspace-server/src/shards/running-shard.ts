@@ -4,7 +4,7 @@ import { loopback } from "../loopback/loopback.ts";
 import { loopbackViews } from "../views/cache-view.ts";
 import { clustersOf } from "../serving/clusters-view.ts";
 import type { ShardUrls } from "../state/context.ts";
-import type { PeersOptions } from "./replicas.ts";
+import type { ReplicasOptions } from "./replicas.ts";
 import { Shard, type ShardOptions } from "./shard.ts";
 import { OwnServices } from "../loopback/own-services.ts";
 import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "../serving/listener.ts";
@@ -31,7 +31,7 @@ export interface RunningShardOptions {
 
 /** Says that a process serves a shard, until that is disposed of. @throws Unlike when another does that makes something else of it */
 export type Meet = (
-  shard: Pick<PeersOptions, "store" | "shard"> & { readonly urls: ShardUrls },
+  shard: Pick<ReplicasOptions, "store" | "shard"> & { readonly urls: ShardUrls },
 ) => Promise<AsyncDisposable>;
 
 /** A shard besides `root`: its store, its objects and controllers, its listener. */
@@ -78,8 +78,8 @@ export class RunningShard implements AsyncDisposable {
           ),
         ),
       );
-      const { installation, log } = common;
-      const own = loopbackViews(ownViews(served), { installation, ready: () => root.started, log });
+      const { registry, log } = common;
+      const own = loopbackViews(ownViews(served), { registry, ready: () => root.started, log });
       itself.serve({ ...own, within: server });
       stack.defer(() => services.leave());
       services.serve({ virtualWorkspaces, urls, log, within: server });

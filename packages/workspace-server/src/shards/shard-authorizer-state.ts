@@ -5,26 +5,26 @@ import type { ShardContext } from "../state/context.ts";
 
 /** What the authorizers of a shard know: its own roles, and where other shards' logical clusters are in their lives. */
 export function authorizerState(
-  { state, installation }: Pick<ShardContext, "state" | "installation">,
+  { state, registry }: Pick<ShardContext, "state" | "registry">,
   binding: AuthorizerState["binding"],
 ): AuthorizerState {
   const { policies } = state.rbac;
   // Bindings are known with their logical cluster, and say whose policy counts as well.
   const load = async (cluster: string, group: string, resource: string): Promise<void> => {
-    await installation.load(cluster);
+    await registry.load(cluster);
     const exported = binding(cluster, group, resource)?.export;
-    if (exported !== undefined) await installation.load(exported.cluster);
+    if (exported !== undefined) await registry.load(exported.cluster);
   };
   return {
     load: (cluster, group, resource) =>
-      installation.isWhole || cluster === WILDCARD || cluster === "" ? undefined : load(cluster, group, resource),
+      registry.isWhole || cluster === WILDCARD || cluster === "" ? undefined : load(cluster, group, resource),
     bootstrap: policies.bootstrap,
     policy: (cluster) => policies.of(cluster),
     replicated: (cluster) => {
-      const other = installation.shardWith(cluster);
+      const other = registry.shardWith(cluster);
       return other === undefined || other.state === state ? undefined : other.state.rbac.policies.of(cluster);
     },
-    logicalCluster: (cluster) => stateOf(state.logicalCluster(cluster) ?? installation.logicalCluster(cluster)),
+    logicalCluster: (cluster) => stateOf(state.logicalCluster(cluster) ?? registry.logicalCluster(cluster)),
     binding,
   };
 }

@@ -9,11 +9,11 @@ import {
   ROOT_SHARD,
   Shard,
 } from "@virtual-workspaces/kcp";
-import { part } from "../controllers/shard-controllers.ts";
-import type { ShardContext, ShardPart } from "../state/context.ts";
+import { startController } from "../controllers/shard-controllers.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
 import { IN_PROCESS_FINALIZER, isInProcess } from "../state/in-process-shards.ts";
 import { modify } from "../state/modify.ts";
-import { Unlike } from "./replicas.ts";
+import { ReplicaMismatch } from "./replicas.ts";
 
 /** What runs the shards. */
 export interface ShardRunner {
@@ -31,7 +31,7 @@ const LOOK_EVERY = 500;
 const WORKERS = 4;
 
 /** Runs the shards of which Shard objects in `root` say that this process does, and stops those that are deleted, once nothing is on them. */
-export function shardController(root: ShardContext, runner: ShardRunner): ShardPart {
+export function inProcessShardsController(root: ShardContext, runner: ShardRunner): ShardController {
   const shards = root.objects.of(Shard);
   /** Found empty once: whoever was choosing a shard at that moment has written it down when it is found so again. */
   const empty = new Set<string>();
@@ -50,7 +50,7 @@ export function shardController(root: ShardContext, runner: ShardRunner): ShardP
       const condition = { type: READY_CONDITION, reason: "NotStarted", severity: "Error", message } as const;
       // One that another process runs is not to be called broken by this one.
       const isElsewhere = (conditions: Condition[] | undefined): boolean =>
-        error instanceof Unlike && isConditionTrue(conditions, READY_CONDITION);
+        error instanceof ReplicaMismatch && isConditionTrue(conditions, READY_CONDITION);
       await say(key, (all) => (isElsewhere(all) ? (all ?? []) : markFalse(all, condition, new Date())));
       throw error;
     }
@@ -62,7 +62,7 @@ export function shardController(root: ShardContext, runner: ShardRunner): ShardP
   ): Promise<{ readonly requeueAfter: number } | undefined> => {
     const { name } = key;
     // What has not been read yet would count as gone.
-    if (!running.installation.isWhole || !running.objects.isWhole) return { requeueAfter: LOOK_EVERY };
+    if (!running.registry.isWhole || !running.objects.isWhole) return { requeueAfter: LOOK_EVERY };
     const remains = remainsOf(running);
     if (remains.clusters + remains.workspaces + remains.unknown.length > 0) {
       empty.delete(name);
@@ -84,7 +84,7 @@ export function shardController(root: ShardContext, runner: ShardRunner): ShardP
     return undefined;
   };
 
-  return part<Shard>(root, {
+  return startController<Shard>(root, {
     name: "in-process-shards",
     workers: WORKERS,
     grace: 0,
@@ -119,7 +119,7 @@ function hold({ metadata, ...shard }: Shard): Shard {
 }
 
 /** What is left on a shard. */
-interface Remains {
+interface ShardRemains {
   /** Logical clusters, but those of the system, which every shard has. */
   readonly clusters: number;
   /** Some of them, as their users call them. */
@@ -134,7 +134,7 @@ interface Remains {
 const EXAMPLES = 5;
 
 /** Counts what is left on a shard. Up to 100 logical clusters are looked at one by one. */
-function remainsOf({ name, state, installation }: ShardContext): Remains {
+function remainsOf({ name, state, registry }: ShardContext): ShardRemains {
   const { size } = state.logicalClusters.store;
   const names =
     size > 100
@@ -143,18 +143,18 @@ function remainsOf({ name, state, installation }: ShardContext): Remains {
           .list()
           .map(({ metadata }) => metadata.annotations?.["kcp.io/cluster"] ?? "")
           .filter((cluster) => !cluster.startsWith("system:"));
-  const examples = names.slice(0, EXAMPLES).map((cluster) => installation.index.pathOf(cluster) ?? cluster);
-  const counts = installation.shards.map((shard) => shard.state.workspaces.store.countBy("shard", name));
+  const examples = names.slice(0, EXAMPLES).map((cluster) => registry.index.pathOf(cluster) ?? cluster);
+  const counts = registry.shards.map((shard) => shard.state.workspaces.store.countBy("shard", name));
   return {
     clusters: size > 100 ? size : names.length,
     examples: examples.sort(),
     workspaces: counts.reduce((sum, count) => sum + count, 0),
-    unknown: installation.missing.map(({ metadata }) => metadata.name ?? ""),
+    unknown: registry.missing.map(({ metadata }) => metadata.name ?? ""),
   };
 }
 
 /** The same for whoever has deleted the shard. */
-function remainsText({ clusters, examples, workspaces, unknown }: Remains): string {
+function remainsText({ clusters, examples, workspaces, unknown }: ShardRemains): string {
   if (clusters + workspaces === 0)
     return `workspaces that are on it may be in those of shards that do not run: ${unknown.join(", ")}`;
   if (clusters === 0) return `workspaces are about to be put on it, or to leave it: ${workspaces}`;

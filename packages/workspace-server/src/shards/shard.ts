@@ -44,9 +44,9 @@ import {
 import { HomeWorkspaces } from "../serving/home-workspaces.ts";
 import { MetadataKinds } from "../serving/metadata-kinds.ts";
 import { admitInOrder } from "../state/admission.ts";
-import type { ShardContext, ShardPart, ShardUrls } from "../state/context.ts";
+import type { ShardContext, ShardController, ShardUrls } from "../state/context.ts";
 import { ShardObjects } from "../state/objects.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 import { ShardState } from "../state/shard-state.ts";
 import { KindsOfClusters, type StoredKind } from "../state/stored-kinds.ts";
 import type { TokenSubresourceOptions } from "../tokens/token-request.ts";
@@ -54,7 +54,7 @@ import { VirtualStorage, type VirtualStorageOptions } from "../virtual-storage/v
 import { admitPathAnnotation, workspaceAdmissions } from "../workspaces/admission/workspace-admissions.ts";
 import { workspaceContent } from "../workspaces/logical-cluster/content.ts";
 import { ObjectCounts, objectLimit } from "../workspaces/object-limit.ts";
-import { workspaceParts } from "../workspaces/workspace-parts.ts";
+import { workspaceControllers } from "../workspaces/workspace-parts.ts";
 import { authorizerState } from "./shard-authorizer-state.ts";
 
 const NOTHING: readonly ServedResource[] = [];
@@ -68,7 +68,7 @@ export interface ShardOptions {
   /** Its own: versions of one shard are one line. */
   readonly store: Store;
   /** The shards that it runs with. */
-  readonly installation: Installation;
+  readonly registry: ShardRegistry;
   /** Asked by TokenReviews; whoever serves the shard asks them as well. */
   readonly authenticators: readonly Authenticator[];
   readonly token: TokenSubresourceOptions;
@@ -110,7 +110,7 @@ export class Shard implements AsyncDisposable {
   #background: Promise<void> | undefined;
 
   constructor(options: ShardOptions) {
-    const { name, urls, store, installation, rootCa, homeCreators, log } = options;
+    const { name, urls, store, registry, rootCa, homeCreators, log } = options;
     const kept = { onError: (error: unknown): void => this.#failed("objects", error) };
     const objects = this.#stack.use(new ShardObjects(store, kept.onError));
     const state = new ShardState(objects);
@@ -125,7 +125,7 @@ export class Shard implements AsyncDisposable {
       },
       objects,
       state,
-      installation,
+      registry,
       kinds: new KindsOfClusters((cluster) => this.servedIn(cluster)),
       feed: this.#stack.use(new ObjectFeed({ store, onError: (error) => this.#failed("feed", error) })),
       rootCa,
@@ -150,7 +150,7 @@ export class Shard implements AsyncDisposable {
     const elsewhere = this.#virtualStorage(options);
     this.#bindings = this.#controllers.use(
       new Bindings(this.context, {
-        own: systemKinds({ objects, identities: () => installation.identities, admit: own }),
+        own: systemKinds({ objects, identities: () => registry.identities, admit: own }),
         kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
         mayAccess: isAllowed,
         kindsOf: (cluster, resource) => this.#keptKinds(cluster, normalizedGroupResource(resource)),
@@ -166,7 +166,7 @@ export class Shard implements AsyncDisposable {
         crds: objects.of(CustomResourceDefinition) as never,
         store,
         admit: admitInOrder(admit, this.#bindings.admitClaims),
-        known: (cluster) => installation.load(cluster),
+        known: (cluster) => registry.load(cluster),
         taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
         objects: { garbageCollected: true, ...kept },
         onError: (error, crd) => this.#failed(`custom resource definition ${crd}`, error),
@@ -204,26 +204,26 @@ export class Shard implements AsyncDisposable {
    */
   async start(joined?: () => Promise<void>): Promise<void> {
     await bootstrap(this.context, { homeCreators: this.#homeCreators });
-    await this.context.installation.identified;
+    await this.context.registry.identified;
     const held = Promise.withResolvers<void>();
     const { objects } = this.context;
     await objects.begin(held.promise);
     for (const cluster of [SYSTEM_ADMIN_CLUSTER, ROOT_CLUSTER]) await objects.loadFirst(cluster);
-    this.#stack.use(this.context.installation.join(this.context));
+    this.#stack.use(this.context.registry.join(this.context));
     await joined?.();
     held.resolve();
-    this.#stack.use(this.context.installation.eachShard((shard) => this.#bindings.join(shard)));
+    this.#stack.use(this.context.registry.eachShard((shard) => this.#bindings.join(shard)));
     await this.#crds.start();
     await this.#bindings.started;
     if (this.context.name === ROOT_SHARD) await rootBound(this.context.state, this.#stop.signal);
     this.#stack.use(this.#freeNames());
     // Before there is much to do: it writes, and would have to wait for its turn.
-    await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
+    await register(this.context.registry.shard(ROOT_SHARD) ?? this.context, this.context);
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
     {
       using _together = this.context.objects.gather();
-      for (const part of parts(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
+      for (const part of controllersOf(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
     }
     this.#ready.resolve();
     this.#background = this.#readAll();
@@ -302,14 +302,14 @@ export class Shard implements AsyncDisposable {
 }
 
 /** The controllers of a shard: the one list of them. */
-function parts(
+function controllersOf(
   context: ShardContext,
   isBound: (cluster: string, kind: StoredKind) => boolean,
   claims: ClaimIndex,
-): readonly ShardPart[] {
+): readonly ShardController[] {
   const { clusterRoleBindings } = context.state.rbac;
   return [
-    workspaceParts(context, {
+    workspaceControllers(context, {
       content: workspaceContent(context, isBound),
       namespaces: Namespace,
       roleBindings: { definition: ClusterRoleBinding, tracked: clusterRoleBindings as unknown as Source },

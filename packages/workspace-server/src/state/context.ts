@@ -3,7 +3,7 @@ import type { ObjectFeed } from "@virtual-workspaces/store";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { TokenMinter } from "../tokens/minter.ts";
 import type { OwnServices } from "../loopback/own-services.ts";
-import type { Installation } from "./shard-registry.ts";
+import type { ShardRegistry } from "./shard-registry.ts";
 import type { ShardObjects } from "./objects.ts";
 import type { ShardState } from "./shard-state.ts";
 import type { KindsOfClusters } from "./stored-kinds.ts";
@@ -27,7 +27,7 @@ export interface ShardContext {
   /** What is followed of them, to read. */
   readonly state: ShardState;
   /** All shards. */
-  readonly installation: Installation;
+  readonly registry: ShardRegistry;
   /** Who may do what there. */
   readonly authorizer: ShardAuthorizer;
   /** What is served in each logical cluster, and where it is kept. */
@@ -46,7 +46,7 @@ export interface ShardContext {
 }
 
 /** Something that keeps objects of a shard right: a controller, or several. */
-export interface ShardPart extends AsyncDisposable {
+export interface ShardController extends AsyncDisposable {
   /** Resolves once it is at work. What is there was told before. */
   readonly started: Promise<unknown>;
 }

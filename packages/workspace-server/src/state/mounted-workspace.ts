@@ -1,9 +1,9 @@
 import type { Located } from "@virtual-workspaces/framework";
 import type { Workspace } from "@virtual-workspaces/kcp";
-import type { Installation } from "./shard-registry.ts";
+import type { ShardRegistry } from "./shard-registry.ts";
 
 /** Which Workspace with a mount a request is for, in the logical cluster around it. */
-export interface MountPlace {
+export interface MountedWorkspace {
   readonly cluster: string;
   readonly name: string;
   /** What the path says behind it, `foo:bar`, or "". */
@@ -14,13 +14,13 @@ export interface MountPlace {
  * The Workspace with a mount that a path leads to or through, whatever has become of it: the index knows only those that are
  * Ready, or were. What is behind it is its own affair.
  */
-export function mountAt(installation: Installation, path: string): MountPlace | undefined {
+export function mountAt(registry: ShardRegistry, path: string): MountedWorkspace | undefined {
   const names = path.split(":");
   for (let at = 1; at < names.length; at++) {
-    const found = installation.index.lookup(names.slice(0, at).join(":"));
+    const found = registry.index.lookup(names.slice(0, at).join(":"));
     if (found.kind !== "cluster") continue;
     const place = { cluster: found.cluster, name: names[at] ?? "", below: names.slice(at + 1).join(":") };
-    const workspace = workspaceAt(installation, place);
+    const workspace = workspaceAt(registry, place);
     if (workspace !== undefined && isMounted(workspace)) return place;
   }
   return undefined;
@@ -28,10 +28,10 @@ export function mountAt(installation: Installation, path: string): MountPlace | 
 
 /** The Workspace of that name as it is now. */
 export function workspaceAt(
-  installation: Installation,
-  { cluster, name }: Pick<MountPlace, "cluster" | "name">,
+  registry: ShardRegistry,
+  { cluster, name }: Pick<MountedWorkspace, "cluster" | "name">,
 ): Workspace | undefined {
-  return installation.shardWith(cluster)?.state.workspaces.store.get({ cluster, namespace: "", name });
+  return registry.shardWith(cluster)?.state.workspaces.store.get({ cluster, namespace: "", name });
 }
 
 /** Whether a mount is all that a Workspace leads to: a logical cluster comes first, as in kcp. */
@@ -40,12 +40,12 @@ export function isMounted({ spec }: Workspace): boolean {
 }
 
 /** As `locate` of a view says it. */
-export function asLocated({ cluster, name, below }: MountPlace): Located {
+export function asLocated({ cluster, name, below }: MountedWorkspace): Located {
   return { cluster, params: { mount: name, below } };
 }
 
 /** What {@link asLocated} has said; `undefined` of a request that is for a logical cluster. */
-export function placeOf(params: object): MountPlace | undefined {
+export function mountedWorkspaceOf(params: object): MountedWorkspace | undefined {
   const { cluster = "", mount, below = "" } = params as Readonly<Record<string, string>>;
   return mount === undefined ? undefined : { cluster, name: mount, below };
 }

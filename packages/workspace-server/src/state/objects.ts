@@ -4,7 +4,7 @@ import type { TypedDefinition } from "@virtual-workspaces/framework";
 import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
 import type { Indexers } from "./informers/key-index.ts";
 import { Pace } from "./informers/initial-read.ts";
-import { Tracked } from "./informers/informer.ts";
+import { Informer } from "./informers/informer.ts";
 
 /**
  * How much of the past is in memory of each kind, at most. There are forty, and an event takes twice the bytes that count here:
@@ -19,7 +19,7 @@ const RETRY = { first: 1_000, last: 60_000 } as const;
 const MOST_EMPTY = 10_000;
 
 /** How a kind is followed. */
-export interface TrackOptions<T> {
+export interface InformerOptions<T> {
   readonly indexers?: Indexers<T>;
   /**
    * When its objects are read: `first`, before the shard serves. Of kinds of which every workspace has some they are read in the
@@ -35,9 +35,9 @@ export class ShardObjects implements Disposable {
   readonly #onError: PersistentOptions["onError"];
   readonly #onFailure: (error: unknown) => void;
   readonly #collections = new Map<string, unknown>();
-  readonly #first: Tracked<object>[] = [];
-  readonly #withCluster: Tracked<object>[] = [];
-  readonly #byName: Tracked<object>[] = [];
+  readonly #first: Informer<object>[] = [];
+  readonly #withCluster: Informer<object>[] = [];
+  readonly #byName: Informer<object>[] = [];
   /** Logical clusters that are being read. */
   readonly #loading = new Map<string, Promise<void>>();
   /** Logical clusters that are known to have nothing here, the last that were asked for. */
@@ -65,15 +65,15 @@ export class ShardObjects implements Disposable {
   }
 
   /** Follows a kind from {@link start} or {@link begin} on. */
-  track<T extends object>(resource: TypedDefinition<T>, options: TrackOptions<ObjectOf<T>> = {}): Tracked<T> {
-    const tracked = new Tracked<T>(this.of(resource), options.indexers);
+  informer<T extends object>(resource: TypedDefinition<T>, options: InformerOptions<ObjectOf<T>> = {}): Informer<T> {
+    const tracked = new Informer<T>(this.of(resource), options.indexers);
     const { read = "first" } = options;
     const among = { first: this.#first, withCluster: this.#withCluster, byName: this.#byName }[read];
-    among.push(tracked as unknown as Tracked<object>);
+    among.push(tracked as unknown as Informer<object>);
     return tracked;
   }
 
-  /** Reads all that is tracked, and follows it, as {@link Tracked.start} says. @throws ApiError 503 when the store cannot be read */
+  /** Reads all that is tracked, and follows it, as {@link Informer.start} says. @throws ApiError 503 when the store cannot be read */
   async start(held?: Promise<unknown>): Promise<void> {
     await Promise.all(this.#all.map((tracked) => tracked.start(held)));
     this.#becomeWhole();
@@ -135,7 +135,7 @@ export class ShardObjects implements Disposable {
     for (const tracked of this.#later) await tracked.tellAll(pace);
   }
 
-  /** Who follows anything from here until this is disposed of is told together what there is: see {@link Tracked.gather}. */
+  /** Who follows anything from here until this is disposed of is told together what there is: see {@link Informer.gather}. */
   gather(): Disposable {
     const stack = new DisposableStack();
     for (const tracked of this.#all) stack.use(tracked.gather());
@@ -147,11 +147,11 @@ export class ShardObjects implements Disposable {
     for (const tracked of this.#all) tracked[Symbol.dispose]();
   }
 
-  get #later(): readonly Tracked<object>[] {
+  get #later(): readonly Informer<object>[] {
     return [...this.#withCluster, ...this.#byName];
   }
 
-  get #all(): readonly Tracked<object>[] {
+  get #all(): readonly Informer<object>[] {
     return [...this.#first, ...this.#later];
   }
 
@@ -178,7 +178,7 @@ export class ShardObjects implements Disposable {
     for (const tracked of this.#withCluster) tracked.forget(oldest);
   }
 
-  async #readWhole(tracked: Tracked<object>, pace: Pace): Promise<void> {
+  async #readWhole(tracked: Informer<object>, pace: Pace): Promise<void> {
     const { signal } = this.#stop;
     const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     for (let wait: number = RETRY.first; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {

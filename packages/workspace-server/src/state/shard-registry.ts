@@ -26,8 +26,8 @@ import { asLocated, mountAt } from "./mounted-workspace.ts";
 import { isInProcess } from "./in-process-shards.ts";
 import type { ShardContext } from "./context.ts";
 
-/** What an installation is made of. */
-export interface InstallationOptions {
+/** Options of {@link ShardRegistry}. */
+export interface ShardRegistryOptions {
   /** @default false */
   readonly runsShards?: boolean;
   /** Is told of types and what they name. @default nobody logs in by a type */
@@ -35,7 +35,7 @@ export interface InstallationOptions {
 }
 
 /** The shards that run together, and the index of their workspaces. */
-export class Installation {
+export class ShardRegistry {
   readonly index: PathIndex = new PathIndex();
   /** Whether Shards may ask to be run by this process. */
   readonly runsShards: boolean;
@@ -61,7 +61,7 @@ export class Installation {
     this.#identities.resolve();
   }
 
-  constructor({ runsShards = false, authentication }: InstallationOptions = {}) {
+  constructor({ runsShards = false, authentication }: ShardRegistryOptions = {}) {
     this.runsShards = runsShards;
     this.authentication = authentication;
   }

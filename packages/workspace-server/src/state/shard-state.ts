@@ -30,7 +30,7 @@ import {
   Role,
   RoleBinding,
 } from "../kinds/rbac.ts";
-import type { Tracked } from "./informers/informer.ts";
+import type { Informer } from "./informers/informer.ts";
 import type { ShardObjects } from "./objects.ts";
 
 /** What a kind holds. */
@@ -42,41 +42,41 @@ type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
  */
 export class ShardState {
   readonly rbac: RbacState;
-  readonly namespaces: Tracked<NamespaceContent>;
-  readonly logicalClusters: Tracked<ContentOf<typeof LogicalCluster>>;
+  readonly namespaces: Informer<NamespaceContent>;
+  readonly logicalClusters: Informer<ContentOf<typeof LogicalCluster>>;
   /**
    * Index `cluster`: by the name of the logical cluster that they lead to. `shard`: by the name of the shard that was chosen.
    * `mounted`: those with a mount, by the logical cluster they are in. `unplaced`: those that lead nowhere yet, by the logical cluster they are in. `unschedulable`: those that found no shard, by "".
    */
-  readonly workspaces: Tracked<ContentOf<typeof Workspace>>;
+  readonly workspaces: Informer<ContentOf<typeof Workspace>>;
   /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
-  readonly workspaceTypes: Tracked<ContentOf<typeof WorkspaceType>>;
-  readonly workspaceAuthenticationConfigurations: Tracked<ContentOf<typeof WorkspaceAuthenticationConfiguration>>;
-  readonly shards: Tracked<ContentOf<typeof Shard>>;
-  readonly partitionSets: Tracked<ContentOf<typeof PartitionSet>>;
-  readonly partitions: Tracked<ContentOf<typeof Partition>>;
+  readonly workspaceTypes: Informer<ContentOf<typeof WorkspaceType>>;
+  readonly workspaceAuthenticationConfigurations: Informer<ContentOf<typeof WorkspaceAuthenticationConfiguration>>;
+  readonly shards: Informer<ContentOf<typeof Shard>>;
+  readonly partitionSets: Informer<ContentOf<typeof PartitionSet>>;
+  readonly partitions: Informer<ContentOf<typeof Partition>>;
   /**
    * Index `export`: by `<path>:<name>` and `<logical cluster>:<name>`. Index `identity`: by the hash. Index `secret`: by
    * `<logical cluster>/<namespace>/<name>` of the secret that they refer to. Index `schema`: by `<logical cluster>/<name>` of
    * their APIResourceSchemas.
    */
-  readonly apiExports: Tracked<ContentOf<typeof APIExport>>;
+  readonly apiExports: Informer<ContentOf<typeof APIExport>>;
   /**
    * Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. Index `claimed`: by `<logical cluster>
    * <resource>.<group>` of each claim that they accept, until a deleted one has nothing left but to go. Index `claiming`: by
    * the logical cluster of those that accept any.
    */
-  readonly apiBindings: Tracked<ContentOf<typeof APIBinding>>;
-  readonly apiResourceSchemas: Tracked<ContentOf<typeof APIResourceSchema>>;
+  readonly apiBindings: Informer<ContentOf<typeof APIBinding>>;
+  readonly apiResourceSchemas: Informer<ContentOf<typeof APIResourceSchema>>;
   /** Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. */
-  readonly apiExportEndpointSlices: Tracked<ContentOf<typeof APIExportEndpointSlice>>;
+  readonly apiExportEndpointSlices: Informer<ContentOf<typeof APIExportEndpointSlice>>;
 
   constructor(objects: ShardObjects) {
     const read = "withCluster";
     this.rbac = new RbacState(objects);
-    this.namespaces = objects.track(Namespace, { read });
-    this.logicalClusters = objects.track(LogicalCluster, { read });
-    this.workspaces = objects.track(Workspace, {
+    this.namespaces = objects.informer(Namespace, { read });
+    this.logicalClusters = objects.informer(LogicalCluster, { read });
+    this.workspaces = objects.informer(Workspace, {
       // A parent may have any number of them, and nothing is decided by them but where paths lead.
       read: "byName",
       indexers: {
@@ -90,16 +90,16 @@ export class ShardState {
         unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
       },
     });
-    this.workspaceTypes = objects.track(WorkspaceType, {
+    this.workspaceTypes = objects.informer(WorkspaceType, {
       indexers: {
         type: byPath,
       },
     });
-    this.workspaceAuthenticationConfigurations = objects.track(WorkspaceAuthenticationConfiguration);
-    this.shards = objects.track(Shard);
-    this.partitionSets = objects.track(PartitionSet);
-    this.partitions = objects.track(Partition);
-    this.apiExports = objects.track(APIExport, {
+    this.workspaceAuthenticationConfigurations = objects.informer(WorkspaceAuthenticationConfiguration);
+    this.shards = objects.informer(Shard);
+    this.partitionSets = objects.informer(PartitionSet);
+    this.partitions = objects.informer(Partition);
+    this.apiExports = objects.informer(APIExport, {
       indexers: {
         export: byPath,
         identity: ({ status }) => (status?.identityHash === undefined ? [] : [status.identityHash]),
@@ -110,7 +110,7 @@ export class ShardState {
         schema: ({ spec }, { cluster }) => [...new Set(spec?.resources?.map(({ schema }) => `${cluster}/${schema}`))],
       },
     });
-    this.apiBindings = objects.track(APIBinding, {
+    this.apiBindings = objects.informer(APIBinding, {
       read,
       indexers: {
         export: ({ spec }, { cluster }) => referred(spec.reference.export, cluster),
@@ -118,8 +118,8 @@ export class ShardState {
         claiming: (binding, { cluster }) => (acceptedResources(binding).length > 0 ? [cluster] : []),
       },
     });
-    this.apiResourceSchemas = objects.track(APIResourceSchema);
-    this.apiExportEndpointSlices = objects.track(APIExportEndpointSlice, {
+    this.apiResourceSchemas = objects.informer(APIResourceSchema);
+    this.apiExportEndpointSlices = objects.informer(APIExportEndpointSlice, {
       indexers: {
         export: ({ spec }, { cluster }) => referred(spec?.export, cluster),
       },
@@ -165,18 +165,18 @@ const WITH_CLUSTER = { read: "withCluster" } as const;
 /** The roles and bindings of a shard as policies, as current as what is told of its store. */
 class RbacState {
   readonly policies: RbacPolicies = new RbacPolicies();
-  readonly clusterRoles: Tracked<ClusterRoleKindContent>;
-  readonly clusterRoleBindings: Tracked<BindingContent>;
+  readonly clusterRoles: Informer<ClusterRoleKindContent>;
+  readonly clusterRoleBindings: Informer<BindingContent>;
 
   constructor(objects: ShardObjects) {
-    this.clusterRoles = this.#follow(objects.track(ClusterRole, WITH_CLUSTER));
-    this.clusterRoleBindings = this.#follow(objects.track(ClusterRoleBinding, WITH_CLUSTER));
-    this.#follow(objects.track(Role, WITH_CLUSTER));
-    this.#follow(objects.track(RoleBinding, WITH_CLUSTER));
+    this.clusterRoles = this.#follow(objects.informer(ClusterRole, WITH_CLUSTER));
+    this.clusterRoleBindings = this.#follow(objects.informer(ClusterRoleBinding, WITH_CLUSTER));
+    this.#follow(objects.informer(Role, WITH_CLUSTER));
+    this.#follow(objects.informer(RoleBinding, WITH_CLUSTER));
   }
 
   /** For as long as they are tracked. */
-  #follow<T extends object>(tracked: Tracked<T>): Tracked<T> {
+  #follow<T extends object>(tracked: Informer<T>): Informer<T> {
     const set = (object: unknown, cluster: string): void => this.policies.set(cluster, object as RbacObject);
     tracked.mirror({
       added: (object, { key }) => set(object, key.cluster),

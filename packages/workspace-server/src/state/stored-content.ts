@@ -18,7 +18,7 @@ export interface StoredContentOptions {
 }
 
 /** What is still there. */
-export interface Remains {
+export interface RemainingContent {
   /** How many objects there are of each kind, by `<plural>.<group>`, as Kubernetes names it in conditions. */
   readonly objects: ReadonlyMap<string, number>;
   /** How many objects each finalizer is on. */
@@ -63,7 +63,7 @@ export class StoredContent {
   }
 
   /** What is there now. @throws ApiError 503 when the store cannot be read */
-  async remaining(signal: AbortSignal): Promise<Remains> {
+  async remaining(signal: AbortSignal): Promise<RemainingContent> {
     const objects = new Map<string, number>();
     const finalizers = new Map<string, number>();
     const count = (counts: Map<string, number>, name: string): void =>

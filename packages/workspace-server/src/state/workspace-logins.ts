@@ -1,6 +1,6 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "@virtual-workspaces/framework";
-import { type Installation, notRunning } from "./shard-registry.ts";
+import { type ShardRegistry, notRunning } from "./shard-registry.ts";
 
 /** Who may log in to a logical cluster, by its name or path, besides those who may everywhere. */
 export type WorkspaceLogins = (said: string) => readonly TokenAuthenticator[];
@@ -11,13 +11,13 @@ export type WorkspaceLogins = (said: string) => readonly TokenAuthenticator[];
  *
  * @returns `undefined` where nobody logs in so
  */
-export function workspaceLogins(installation: Installation): WorkspaceLogins | undefined {
-  const { authentication } = installation;
+export function workspaceLogins(registry: ShardRegistry): WorkspaceLogins | undefined {
+  const { authentication } = registry;
   if (authentication === undefined) return undefined;
   const verify = async (said: string, token: string): Promise<TokenVerdict | undefined> => {
-    if (installation.shards.length === 0) throw notRunning();
-    await installation.reach(said);
-    const found = installation.index.lookup(said);
+    if (registry.shards.length === 0) throw notRunning();
+    await registry.reach(said);
+    const found = registry.index.lookup(said);
     const user = found.kind === "cluster" && (await authentication.of(found)?.authenticateToken(token));
     return user ? { user } : undefined;
   };

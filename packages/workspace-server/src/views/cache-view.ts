@@ -24,8 +24,8 @@ import { type BindingContent, ClusterRole, ClusterRoleBinding, type RoleContent 
 import { whenLoaded } from "../serving/clusters-view.ts";
 import type { ownViews } from "../serving/listener.ts";
 import type { ShardContext } from "../state/context.ts";
-import type { Tracked } from "../state/informers/informer.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import type { Informer } from "../state/informers/informer.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 import type { ShardState } from "../state/shard-state.ts";
 import {
   bindingReplicatedFor,
@@ -37,7 +37,7 @@ import {
 
 /** What {@link cacheView} shows. */
 export interface CacheViewOptions {
-  readonly installation: Installation;
+  readonly registry: ShardRegistry;
   /** Resolves once its shards know what they have. */
   readonly ready: () => Promise<void>;
   readonly log: Log;
@@ -49,8 +49,8 @@ export interface CacheViewOptions {
  * others need to know of. It is no copy: objects are those of the shards as they are, with the annotations that kcp's
  * copies have, and nothing can be written. For `system:masters` alone, as it knows no permissions.
  */
-export function cacheView({ installation, ready, log }: CacheViewOptions): VirtualWorkspace {
-  const kinds = KINDS.map((kind) => new Replicated(installation, kind, log));
+export function cacheView({ registry, ready, log }: CacheViewOptions): VirtualWorkspace {
+  const kinds = KINDS.map((kind) => new Replicated(registry, kind, log));
   const resources = kinds.map((kind) => kind.serve());
   return defineVirtualWorkspace({
     name: "cache",
@@ -60,7 +60,7 @@ export function cacheView({ installation, ready, log }: CacheViewOptions): Virtu
     resources: ({ params: { shard } }) => {
       if (shard !== "*" && !SHARD_NAME.test(shard))
         throw ApiError.badRequest(`invalid shard: ${JSON.stringify(shard)} does not match the regex`);
-      return whenLoaded(installation.whole(), () => resources);
+      return whenLoaded(registry.whole(), () => resources);
     },
     ready,
     setup: () => ({
@@ -118,10 +118,10 @@ export function loopbackViews(
  */
 class Replication implements ViewDependency {
   readonly #state: ShardState;
-  readonly #shown: Tracked;
+  readonly #shown: Informer;
 
   /** @param shown of which kind it is asked */
-  constructor(state: ShardState, shown: Tracked) {
+  constructor(state: ShardState, shown: Informer) {
     this.#state = state;
     this.#shown = shown;
   }

@@ -11,10 +11,10 @@ import {
   type ViewSource,
 } from "@virtual-workspaces/framework";
 import type { ShardContext } from "../state/context.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** What is read of all shards. */
-export interface AcrossShardsOptions<T extends object> {
+export interface MergedKindOptions<T extends object> {
   readonly resource: TypedDefinition<T>;
   /** What a shard has of it. @default its objects */
   readonly sourceOf?: (shard: ShardContext) => ViewSource<T>;
@@ -22,7 +22,7 @@ export interface AcrossShardsOptions<T extends object> {
 }
 
 /** A kind of all shards. It ends with the server. */
-export interface AcrossShards<T extends object> extends Disposable {
+export interface MergedKind<T extends object> extends Disposable {
   readonly objects: Merged<T>;
 }
 
@@ -31,10 +31,10 @@ export interface AcrossShards<T extends object> extends Disposable {
  * see all of them. A shard that cannot be read is named in a warning, and one that ends is no deletion: its objects stay as
  * they were last seen, until there is one of its name again.
  */
-export function acrossShards<T extends object>(
-  installation: Installation,
-  { resource, log, sourceOf = ({ objects }) => objects.of(resource) }: AcrossShardsOptions<T>,
-): AcrossShards<T> {
+export function mergedKind<T extends object>(
+  registry: ShardRegistry,
+  { resource, log, sourceOf = ({ objects }) => objects.of(resource) }: MergedKindOptions<T>,
+): MergedKind<T> {
   const all = merged<T>({
     sources: {},
     resource,
@@ -42,7 +42,7 @@ export function acrossShards<T extends object>(
     onError: (error, shard) =>
       log({ level: "error", message: "shard cannot be read", shard, resource: resource.plural, error: String(error) }),
   });
-  const following = installation.eachShard((shard) => {
+  const following = registry.eachShard((shard) => {
     all.setSource(shard.name, sourceOf(shard));
     return { [Symbol.dispose]: () => undefined };
   });

@@ -22,9 +22,9 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { BindingContent, RoleContent } from "../kinds/rbac.ts";
 import type { ShardContext } from "../state/context.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 import type { ShardState } from "../state/shard-state.ts";
-import { type AcrossShards, acrossShards, ReadWhole } from "./merged-kind.ts";
+import { type MergedKind, mergedKind, ReadWhole } from "./merged-kind.ts";
 
 /** For which groups' sake objects of a shard are replicated, and what that depends on. */
 export interface Choice<T extends object> {
@@ -44,12 +44,12 @@ export class Replicated<T extends object> implements Disposable {
   readonly #resource: Resource<T>;
   readonly #nothing: ViewSource<T>;
   readonly #byShard = new Map<string, ViewSource<T>>();
-  readonly #all: AcrossShards<T>;
+  readonly #all: MergedKind<T>;
 
-  constructor(installation: Installation, { resource, choose }: ReplicatedKind<T>, log: Log) {
+  constructor(registry: ShardRegistry, { resource, choose }: ReplicatedKind<T>, log: Log) {
     this.#resource = resource;
     this.#nothing = resource.collection();
-    this.#all = acrossShards<T>(installation, {
+    this.#all = mergedKind<T>(registry, {
       resource,
       sourceOf: (shard) => {
         const source = replicatedOf(shard, resource, choose?.(shard));

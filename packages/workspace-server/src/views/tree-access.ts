@@ -14,7 +14,7 @@ import {
   type Workspace,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../state/context.ts";
-import type { Installation } from "../state/shard-registry.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 import { Entered, Slices } from "./entered.ts";
 
 /** Who reads the tree, as `readerKey` has it. */
@@ -31,7 +31,7 @@ const PATIENCE = 3_000;
  * A change costs one decision for each user who reads; one of a shard's `system:admin` as many as it has logical clusters.
  */
 export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
-  readonly #installation: Installation;
+  readonly #registry: ShardRegistry;
   readonly #readers = new Map<string, Entered>();
   /** The paths that were shown, by logical cluster. */
   readonly #paths = new Map<string, string | undefined>();
@@ -39,9 +39,9 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   readonly #slices = new Slices();
   readonly #following: Disposable;
 
-  constructor(installation: Installation) {
-    this.#installation = installation;
-    this.#following = installation.eachShard((shard) => this.#followShard(shard));
+  constructor(registry: ShardRegistry) {
+    this.#registry = registry;
+    this.#following = registry.eachShard((shard) => this.#followShard(shard));
   }
 
   /** Whether somebody who reads is shown a Workspace. */
@@ -52,19 +52,19 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   /** The same of anybody, as everything is now. @param parent the logical cluster that the Workspace is in */
   mayGet(user: User, parent: string, name: string): boolean {
     const key = { cluster: parent, namespace: "", name };
-    const found = this.#installation.shardWith(parent)?.state.workspaces.store.get(key);
+    const found = this.#registry.shardWith(parent)?.state.workspaces.store.get(key);
     return found === undefined ? this.mayEnter(user, "") : this.mayEnter(user, gate(found, parent));
   }
 
   /** Whether somebody may enter a logical cluster; "" stands for those that are not there yet. */
   mayEnter(user: User, cluster: string): boolean {
-    const shard = this.#installation.shardWith(cluster) ?? this.#installation.shards[0];
+    const shard = this.#registry.shardWith(cluster) ?? this.#registry.shards[0];
     return shard?.authorizer.enters(user, cluster) ?? false;
   }
 
   /** The path of a logical cluster, as what is in it says; `undefined` as long as it is not known. */
   pathOf(cluster: string): string | undefined {
-    const path = this.#installation.pathOf(cluster);
+    const path = this.#registry.pathOf(cluster);
     this.#paths.set(cluster, path);
     return path;
   }
@@ -103,7 +103,7 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   }
 
   *#shownBy(cluster: string): Iterable<ObjectKey> {
-    for (const { state } of this.#installation.shards) {
+    for (const { state } of this.#registry.shards) {
       yield* state.workspaces.store.keysBy("cluster", cluster);
       yield* state.workspaces.store.keysBy("mounted", cluster);
     }
@@ -142,8 +142,8 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   }
 
   #lookAtPath(cluster: string): void {
-    if (!this.#paths.has(cluster) || this.#paths.get(cluster) === this.#installation.pathOf(cluster)) return;
-    for (const { state } of this.#installation.shards)
+    if (!this.#paths.has(cluster) || this.#paths.get(cluster) === this.#registry.pathOf(cluster)) return;
+    for (const { state } of this.#registry.shards)
       for (const { metadata } of state.workspaces.store.list(cluster))
         for (const again of this.#again) again({ cluster, namespace: "", name: metadata.name ?? "" });
   }
@@ -151,7 +151,7 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   /** A shard that does not answer is named by what shows its workspaces; what it has said is what counts. */
   async #confirm(entered: Entered, { signal }: Parameters<CacheLease["confirm"]>[0]): Promise<void> {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
-    const told = this.#installation.shards.flatMap(({ state: { rbac, logicalClusters } }) =>
+    const told = this.#registry.shards.flatMap(({ state: { rbac, logicalClusters } }) =>
       [rbac.clusterRoles, rbac.clusterRoleBindings, logicalClusters].map((one) => one.confirm({ signal: patience })),
     );
     await Promise.allSettled(told);

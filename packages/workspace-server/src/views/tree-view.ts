@@ -16,8 +16,8 @@ import { OWNER_ANNOTATION, PATH_ANNOTATION, TENANCY_GROUP, Workspace } from "@vi
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import { SubjectAccessReviews } from "../reviews/access-reviews.ts";
 import { whenLoaded } from "../serving/clusters-view.ts";
-import type { Installation } from "../state/shard-registry.ts";
-import { acrossShards } from "./merged-kind.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
+import { mergedKind } from "./merged-kind.ts";
 import { ReadWhole } from "./merged-kind.ts";
 import { readerKey } from "./tree-access.ts";
 import { TreeAccess, type TreeReader } from "./tree-access.ts";
@@ -25,7 +25,7 @@ import { TreeAccess, type TreeReader } from "./tree-access.ts";
 /** What {@link treeView} shows. */
 export interface TreeViewOptions {
   /** The shards whose workspaces are shown. */
-  readonly installation: Installation;
+  readonly registry: ShardRegistry;
   /** Resolves once these know what they have. */
   readonly ready: () => Promise<void>;
   readonly log: Log;
@@ -46,10 +46,10 @@ export interface TreeViewOptions {
  *
  * Who may enter a workspace sees it here, with its labels and annotations, whether or not they may read it in its parent.
  */
-export function treeView({ installation, ready, log, readers = 500 }: TreeViewOptions): VirtualWorkspace {
-  const access = new TreeAccess(installation);
-  const shards = acrossShards(installation, { resource: Workspace, log });
-  const authorize = treeAuthorizer(installation, access);
+export function treeView({ registry, ready, log, readers = 500 }: TreeViewOptions): VirtualWorkspace {
+  const access = new TreeAccess(registry);
+  const shards = mergedKind(registry, { resource: Workspace, log });
+  const authorize = treeAuthorizer(registry, access);
   const tree = view({
     from: shards.objects,
     to: Workspace,
@@ -70,9 +70,9 @@ export function treeView({ installation, ready, log, readers = 500 }: TreeViewOp
     name: "workspaces",
     path: "/clusters/:cluster",
     wildcard: true,
-    locate: (said) => whenLoaded(installation.whole(), () => locate(installation, said)),
-    authorize: (question) => whenLoaded(installation.whole(), () => authorize(question)),
-    resources: () => whenLoaded(installation.whole(), () => resources),
+    locate: (said) => whenLoaded(registry.whole(), () => locate(registry, said)),
+    authorize: (question) => whenLoaded(registry.whole(), () => authorize(question)),
+    resources: () => whenLoaded(registry.whole(), () => resources),
     ready,
     setup: () => ({
       [Symbol.dispose]: () => {
@@ -90,7 +90,7 @@ function annotationsOf({ metadata }: Workspace, access: TreeAccess): Record<stri
 }
 
 /** Wherever it is. @throws ApiError 400 on what is neither a name nor a path, 404 where that leads nowhere, 503 */
-function locate({ index }: Installation, said: string): string {
+function locate({ index }: ShardRegistry, said: string): string {
   if (said.startsWith("system:") || !said.includes(":")) return said;
   if (!isWorkspacePath(said))
     throw ApiError.badRequest(`invalid cluster: ${JSON.stringify(said)} does not match the regex`);
@@ -105,13 +105,13 @@ function locate({ index }: Installation, said: string): string {
  * which says nothing of others: not whether they are there. Reviews about others are for whom the workspace allows them.
  * What is not served, writes too, is allowed: there is no such thing.
  */
-function treeAuthorizer(installation: Installation, access: TreeAccess): Authorizer<ClusterParams> {
+function treeAuthorizer(registry: ShardRegistry, access: TreeAccess): Authorizer<ClusterParams> {
   return (question) => {
     const { user, isResource, verb, path, group, resource, name, params } = question;
     if (!user.in(AUTHENTICATED)) return deny("log in to see workspaces");
     if (!isResource) return verb !== "access" || path !== "/" ? allow() : said(access.mayEnter(user, params.cluster));
     if (group === "authorization.k8s.io" && resource === "subjectaccessreviews") {
-      const shard = installation.shardWith(params.cluster) ?? installation.shards[0];
+      const shard = registry.shardWith(params.cluster) ?? registry.shards[0];
       return shard?.authorizer(question) ?? said(false);
     }
     const isRead = group === TENANCY_GROUP && resource === "workspaces" && verb === "get";

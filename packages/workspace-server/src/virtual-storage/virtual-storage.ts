@@ -31,7 +31,7 @@ export class VirtualStorage implements AsyncDisposable {
   constructor(shard: ShardContext, { others }: VirtualStorageOptions) {
     this.#shard = shard;
     this.#exports = new Exports(shard);
-    const own = (): Set<ShardContext> => new Set([shard, ...shard.installation.shards]);
+    const own = (): Set<ShardContext> => new Set([shard, ...shard.registry.shards]);
     this.#backends = new Backends({
       own: () => [...own()].flatMap(({ services }) => services ?? []),
       others,
@@ -107,12 +107,12 @@ export class VirtualStorage implements AsyncDisposable {
   }
 
   async #exportsOf({ identity }: BoundPair): Promise<readonly APIExport[]> {
-    await this.#shard.installation.whole();
+    await this.#shard.registry.whole();
     return this.#exports.withIdentity(identity);
   }
 
   async #boundExport({ group, resource }: GroupResource, cluster: string): Promise<APIExport> {
-    const { state, installation } = this.#shard;
+    const { state, registry } = this.#shard;
     const binding = state.apiBindings.store
       .list(cluster)
       .findLast(({ status }) =>
@@ -121,18 +121,18 @@ export class VirtualStorage implements AsyncDisposable {
     const reference = binding?.spec.reference.export;
     if (reference === undefined) throw new Error("it is not bound any more");
     const place = placeOf(reference, cluster);
-    await installation.reach(place);
+    await registry.reach(place);
     const found = this.#exports.find(reference, cluster);
     if (found !== undefined) return found;
-    if (installation.isAway(place)) throw notRunning();
+    if (registry.isAway(place)) throw notRunning();
     throw new Error(`apiexports.apis.kcp.io "${reference.name}" not found`);
   }
 
   /** The object with the endpoints, whatever its kind, in the logical cluster of the export. */
   async #referred(cluster: string, { apiGroup = "", kind, name }: Virtual["reference"]): Promise<KubeObject> {
-    const { installation } = this.#shard;
-    await installation.load(cluster);
-    const shard = installation.shardWith(cluster);
+    const { registry } = this.#shard;
+    await registry.load(cluster);
+    const shard = registry.shardWith(cluster);
     if (shard === undefined) throw notRunning();
     const found = shard.kinds
       .in(cluster)
@@ -145,7 +145,7 @@ export class VirtualStorage implements AsyncDisposable {
   }
 
   #labels(name: string): Readonly<Record<string, string>> {
-    const root = this.#shard.installation.shard(ROOT_SHARD);
+    const root = this.#shard.registry.shard(ROOT_SHARD);
     return root?.state.shards.store.get({ cluster: ROOT_CLUSTER, namespace: "", name })?.metadata.labels ?? {};
   }
 }

@@ -91,8 +91,8 @@ function notPermitted({ name }: User): ApiError {
   return forbiddenFor({ user: name, verb: "create", resource: WORKSPACES, name: "~", reason });
 }
 
-function contentOf(user: User, { installation }: ShardContext) {
-  const types = new WorkspaceTypes(installation);
+function contentOf(user: User, { registry }: ShardContext) {
+  const types = new WorkspaceTypes(registry);
   const aliases = types.aliases(types.get(HOME_TYPE));
   const initializers = initializersOf(aliases);
   return {

@@ -27,7 +27,7 @@ import type { KeptKind } from "../../../../packages/workspace-server/src/binding
 import { CrdController } from "../../../../packages/workspace-server/src/crds/controller/controller.ts";
 import { admitInOrder } from "../../../../packages/workspace-server/src/state/admission.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
-import { Installation } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { ensure } from "../../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
@@ -62,7 +62,7 @@ const Namespace = defineResource({
 export interface TestShardOptions {
   readonly name?: string;
   readonly store?: Store;
-  readonly installation?: Installation;
+  readonly registry?: ShardRegistry;
   readonly mayBind?: (user: User, cluster: string, attributes: AskedAccess) => boolean;
   readonly virtualWorkspaceURLs?: boolean;
 }
@@ -80,7 +80,7 @@ export class TestShard implements AsyncDisposable {
   readonly #ownsStore: boolean;
 
   constructor(options: TestShardOptions = {}) {
-    const { name = "one", store = memoryStore(), installation = new Installation(), mayBind = () => true } = options;
+    const { name = "one", store = memoryStore(), registry = new ShardRegistry(), mayBind = () => true } = options;
     this.store = store;
     this.#ownsStore = options.store === undefined;
     this.objects = new ShardObjects(store);
@@ -91,12 +91,12 @@ export class TestShard implements AsyncDisposable {
       urls: { baseURL: url, externalURL: url, virtualWorkspaceURL: url },
       objects: this.objects,
       state: this.state,
-      installation,
+      registry,
       log: (record: LogRecord) => this.logged.push(record),
     };
     // What bindings have nothing to do with.
     this.context = { ...known, kinds: undefined, feed: undefined, minter: undefined, rootCa: () => "" } as never;
-    this.#joined = installation.join(this.context);
+    this.#joined = registry.join(this.context);
     const kept = this.objects.of(ConfigMap) as unknown as KeptKind;
     this.bindings = new Bindings(this.context, {
       kinds: { secret: Secret, namespace: Namespace, crd: Crd },

@@ -8,7 +8,7 @@ import {
   RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { CrdContent, CrdNames, CustomResourceDefinition } from "../../crds/definition/definition.ts";
-import type { Tracked } from "../../state/informers/informer.ts";
+import type { Informer } from "../../state/informers/informer.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
@@ -24,7 +24,7 @@ export interface BinderOptions {
   readonly exports: Exports;
   readonly boundCrds: BoundCrds;
   /** The CustomResourceDefinitions of all logical clusters. */
-  readonly crds: Tracked<CrdContent>;
+  readonly crds: Informer<CrdContent>;
   readonly now: () => Date;
 }
 

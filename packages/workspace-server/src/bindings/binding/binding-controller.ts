@@ -17,7 +17,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import { follow } from "../../controllers/sources.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify, read } from "../../state/modify.ts";
 import { RESOURCES_DELETED_CONDITION, type ShardState } from "../../state/shard-state.ts";
 import { type ClaimIndex, withLabels } from "../claims/claim-index.ts";
@@ -49,7 +49,7 @@ type Conditions = NonNullable<NonNullable<APIBindingObject["status"]>["condition
  * when one is deleted, that its objects go first. Each pass writes what it finds at once, after the lock of the resources
  * and the definitions that it needs; killed between any two, the next pass finds its own locks and goes on.
  */
-export class BindingController implements ShardPart {
+export class BindingController implements ShardController {
   readonly started: Promise<void>;
   readonly #options: BindingControllerOptions;
   readonly #binder: Binder;

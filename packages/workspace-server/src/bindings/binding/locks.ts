@@ -8,8 +8,8 @@ import {
 import { follow } from "../../controllers/sources.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
 import { type CrdContent, hasCondition } from "../../crds/definition/definition.ts";
-import type { ShardPart } from "../../state/context.ts";
-import type { Tracked } from "../../state/informers/informer.ts";
+import type { ShardController } from "../../state/context.ts";
+import type { Informer } from "../../state/informers/informer.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
@@ -114,7 +114,7 @@ function hasPassed(time: string | undefined, now: Date): boolean {
 /** What has resources in a logical cluster, or may have. */
 export function holdersIn(
   cluster: string,
-  { state, crds }: { readonly state: Pick<ShardState, "apiBindings">; readonly crds: Tracked<CrdContent> },
+  { state, crds }: { readonly state: Pick<ShardState, "apiBindings">; readonly crds: Informer<CrdContent> },
 ): Holders {
   const bindings = new Map<string, readonly GroupResource[]>();
   for (const { metadata, status } of state.apiBindings.store.list(cluster))
@@ -129,14 +129,14 @@ export function holdersIn(
 interface LockControllerOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
-  readonly crds: Tracked<CrdContent>;
+  readonly crds: Informer<CrdContent>;
   readonly known: Known;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
 /** Keeps the annotation of LogicalClusters right that says who has which resource (kcp's `logicalclustercleanup`). */
-export class LockController implements ShardPart {
+export class LockController implements ShardController {
   readonly started: Promise<void>;
   readonly #options: LockControllerOptions;
   readonly #controller: Controller<LogicalClusterObject>;

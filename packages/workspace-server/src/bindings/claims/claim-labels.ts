@@ -3,7 +3,7 @@ import type { Awaitable, CacheLease, Encoded } from "@virtual-workspaces/framewo
 import { CLAIM_LABEL_PREFIX, normalizedGroupResource } from "@virtual-workspaces/kcp";
 import type { StoredObject } from "@virtual-workspaces/store";
 import { Workers } from "../../controllers/workers.ts";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify, type Written } from "../../state/modify.ts";
 import { type ClaimIndex, withLabels } from "./claim-index.ts";
 
@@ -21,7 +21,7 @@ const BINDINGS = "apis.kcp.io/apibindings";
  * the moment in which a claim is accepted or ends, here or by another process on the same store. Told of objects by the feed;
  * of those that nobody claims it parses nothing.
  */
-export class ClaimLabelController implements ShardPart {
+export class ClaimLabelController implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
   readonly #context: ShardContext;
   readonly #claims: ClaimIndex;

@@ -16,7 +16,7 @@ import { UNIVERSAL_BINDINGS } from "../../bootstrap/root-objects.ts";
 import { follow } from "../../controllers/sources.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
 import type { OwnServices } from "../../loopback/own-services.ts";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
@@ -49,7 +49,7 @@ export interface DefaultBindingsOptions {
  * bind each export, through the view of such workspaces where there is one; and where the type says `Maintain`, made and put right later, as the server. A workspace whose type or
  * exports are at fault says so in its LogicalCluster, and stays as it is until they are right.
  */
-export class DefaultBindings implements ShardPart {
+export class DefaultBindings implements ShardController {
   readonly started: Promise<void>;
   readonly #options: DefaultBindingsOptions & { readonly bound: BoundByDefault };
   readonly #controller: Controller<LogicalClusterObject>;

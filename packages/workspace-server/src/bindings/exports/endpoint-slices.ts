@@ -17,8 +17,8 @@ import {
   type APIExportEndpointSlice as Slice,
 } from "@virtual-workspaces/kcp";
 import { follow } from "../../controllers/sources.ts";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
-import type { Tracked } from "../../state/informers/informer.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
+import type { Informer } from "../../state/informers/informer.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import type { ShardState } from "../../state/shard-state.ts";
@@ -32,7 +32,7 @@ export interface EndpointSliceOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly exports: Exports;
-  readonly partitions: Tracked<Held<typeof Partition>>;
+  readonly partitions: Informer<Held<typeof Partition>>;
   readonly shards: () => readonly ShardContext[];
   /** Resolves when all is known that these have; `undefined`: it is. */
   readonly whole: () => Promise<void> | undefined;
@@ -51,7 +51,7 @@ interface Fault {
  * Says in endpoint slices under which URLs exports are reached: one for each shard of the partition that has a binding to
  * the export (kcp's `kcp-apiexportendpointslice` and the writers of URLs of its shards, as one).
  */
-export class EndpointSliceController implements ShardPart {
+export class EndpointSliceController implements ShardController {
   readonly started: Promise<void>;
   readonly #options: EndpointSliceOptions;
   readonly #controller: Controller<Slice>;

@@ -13,11 +13,11 @@ import {
   PATH_ANNOTATION,
   SKIP_ENDPOINT_SLICE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensure, modify, read } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import type { ShardState } from "../../state/shard-state.ts";
-import type { Tracked } from "../../state/informers/informer.ts";
+import type { Informer } from "../../state/informers/informer.ts";
 import { follow } from "../../controllers/sources.ts";
 import type { Identities, SecretContent } from "./identity.ts";
 import { exportURL, publishedShards } from "./exports.ts";
@@ -26,7 +26,7 @@ import { exportURL, publishedShards } from "./exports.ts";
 export interface ExportControllerOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
-  readonly secrets: Tracked<SecretContent>;
+  readonly secrets: Informer<SecretContent>;
   readonly identities: Identities;
   readonly shards: () => readonly ShardContext[];
   /** Whether `status.virtualWorkspaces` is written. */
@@ -41,7 +41,7 @@ const IDENTITY_VALID = "IdentityValid";
 const URLS_READY = "VirtualWorkspaceURLsReady";
 
 /** Gives exports an identity, their URLs, and an endpoint slice (kcp's `kcp-apiexport`). */
-export class ExportController implements ShardPart {
+export class ExportController implements ShardController {
   readonly started: Promise<void>;
   readonly #options: ExportControllerOptions;
   readonly #controller: Controller<APIExportObject>;

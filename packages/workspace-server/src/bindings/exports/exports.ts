@@ -65,7 +65,7 @@ export class Exports {
 
   /** Shards that may have what is not found. */
   get missing(): readonly Shard[] {
-    return this.#shard.installation.missing;
+    return this.#shard.registry.missing;
   }
 
   /** All exports of an identity. */
@@ -91,7 +91,7 @@ export class Exports {
   #first<R>(ask: (shard: ShardContext) => R | undefined): R | undefined {
     const own = ask(this.#shard);
     if (own !== undefined) return own;
-    for (const shard of this.#shard.installation.shards) {
+    for (const shard of this.#shard.registry.shards) {
       const found = shard === this.#shard ? undefined : ask(shard);
       if (found !== undefined) return found;
     }
@@ -99,7 +99,7 @@ export class Exports {
   }
 
   #shards(): readonly ShardContext[] {
-    return [this.#shard, ...this.#shard.installation.shards.filter((shard) => shard !== this.#shard)];
+    return [this.#shard, ...this.#shard.registry.shards.filter((shard) => shard !== this.#shard)];
   }
 }
 
@@ -123,7 +123,7 @@ interface PublishedShard {
 }
 
 /**
- * All shards of an installation: those that run here, and what their Shards in `root` say, which is what counts; by Shards alone
+ * All shards: those that run here, and what their Shards in `root` say, which is what counts; by Shards alone
  * those that do not run for now, or run elsewhere.
  */
 export function publishedShards(running: readonly ShardContext[]): PublishedShard[] {

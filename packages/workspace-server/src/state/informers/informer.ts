@@ -2,20 +2,20 @@ import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Source } from "@virtual-workspaces/client";
 import type { Awaitable, CacheLease, Encoded, TypedDefinition } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { Arriving } from "./initial-read.ts";
-import { type Indexers, textOfKey } from "./key-index.ts";
+import { InitialRead } from "./initial-read.ts";
+import { type Indexers, keyText } from "./key-index.ts";
 import { scopeOf } from "../modify.ts";
 import { Pace } from "./initial-read.ts";
-import { Told } from "./object-cache.ts";
+import { ObjectCache } from "./object-cache.ts";
 
 /** Where the objects of a kind come from: a collection, of all logical clusters. */
-export interface TrackedSource<T extends object>
+export interface InformerSource<T extends object>
   extends Pick<PersistentCollection<T>, "resource" | "get" | "readCluster" | "changesAfter"> {
   cache(): Awaitable<CacheLease>;
 }
 
 /** What to go on with when changes were missed. */
-type Missed = (error: unknown, signal: AbortSignal) => Promise<number | undefined>;
+type OnMissed = (error: unknown, signal: AbortSignal) => Promise<number | undefined>;
 
 /**
  * The objects of a kind, of all logical clusters, followed as long as the server runs: what controllers, authorizers and
@@ -24,19 +24,19 @@ type Missed = (error: unknown, signal: AbortSignal) => Promise<number | undefine
  * A kind of which every workspace has objects need not be read before it is followed ({@link begin}): then what is there
  * comes by {@link load}, one logical cluster at a time as it is asked for, and by {@link readAll}, in the background.
  */
-export class Tracked<T extends object = object> extends Told<T> implements Source<ObjectOf<T>>, Disposable {
+export class Informer<T extends object = object> extends ObjectCache<T> implements Source<ObjectOf<T>>, Disposable {
   readonly resource: TypedDefinition<T>;
   readonly synced: Promise<void>;
-  readonly #source: TrackedSource<T>;
+  readonly #source: InformerSource<T>;
   /** While not all has been read. */
-  #arriving: Arriving | undefined;
+  #arriving: InitialRead | undefined;
   readonly #early = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
   readonly #stack = new DisposableStack();
   #lease: CacheLease | undefined;
   #listens = false;
 
-  constructor(source: TrackedSource<T>, indexers: Indexers<ObjectOf<T>> = {}) {
+  constructor(source: InformerSource<T>, indexers: Indexers<ObjectOf<T>> = {}) {
     super(indexers);
     this.#source = source;
     this.resource = source.resource;
@@ -70,8 +70,8 @@ export class Tracked<T extends object = object> extends Told<T> implements Sourc
    * @param options.held as for {@link start}
    * @param options.missed asked, when changes were missed, from which revision on they can be told again; none: not any more
    */
-  begin(after: number, { held, missed }: { readonly held: Promise<unknown>; readonly missed: Missed }): void {
-    this.#arriving = new Arriving(after);
+  begin(after: number, { held, missed }: { readonly held: Promise<unknown>; readonly missed: OnMissed }): void {
+    this.#arriving = new InitialRead(after);
     this.tellLater();
     void this.#followEarly(after, missed);
     this.#syncedAfter(held);
@@ -95,7 +95,7 @@ export class Tracked<T extends object = object> extends Told<T> implements Sourc
     const pace = new Pace();
     const gone = this.textsIn(cluster);
     for (const object of objects) {
-      const text = textOfKey(object.key);
+      const text = keyText(object.key);
       gone.delete(text);
       this.#arrived(text, object, { revision: Number(object.resourceVersion), isOld });
       if (pace.isOver) await pace.rest();
@@ -107,7 +107,7 @@ export class Tracked<T extends object = object> extends Told<T> implements Sourc
 
   /** Reads one object, unless it is known. @throws ApiError 503 when the store cannot be read */
   async loadOne(key: ObjectKey): Promise<void> {
-    const text = textOfKey(key);
+    const text = keyText(key);
     if (this.#arriving === undefined || this.#arriving.knowsName(text)) return;
     const object = await this.#source.get(scopeOf(key), key);
     // One that is known and not there any more is about to be told of.
@@ -166,7 +166,7 @@ export class Tracked<T extends object = object> extends Told<T> implements Sourc
     this.#stack.use(
       cache.listen({
         event: ({ key, object, version }) => {
-          const text = textOfKey(key);
+          const text = keyText(key);
           if (this.#arriving === undefined) this.set(text, object);
           else this.#arrived(text, object, { revision: Number(version), isOld: false });
         },
@@ -186,12 +186,12 @@ export class Tracked<T extends object = object> extends Told<T> implements Sourc
   }
 
   /** Changes, until {@link readAll} has what tells of them. */
-  async #followEarly(after: number, missed: Missed): Promise<void> {
+  async #followEarly(after: number, missed: OnMissed): Promise<void> {
     const { signal } = this.#early;
     for (let from: number | undefined = after; from !== undefined; ) {
       try {
         for await (const { key, object, revision } of this.#source.changesAfter({ after: from, signal }))
-          if (!signal.aborted) this.#arrived(textOfKey(key), object, { revision, isOld: false });
+          if (!signal.aborted) this.#arrived(keyText(key), object, { revision, isOld: false });
         return;
       } catch (error) {
         if (signal.aborted) return;

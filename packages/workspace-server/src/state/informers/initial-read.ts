@@ -7,7 +7,7 @@ import type { Encoded } from "@virtual-workspaces/framework";
  * Memory: a number for each logical cluster that somebody asked for, and for each object that was deleted meanwhile, and
  * the name of each that was asked for.
  */
-export class Arriving {
+export class InitialRead {
   /** As of which revision all is known, by logical cluster. */
   readonly #clusters = new Map<string, number>();
   /** Names that were read alone. */

@@ -4,25 +4,25 @@ import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 export type Indexers<T> = Readonly<Record<string, (object: T, key: ObjectKey) => readonly string[]>>;
 
 /** `<logical cluster>/<namespace>/<name>`. */
-export function textOfKey({ cluster, namespace, name }: ObjectKey): string {
+export function keyText({ cluster, namespace, name }: ObjectKey): string {
   return `${cluster}/${namespace}/${name}`;
 }
 
-/** What {@link textOfKey} made a text of. */
-export function keyOfText(text: string): ObjectKey {
+/** What {@link keyText} made a text of. */
+export function keyFromText(text: string): ObjectKey {
   const [cluster = "", namespace = "", name = ""] = text.split("/");
   return { cluster, namespace, name };
 }
 
 /** Most places have one key: a set for each would take ten times as much memory. */
-type Filed = string | Set<string>;
+type KeySet = string | Set<string>;
 
 /** Keys by what indexers say of their objects, and by logical cluster. */
-export class FiledKeys<T> {
+export class KeyIndex<T> {
   readonly #indexers: readonly (readonly [string, Indexers<T>[string]])[];
   /** By `<index> <value>`. */
-  readonly #keys = new Map<string, Filed>();
-  readonly #clusters = new Map<string, Filed>();
+  readonly #keys = new Map<string, KeySet>();
+  readonly #clusters = new Map<string, KeySet>();
   /** Where each key was filed: an object that changes is not asked what it was. */
   readonly #places = new Map<string, readonly string[]>();
 
@@ -38,7 +38,7 @@ export class FiledKeys<T> {
     if (read === undefined) take(this.#clusters, cluster, text);
     else put(this.#clusters, cluster, text);
     if (read === undefined || this.#indexers.length === 0) return;
-    const [key, object] = [keyOfText(text), read()];
+    const [key, object] = [keyFromText(text), read()];
     const places = this.#indexers.flatMap(([name, values]) => values(object, key).map((value) => `${name} ${value}`));
     if (places.length > 0) this.#places.set(text, places);
     for (const place of places) put(this.#keys, place, text);
@@ -60,19 +60,19 @@ export class FiledKeys<T> {
   }
 }
 
-function listed(filed: Filed | undefined): string[] {
+function listed(filed: KeySet | undefined): string[] {
   if (filed === undefined) return [];
   return typeof filed === "string" ? [filed] : [...filed];
 }
 
-function put(filed: Map<string, Filed>, place: string, text: string): void {
+function put(filed: Map<string, KeySet>, place: string, text: string): void {
   const there = filed.get(place);
   if (there === undefined) filed.set(place, text);
   else if (typeof there !== "string") there.add(text);
   else if (there !== text) filed.set(place, new Set([there, text]));
 }
 
-function take(filed: Map<string, Filed>, place: string, text: string): void {
+function take(filed: Map<string, KeySet>, place: string, text: string): void {
   const there = filed.get(place);
   if (there === text) filed.delete(place);
   else if (there instanceof Set && there.delete(text) && there.size === 0) filed.delete(place);

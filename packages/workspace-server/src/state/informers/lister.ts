@@ -1,10 +1,10 @@
 import type { KubeObject, ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { SourceStore } from "@virtual-workspaces/client";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
-import { type FiledKeys, keyOfText, textOfKey } from "./key-index.ts";
+import { type KeyIndex, keyFromText, keyText } from "./key-index.ts";
 
 /** What is known of the objects of a kind. They are shared by all who read them: never change one. */
-export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>> {
+export interface Lister<T extends object> extends SourceStore<ObjectOf<T>> {
   readonly size: number;
   /** Whether there is one; nothing is parsed. */
   has(key: ObjectKey): boolean;
@@ -23,14 +23,14 @@ export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>>
 }
 
 /** What it is read from, as it is at any time. */
-export interface TrackedParts<T extends object> {
+export interface ListerParts<T extends object> {
   readonly told: ReadonlyMap<string, Encoded>;
-  readonly filed: FiledKeys<ObjectOf<T>>;
-  readonly decoded: Decoded<ObjectOf<T>>;
+  readonly filed: KeyIndex<ObjectOf<T>>;
+  readonly decoded: DecodedObjects<ObjectOf<T>>;
 }
 
 /** What is known of the objects of a kind, to read. */
-export function trackedStore<T extends object>({ told, filed, decoded }: TrackedParts<T>): TrackedStore<T> {
+export function listerOver<T extends object>({ told, filed, decoded }: ListerParts<T>): Lister<T> {
   const read = (text: string): ObjectOf<T> | undefined => {
     const object = told.get(text);
     return object && decoded.of(object);
@@ -39,16 +39,16 @@ export function trackedStore<T extends object>({ told, filed, decoded }: Tracked
     get size() {
       return told.size;
     },
-    has: (key) => told.has(textOfKey(key)),
-    get: (key) => read(textOfKey(key)),
+    has: (key) => told.has(keyText(key)),
+    get: (key) => read(keyText(key)),
     list: (cluster) => {
       const texts = cluster === undefined ? [...told.keys()] : filed.inCluster(cluster);
       return texts.map((text) => read(text) as ObjectOf<T>);
     },
     clusters: () => filed.clusters,
-    keysIn: (cluster) => filed.inCluster(cluster).map(keyOfText),
+    keysIn: (cluster) => filed.inCluster(cluster).map(keyFromText),
     countBy: (index, value) => filed.find(index, value).length,
-    keysBy: (index, value) => filed.find(index, value).map(keyOfText),
+    keysBy: (index, value) => filed.find(index, value).map(keyFromText),
     by: (index, value) => filed.find(index, value).map((text) => read(text) as ObjectOf<T>),
   };
 }
@@ -57,7 +57,7 @@ export function trackedStore<T extends object>({ told, filed, decoded }: Tracked
 const KEPT = 1_024;
 
 /** Objects parsed when they are read: those that are read again and again need not be each time. */
-export class Decoded<T extends KubeObject> {
+export class DecodedObjects<T extends KubeObject> {
   readonly #objects = new Map<Encoded, T>();
 
   /** Shared by all who ask. */

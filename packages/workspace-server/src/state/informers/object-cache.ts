@@ -1,20 +1,20 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Keyed, SourceHandlers } from "@virtual-workspaces/client";
 import type { Encoded } from "@virtual-workspaces/framework";
-import { Decoded } from "./lister.ts";
-import { FiledKeys, type Indexers } from "./key-index.ts";
+import { DecodedObjects } from "./lister.ts";
+import { KeyIndex, type Indexers } from "./key-index.ts";
 import type { Pace } from "./initial-read.ts";
-import { type TrackedStore, trackedStore } from "./lister.ts";
+import { type Lister, listerOver } from "./lister.ts";
 
 /**
  * The objects of a kind as they are known, and who is told of them. In memory they are the bytes that the collection's watch
  * cache has anyway, and 100 bytes each; they are parsed when they are read.
  */
-export class Told<T extends object> implements Disposable {
-  readonly store: TrackedStore<T>;
+export class ObjectCache<T extends object> implements Disposable {
+  readonly store: Lister<T>;
   readonly #objects = new Map<string, Encoded>();
-  readonly #filed: FiledKeys<ObjectOf<T>>;
-  readonly #decoded = new Decoded<ObjectOf<T>>();
+  readonly #filed: KeyIndex<ObjectOf<T>>;
+  readonly #decoded = new DecodedObjects<ObjectOf<T>>();
   readonly #mirrors = new Set<SourceHandlers<ObjectOf<T>>>();
   readonly #handlers = new Set<SourceHandlers<ObjectOf<T>>>();
   readonly #keyed = new Set<(event: Keyed) => void>();
@@ -26,8 +26,8 @@ export class Told<T extends object> implements Disposable {
   #disposed = false;
 
   constructor(indexers: Indexers<ObjectOf<T>>) {
-    this.#filed = new FiledKeys(indexers);
-    this.store = trackedStore({ told: this.#objects, filed: this.#filed, decoded: this.#decoded });
+    this.#filed = new KeyIndex(indexers);
+    this.store = listerOver({ told: this.#objects, filed: this.#filed, decoded: this.#decoded });
   }
 
   /**

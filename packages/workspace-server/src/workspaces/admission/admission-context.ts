@@ -14,7 +14,7 @@ import { split } from "../model/workspace-types.ts";
 
 /** What the rules about writes know. */
 export interface AdmissionContext {
-  readonly shard: Pick<ShardContext, "state" | "installation" | "kinds">;
+  readonly shard: Pick<ShardContext, "state" | "registry" | "kinds">;
   /** Asked about types that are used, exports that are bound and objects that workspaces are mounted by. */
   readonly isAllowed: IsAllowed;
 }

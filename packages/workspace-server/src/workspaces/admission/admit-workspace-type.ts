@@ -75,8 +75,8 @@ async function mayBind(
   return isAllowed(request.user, cluster, access);
 }
 
-async function clusterAt({ installation }: AdmissionContext["shard"], path: string): Promise<string | undefined> {
-  await installation.reach(path);
-  const found = installation.index.lookup(path);
+async function clusterAt({ registry }: AdmissionContext["shard"], path: string): Promise<string | undefined> {
+  await registry.reach(path);
+  const found = registry.index.lookup(path);
   return found.kind === "cluster" ? found.cluster : undefined;
 }

@@ -18,7 +18,7 @@ import {
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
 import type { AskedAccess } from "../../authz/access.ts";
-import type { Installation } from "../../state/shard-registry.ts";
+import type { ShardRegistry } from "../../state/shard-registry.ts";
 import { ownerText } from "../model/owner.ts";
 import { type AdmissionContext, isPrivileged, readiness, refused, writtenCluster } from "./admission-context.ts";
 import { TypeAdmission } from "./admitted-types.ts";
@@ -31,7 +31,7 @@ import { TypeAdmission } from "./admitted-types.ts";
 export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
   const types = new TypeAdmission(context);
   const checkReady = readiness(context.shard.state);
-  const { installation } = context.shard;
+  const { registry } = context.shard;
   return async (request) => {
     const { operation, object, oldObject } = request;
     const about = request as unknown as AdmitRequest;
@@ -45,13 +45,13 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
     // What is no type at all is for the schema to refuse.
     if (object.spec?.type !== undefined && !isJsonObject(object.spec.type)) return object;
     // What an attempt has changed does not become part of the next one.
-    const filled = await freshly(installation, about, () => fill(structuredClone(object), about, types));
+    const filled = await freshly(registry, about, () => fill(structuredClone(object), about, types));
     request.validate(async (workspace) => {
       checkCreate(workspace, about);
       if (workspace.spec.mount !== undefined) return checkMount(workspace.spec.mount, about, context);
-      const aliases = await freshly(installation, about, () => types.aliases(workspace, about));
+      const aliases = await freshly(registry, about, () => types.aliases(workspace, about));
       await types.checkUse(aliases, about);
-      await freshly(installation, about, () => types.checkLimits(workspace, aliases, about));
+      await freshly(registry, about, () => types.checkLimits(workspace, aliases, about));
     });
     return filled;
   };
@@ -99,7 +99,7 @@ function checkCreate({ spec }: Workspace, request: AdmitRequest): void {
  * followed may be a moment behind. In kcp, whoever uses a type that was just made has to try again by themselves.
  */
 async function freshly<R>(
-  installation: Installation,
+  registry: ShardRegistry,
   request: AdmitRequest,
   attempt: () => R | Promise<R>,
 ): Promise<R> {
@@ -107,12 +107,12 @@ async function freshly<R>(
     return await attempt();
   } catch (error) {
     if (!isApiError(error) || error.code !== 403) throw error;
-    await catchUp(installation, request.signal);
+    await catchUp(registry, request.signal);
     return attempt();
   }
 }
 
-async function catchUp({ shards }: Installation, signal: AbortSignal): Promise<void> {
+async function catchUp({ shards }: ShardRegistry, signal: AbortSignal): Promise<void> {
   await Promise.all(
     shards.flatMap(({ objects }) =>
       // Logical clusters that are read as they are asked for are no older than the request.

@@ -20,7 +20,7 @@ export class TypeAdmission {
 
   constructor(context: AdmissionContext) {
     this.#context = context;
-    this.#types = new WorkspaceTypes(context.shard.installation);
+    this.#types = new WorkspaceTypes(context.shard.registry);
   }
 
   /** The LogicalCluster that a workspace is made in. @throws ApiError 403 */
@@ -94,7 +94,7 @@ export class TypeAdmission {
       return find();
     } catch (error) {
       if (!(error instanceof TypeProblem)) throw error;
-      if (error.isMissing && this.#context.shard.installation.missing.length > 0) throw notRunning();
+      if (error.isMissing && this.#context.shard.registry.missing.length > 0) throw notRunning();
       throw refused(request, `${before}${error.message}`);
     }
   }

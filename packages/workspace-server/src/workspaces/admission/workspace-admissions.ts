@@ -14,7 +14,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../state/context.ts";
 import { IN_PROCESS_ANNOTATION, isInProcess } from "../../state/in-process-shards.ts";
-import type { Installation } from "../../state/shard-registry.ts";
+import type { ShardRegistry } from "../../state/shard-registry.ts";
 import { pathOf } from "../model/workspace-types.ts";
 import { type AdmissionContext, NO_LOGICAL_CLUSTER, refused, writtenCluster } from "./admission-context.ts";
 import { admitLogicalCluster } from "./admit-logical-cluster.ts";
@@ -27,7 +27,7 @@ export function workspaceAdmissions(context: AdmissionContext): ReadonlyMap<stri
     [Workspace.plural, admitWorkspace(context)],
     [WorkspaceType.plural, admitWorkspaceType(context)],
     [LogicalCluster.plural, admitLogicalCluster()],
-    [Shard.plural, admitShard(context.shard.installation)],
+    [Shard.plural, admitShard(context.shard.registry)],
   ]) as ReadonlyMap<string, Admit>;
 }
 
@@ -35,7 +35,7 @@ export function workspaceAdmissions(context: AdmissionContext): ReadonlyMap<stri
  * The rules about Shards (kcp's plugin `core.kcp.io/Shard`): where users and views find one is where it is, unless it says more.
  * One that the server is to run is told where it is by the server, and never becomes another's.
  */
-export function admitShard({ runsShards }: Pick<Installation, "runsShards"> = { runsShards: false }): Admit<Shard> {
+export function admitShard({ runsShards }: Pick<ShardRegistry, "runsShards"> = { runsShards: false }): Admit<Shard> {
   return (request) => {
     const { operation, object, oldObject, subresource } = request;
     if (operation === "DELETE" || object === undefined || subresource !== "") return undefined;

@@ -15,8 +15,8 @@ import {
   terminatorLabel,
   Workspace,
 } from "@virtual-workspaces/kcp";
-import { commit, part } from "../../controllers/shard-controllers.ts";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { commit, startController } from "../../controllers/shard-controllers.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify, remove } from "../../state/modify.ts";
 import { isInactive } from "../../state/shard-registry.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
@@ -32,9 +32,9 @@ const WORKERS = 8;
  *
  * @param now the time of conditions
  */
-export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardPart {
+export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardController {
   const collection = shard.objects.of(LogicalCluster);
-  const controlled = part<LogicalCluster>(shard, {
+  const controlled = startController<LogicalCluster>(shard, {
     name: "kcp-logicalcluster",
     workers: WORKERS,
     sources: [{ informer: shard.state.logicalClusters }],
@@ -44,7 +44,7 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
       if (await commit(collection, key, { before, next: labelled(before) })) return;
       if (await moveHere(shard, before)) return;
       if (isNew(before)) {
-        const workspace = await madeFor(before, shard.installation);
+        const workspace = await madeFor(before, shard.registry);
         if (workspace === "gone") await remove(collection, key, before.metadata.uid);
         if (workspace !== "there") return;
       }
@@ -63,11 +63,11 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
 }
 
 /** Tells of logical clusters that were only made: when the workspaces they are for are gone, and when a shard comes that may have these. */
-function whenOwnersGo({ state: { logicalClusters }, installation }: ShardContext, tell: (cluster: string) => void) {
+function whenOwnersGo({ state: { logicalClusters }, registry }: ShardContext, tell: (cluster: string) => void) {
   const look = (object: LogicalCluster | undefined): void => {
     if (object !== undefined && isNew(object)) tell(clusterOf(object));
   };
-  return installation.eachShard(({ state: { workspaces } }) => {
+  return registry.eachShard(({ state: { workspaces } }) => {
     for (const each of logicalClusters.store.list()) look(each);
     return workspaces.on({
       deleted: (workspace) => {
@@ -79,7 +79,7 @@ function whenOwnersGo({ state: { logicalClusters }, installation }: ShardContext
 }
 
 /** Says on which shard it is, to its owner first: what has said it itself is not looked at again. @returns whether it did */
-async function moveHere({ name, objects, installation }: ShardContext, cluster: LogicalCluster): Promise<boolean> {
+async function moveHere({ name, objects, registry }: ShardContext, cluster: LogicalCluster): Promise<boolean> {
   const { metadata, spec } = cluster;
   const told = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   if (told === name) return false;
@@ -91,7 +91,7 @@ async function moveHere({ name, objects, installation }: ShardContext, cluster: 
     },
   });
   const { owner } = spec;
-  const there = owner?.resource === Workspace.plural ? installation.shardWith(owner.cluster) : undefined;
+  const there = owner?.resource === Workspace.plural ? registry.shardWith(owner.cluster) : undefined;
   if (owner !== undefined && there !== undefined) {
     const key = { cluster: owner.cluster, namespace: "", name: owner.name };
     await modify(there.objects.of(Workspace), key, (workspace) =>

@@ -6,7 +6,7 @@ import {
   Workspace,
 } from "@virtual-workspaces/kcp";
 import { read } from "../../state/modify.ts";
-import type { Installation } from "../../state/shard-registry.ts";
+import type { ShardRegistry } from "../../state/shard-registry.ts";
 
 /** Where a logical cluster is in its life. */
 export function phaseOf({ status }: Pick<LogicalCluster, "status">): LogicalClusterPhase {
@@ -57,15 +57,15 @@ type MadeFor = "there" | "leaving" | "gone" | "unknown";
  * while this one was making the logical cluster, and found none to delete: so nothing is begun before this was asked, and what was made for
  * nobody goes. Of what was begun while it was there, whoever deletes it knows.
  */
-export async function madeFor(cluster: LogicalCluster, installation: Installation): Promise<MadeFor> {
+export async function madeFor(cluster: LogicalCluster, registry: ShardRegistry): Promise<MadeFor> {
   const { owner } = cluster.spec;
   if (owner?.resource !== Workspace.plural) return "there";
   const key = { cluster: owner.cluster, namespace: "", name: owner.name };
-  for (const { objects } of installation.shards) {
+  for (const { objects } of registry.shards) {
     const found = await read(objects.of(Workspace), key);
     if (found === undefined) continue;
     if (found.metadata.uid !== owner.uid || chosenCluster(found) !== clusterOf(cluster)) return "gone";
     return found.metadata.deletionTimestamp === undefined ? "there" : "leaving";
   }
-  return installation.isPart ? "unknown" : "gone";
+  return registry.isPart ? "unknown" : "gone";
 }

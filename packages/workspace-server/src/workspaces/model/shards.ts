@@ -1,21 +1,21 @@
 import { isApiError, type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery";
 import { ROOT_CLUSTER, type Shard, UNSCHEDULABLE_ANNOTATION, type Workspace } from "@virtual-workspaces/kcp";
-import type { Installation } from "../../state/shard-registry.ts";
+import type { ShardRegistry } from "../../state/shard-registry.ts";
 
-/** The Shards of an installation: objects in `root`, on the shard that has it. */
-export function allShards({ shards }: Pick<Installation, "shards">): Shard[] {
+/** All Shard objects: they are in `root`, on the shard that has it. */
+export function allShards({ shards }: Pick<ShardRegistry, "shards">): Shard[] {
   return shards.flatMap(({ state }) => state.shards.store.list(ROOT_CLUSTER));
 }
 
 /** Whether it is known which Shards there are: before the shard that has `root` is there, none that is missing is gone. */
-export async function areShardsKnown(installation: Pick<Installation, "shardWith">): Promise<boolean> {
-  const root = installation.shardWith(ROOT_CLUSTER);
+export async function areShardsKnown(registry: Pick<ShardRegistry, "shardWith">): Promise<boolean> {
+  const root = registry.shardWith(ROOT_CLUSTER);
   await root?.state.shards.synced;
   return root !== undefined;
 }
 
 /** The Shard of a name. */
-export function shardOf({ shards }: Pick<Installation, "shards">, name: string): Shard | undefined {
+export function shardOf({ shards }: Pick<ShardRegistry, "shards">, name: string): Shard | undefined {
   const key = { cluster: ROOT_CLUSTER, namespace: "", name };
   for (const { state } of shards) {
     const shard = state.shards.store.get(key);
@@ -33,7 +33,7 @@ export type Choice = { readonly shard: Shard } | { readonly reason: string };
  *
  * @param pick one of 0 to below `count`
  */
-export function chooseShard({ spec }: Workspace, installation: Installation, pick: (count: number) => number): Choice {
+export function chooseShard({ spec }: Workspace, registry: ShardRegistry, pick: (count: number) => number): Choice {
   let matches: (labels: Readonly<Record<string, string>> | undefined) => boolean;
   try {
     const selector = labelSelectorFromObject((spec.location?.selector ?? {}) as LabelSelectorObject);
@@ -42,12 +42,12 @@ export function chooseShard({ spec }: Workspace, installation: Installation, pic
     if (!isApiError(error)) throw error;
     return { reason: `spec.location.selector is invalid: ${error.message}` };
   }
-  const fitting = allShards(installation).filter(
+  const fitting = allShards(registry).filter(
     ({ metadata }) =>
       metadata.annotations?.[UNSCHEDULABLE_ANNOTATION] === undefined &&
       metadata.deletionTimestamp === undefined &&
       matches(metadata.labels) &&
-      installation.shard(metadata.name ?? "") !== undefined,
+      registry.shard(metadata.name ?? "") !== undefined,
   );
   const shard = fitting[pick(fitting.length)];
   return shard === undefined ? { reason: "No available shards to schedule the workspace" } : { shard };

@@ -11,7 +11,7 @@ import {
   type WorkspaceTypeSelector,
 } from "@virtual-workspaces/kcp";
 
-/** Where types are looked up: an `Installation`. */
+/** Where types are looked up: the `ShardRegistry`. */
 export interface TypeSource {
   /** The types of a key `<path or logical cluster>:<name>`. */
   workspaceTypes(key: string): readonly WorkspaceType[];

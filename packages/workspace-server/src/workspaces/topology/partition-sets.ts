@@ -21,18 +21,18 @@ import {
   type Shard,
 } from "@virtual-workspaces/kcp";
 import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
-import { commit, part } from "../../controllers/shard-controllers.ts";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { commit, startController } from "../../controllers/shard-controllers.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
 import { type Draft, ensure, remove, type Written } from "../../state/modify.ts";
 import { allShards } from "../model/shards.ts";
 
 /** Divides shards into Partitions as PartitionSets say (kcp's controller `kcp-partitionset`). */
-export function partitionSetController(shard: ShardContext, now: () => Date = () => new Date()): ShardPart {
-  const { state, objects, installation } = shard;
+export function partitionSetController(shard: ShardContext, now: () => Date = () => new Date()): ShardController {
+  const { state, objects, registry } = shard;
   const sets = state.partitionSets.store;
-  const shards = new AllShardsSource<Shard>(installation, (each) => each.state.shards);
+  const shards = new AllShardsSource<Shard>(registry, (each) => each.state.shards);
   const relabelled = filterUpdates(shards, (is, was) => !isDeepStrictEqual(is.metadata.labels, was.metadata.labels));
-  return part<PartitionSet>(shard, {
+  return startController<PartitionSet>(shard, {
     name: "kcp-partitionset",
     sources: [
       { informer: state.partitionSets },
@@ -67,7 +67,7 @@ async function divided(set: PartitionSet, shard: ShardContext, now: Date): Promi
   let shards: readonly Shard[];
   try {
     const selector = labelSelectorFromObject((set.spec.shardSelector ?? {}) as LabelSelectorObject);
-    shards = allShards(shard.installation).filter(({ metadata }) => selector.matches(metadata.labels));
+    shards = allShards(shard.registry).filter(({ metadata }) => selector.matches(metadata.labels));
   } catch (error) {
     if (!isApiError(error)) throw error;
     const invalid = { type: "PartitionSetValid", reason: "InvalidSelector", severity: "Error" } as const;

@@ -23,7 +23,7 @@ import { joined } from "../model/workspace-types.ts";
 import { WorkspaceTypes } from "../model/workspace-types.ts";
 
 /** Where the logical cluster of a workspace is made. */
-export interface NewPlace {
+export interface NewLogicalCluster {
   readonly shard: ShardContext;
   readonly cluster: string;
   /** The canonical path, for good. */
@@ -36,13 +36,13 @@ export interface NewPlace {
  * @returns false when the name is taken by the logical cluster of another
  * @throws TypeProblem when the type is gone
  */
-export async function makeLogicalCluster(workspace: Workspace, place: NewPlace): Promise<boolean> {
+export async function makeLogicalCluster(workspace: Workspace, place: NewLogicalCluster): Promise<boolean> {
   const { shard, cluster } = place;
   const collection = shard.objects.of(LogicalCluster);
   const key = logicalClusterKey(cluster);
   const { object } = await ensure(collection, key, () => contentOf(workspace, place));
   if (!isOwnedBy(object, workspace)) return false;
-  if ((await madeFor(object, shard.installation)) === "there") await modify(collection, key, begun);
+  if ((await madeFor(object, shard.registry)) === "there") await modify(collection, key, begun);
   return true;
 }
 
@@ -56,10 +56,10 @@ function ownerOf(workspace: Workspace): LogicalClusterOwner {
   return { apiVersion: apiVersionOf(Workspace), resource: Workspace.plural, name, cluster: clusterOf(workspace), uid };
 }
 
-function contentOf(workspace: Workspace, { shard, path }: NewPlace): Draft<Pick<LogicalCluster, "spec" | "status">> {
+function contentOf(workspace: Workspace, { shard, path }: NewLogicalCluster): Draft<Pick<LogicalCluster, "spec" | "status">> {
   const { annotations = {} } = workspace.metadata;
   const { type = { name: "" } } = workspace.spec;
-  const types = new WorkspaceTypes(shard.installation);
+  const types = new WorkspaceTypes(shard.registry);
   const name = joined(type.path ?? "", type.name);
   const aliases = types.aliases(types.get(name));
   const initializers = initializersOf(aliases);

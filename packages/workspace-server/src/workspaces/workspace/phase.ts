@@ -67,10 +67,10 @@ async function initialize(workspace: Workspace, tools: WorkspaceTools): Promise<
 function disappeared(workspace: Workspace, { shard, now }: WorkspaceTools): AfterStep {
   const { metadata, spec, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
-  const place = name === undefined ? undefined : shardOf(shard.installation, name);
+  const place = name === undefined ? undefined : shardOf(shard.registry, name);
   // A shard that is known and does not run may have it: it is told of when it joins.
   const isKnown = place !== undefined && place.metadata.deletionTimestamp === undefined;
-  if (isKnown && name !== undefined && shard.installation.shard(name) === undefined) return GO_ON;
+  if (isKnown && name !== undefined && shard.registry.shard(name) === undefined) return GO_ON;
   const left = Date.parse(metadata.creationTimestamp ?? "") + APPEARS_WITHIN - now().getTime();
   if (isKnown && left > 0) return { requeueAfter: left };
   const message = `LogicalCluster ${spec.cluster ?? ""} not found`;

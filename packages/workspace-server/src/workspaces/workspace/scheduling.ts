@@ -26,7 +26,7 @@ export const schedulingStep: Step = async (workspace, tools) => {
   if (spec.mount !== undefined || metadata.deletionTimestamp !== undefined) return GO_ON;
   const isChosen = Boolean(metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION]);
   // They are told of when they are.
-  if (isChosen && !(await areShardsKnown(tools.shard.installation))) return STOP;
+  if (isChosen && !(await areShardsKnown(tools.shard.registry))) return STOP;
   if (spec.URL && spec.cluster) return keepPlace(workspace, tools);
   const parent = tools.shard.state.logicalCluster(clusterOf(workspace));
   if (parent === undefined) return STOP;
@@ -41,7 +41,7 @@ function place(workspace: Workspace, { shard, pick, newName, now }: WorkspaceToo
   const { metadata } = workspace;
   const annotations = { ...metadata.annotations };
   if (!annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION]) {
-    const choice = chooseShard(workspace, shard.installation, pick);
+    const choice = chooseShard(workspace, shard.registry, pick);
     if ("reason" in choice) return unschedulable(workspace, choice.reason, now());
     const { name = "", labels } = choice.shard.metadata;
     annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] = name;
@@ -60,9 +60,9 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
   const { annotations = {} } = workspace.metadata;
   const name = annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] ?? "";
   const cluster = annotations[WORKSPACE_CLUSTER_ANNOTATION] ?? "";
-  const chosen = shardOf(shard.installation, name);
+  const chosen = shardOf(shard.registry, name);
   if (chosen === undefined) return unschedulable(workspace, vanished(name), now());
-  const there = shard.installation.shard(name);
+  const there = shard.registry.shard(name);
   // It is known but does not run here: it is told of when it joins.
   if (there === undefined) return STOP;
   const url = urlOf(chosen, path);
@@ -82,7 +82,7 @@ function keepPlace(workspace: Workspace, { shard, now }: WorkspaceTools): AfterS
   const { metadata, spec, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   if (!name || !metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION]) return GO_ON;
-  const chosen = shardOf(shard.installation, name);
+  const chosen = shardOf(shard.registry, name);
   if (chosen === undefined) return unschedulable(workspace, vanished(name), now());
   const parent = shard.state.logicalCluster(clusterOf(workspace));
   if (parent === undefined) return STOP;

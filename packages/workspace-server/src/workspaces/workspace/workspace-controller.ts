@@ -16,8 +16,8 @@ import {
   Workspace,
 } from "@virtual-workspaces/kcp";
 import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
-import { commit, part } from "../../controllers/shard-controllers.ts";
-import type { ShardContext, ShardPart } from "../../state/context.ts";
+import { commit, startController } from "../../controllers/shard-controllers.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
 import { withOwnersName } from "../model/owner.ts";
 import { allShards } from "../model/shards.ts";
 import { phaseStep } from "./phase.ts";
@@ -49,7 +49,7 @@ const metadataStep: Step = (workspace, { shard }) => {
   const hash = annotations[WORKSPACE_SHARD_HASH_ANNOTATION];
   if (name) annotations[WORKSPACE_SHARD_HASH_ANNOTATION] = shardHash(name);
   else if (hash !== undefined) {
-    const found = allShards(shard.installation).find((each) => shardHash(each.metadata.name ?? "") === hash);
+    const found = allShards(shard.registry).find((each) => shardHash(each.metadata.name ?? "") === hash);
     if (found?.metadata.name !== undefined) annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] = found.metadata.name;
   }
   const next = phase === "Ready" ? (withOwnersName(annotations) ?? {}) : annotations;
@@ -68,7 +68,7 @@ const STEPS: readonly Step[] = [metadataStep, deletionStep, schedulingStep, moun
 const WORKERS = 8;
 
 /** Schedules the Workspaces of a shard, tells how they are, and deletes what is behind them (kcp's controller `kcp-workspace`). */
-export function workspaceController(shard: ShardContext, options: WorkspaceOptions = {}): ShardPart {
+export function workspaceController(shard: ShardContext, options: WorkspaceOptions = {}): ShardController {
   const tools: WorkspaceTools = {
     shard,
     now: () => new Date(),
@@ -77,7 +77,7 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
     ...options,
   };
   const collection = shard.objects.of(Workspace);
-  const controlled = part<Workspace>(shard, {
+  const controlled = startController<Workspace>(shard, {
     name: "kcp-workspace",
     workers: WORKERS,
     sources: [{ informer: shard.state.workspaces }, ...relatedTo(shard)],
@@ -100,7 +100,7 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
     for (const key of isOver ? [] : waitingFor(shard, name)) controlled.add(key);
   };
   // What waits for a shard that is known but does not run is looked at when it comes, and what is on one when it goes.
-  const joining = shard.installation.eachShard(({ name }) => {
+  const joining = shard.registry.eachShard(({ name }) => {
     look(name);
     return { [Symbol.dispose]: () => look(name) };
   });
@@ -121,9 +121,9 @@ function waitingFor({ state }: ShardContext, name: string): readonly ObjectKey[]
 
 function relatedTo(shard: ShardContext) {
   const { store } = shard.state.workspaces;
-  const { installation } = shard;
-  const clusters = new AllShardsSource<LogicalCluster>(installation, ({ state }) => state.logicalClusters);
-  const shards = new AllShardsSource<Shard>(installation, ({ state }) => state.shards);
+  const { registry } = shard;
+  const clusters = new AllShardsSource<LogicalCluster>(registry, ({ state }) => state.logicalClusters);
+  const shards = new AllShardsSource<Shard>(registry, ({ state }) => state.shards);
   // Those that are on it are only looked at when they would say something else.
   const moved = filterUpdates(shards, (now, before) => now.spec?.externalURL !== before.spec?.externalURL);
   const opened = filterUpdates(shards, (now, before) => !isDeepStrictEqual(placing(now), placing(before)));

@@ -46,7 +46,7 @@ export const deletionStep: Step = async (workspace, tools) => {
 async function waiting(workspace: Workspace, { shard, now }: WorkspaceTools): Promise<AfterStep> {
   const { metadata, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
-  if (!name || !(await areShardsKnown(shard.installation)) || shardOf(shard.installation, name) !== undefined)
+  if (!name || !(await areShardsKnown(shard.registry)) || shardOf(shard.registry, name) !== undefined)
     return GO_ON;
   const message = `chosen shard ${JSON.stringify(name)} does not exist anymore, and with it what is in the workspace: create the Shard again, or give up what is there by removing the finalizer ${LOGICAL_CLUSTER_FINALIZER}`;
   const condition = { type: CONTENT_DELETED, reason: "ShardNotFound", severity: "Error", message } as const;
@@ -57,7 +57,7 @@ async function waiting(workspace: Workspace, { shard, now }: WorkspaceTools): Pr
 /** The shard that has the logical cluster of a workspace, or would have it. */
 export function shardWith(workspace: Workspace, own: ShardContext, cluster: string): ShardContext | undefined {
   const name = workspace.metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
-  return name ? own.installation.shard(name) : own.installation.shardWith(cluster);
+  return name ? own.registry.shard(name) : own.registry.shardWith(cluster);
 }
 
 function release({ metadata }: Workspace): AfterStep {
