@@ -35,7 +35,6 @@ const PENDING = [
   "plugins/cluster-proxy",
   "plugins/spaces",
   "front-proxy",
-  "workspace-server",
   "testing",
   "cli",
 ];

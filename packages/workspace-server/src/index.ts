@@ -8,12 +8,12 @@
 
 export { createWorkspaceServer, WorkspaceServer } from "./server.ts";
 export type { WorkspaceAuthenticationOptions, WorkspaceServerOptions } from "./server-options.ts";
-export type { ShardUrls } from "./state/context.ts";
+export type { ShardUrls } from "./shard-urls.ts";
 
 // Several shards in one process.
 
-export { IN_PROCESS_ANNOTATION, IN_PROCESS_FINALIZER } from "./state/in-process-shards.ts";
 export type { ShardStoreContext, ShardsOptions, ShardViewsContext } from "./shards/options.ts";
+export { IN_PROCESS_ANNOTATION, IN_PROCESS_FINALIZER } from "./state/shard-registry.ts";
 
 // Views over its workspaces: how they reach it, and who may be whom there.
 
@@ -28,40 +28,38 @@ export type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts
 // Who the administrators are, and the files by which they get in.
 
 export { AdminAccess, type AdminAccessOptions } from "./admin/admin-access.ts";
-export { type ClientAuthority, clientAuthority } from "./admin/certificates.ts";
-export type { AdminKubeconfigOptions } from "./admin/kubeconfig.ts";
-export type { PairFiles } from "./admin/files.ts";
-export { ensureRootDirectory } from "./admin/files.ts";
 export {
+  type ClientAuthority,
+  clientAuthority,
   type ServingCertificate,
   type ServingCertificateOptions,
   servingCertificate,
 } from "./admin/certificates.ts";
+export type { PairFiles } from "./admin/files.ts";
+export { ensureRootDirectory } from "./admin/files.ts";
+export type { AdminKubeconfigOptions } from "./admin/kubeconfig.ts";
 export type { AdminTokens, PlainUser } from "./admin/users.ts";
 
 // What tokens of service accounts are signed with.
 
-export { serviceAccountKeyFile } from "./tokens/keys.ts";
 export {
   type ServiceAccountKeyOptions,
   ServiceAccountKeys,
+  serviceAccountKeyFile,
   type TokenAlgorithm,
   type VerificationKey,
 } from "./tokens/keys.ts";
 
 // Kubernetes' own kinds, as every workspace has them.
 
-export { CustomResourceDefinition } from "./kinds/custom-resource-definition.ts";
 export type { BuiltInKind } from "./kinds/built-in-kind.ts";
-export { Lease, type LeaseContent } from "./kinds/lease.ts";
+export { builtInKinds } from "./kinds/built-in-kinds.ts";
 export { ConfigMap, type ConfigMapContent } from "./kinds/config-map.ts";
+export { CustomResourceDefinition } from "./kinds/custom-resource-definition.ts";
 export { CoreEvent } from "./kinds/event.ts";
 export { Event } from "./kinds/events-event.ts";
+export { Lease, type LeaseContent } from "./kinds/lease.ts";
 export { Namespace, type NamespaceCondition, type NamespaceContent } from "./kinds/namespace.ts";
-export { ResourceQuota } from "./kinds/resource-quota.ts";
-export { Secret, type SecretContent } from "./kinds/secret.ts";
-export { ServiceAccount, type ServiceAccountContent } from "./kinds/service-account.ts";
-export { builtInKinds } from "./kinds/built-in-kinds.ts";
 export {
   type BindingContent,
   ClusterRole,
@@ -71,3 +69,6 @@ export {
   RoleBinding,
   type RoleContent,
 } from "./kinds/rbac.ts";
+export { ResourceQuota } from "./kinds/resource-quota.ts";
+export { Secret, type SecretContent } from "./kinds/secret.ts";
+export { ServiceAccount, type ServiceAccountContent } from "./kinds/service-account.ts";

@@ -12,17 +12,17 @@ import type { Store } from "@virtual-workspaces/store";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
+import type { CommonListenerOptions } from "./serving/listener.ts";
+import type { ShardUrls } from "./shard-urls.ts";
+import type { ShardsOptions } from "./shards/options.ts";
+import { Replicas } from "./shards/replicas.ts";
+import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
+import { ShardRegistry } from "./state/shard-registry.ts";
 import { serviceAccountTokens } from "./tokens/authenticator.ts";
+import { servedDocuments } from "./tokens/documents.ts";
 import type { ServiceAccountKeys } from "./tokens/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
 import { TokenRequest } from "./tokens/token-request.ts";
-import { servedDocuments } from "./tokens/documents.ts";
-import type { ShardUrls } from "./state/context.ts";
-import { ShardRegistry } from "./state/shard-registry.ts";
-import { Replicas } from "./shards/replicas.ts";
-import type { CommonListenerOptions } from "./serving/listener.ts";
-import type { ShardsOptions } from "./shards/options.ts";
-import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
 import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
 
 /** How the issuers are asked that workspace types name. */

@@ -1,18 +1,17 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
-import { cacheView } from "./views/cache-view.ts";
 import { type Loopback, loopback } from "./loopback/loopback.ts";
-import { loopbackViews } from "./views/cache-view.ts";
+import { OwnServices } from "./loopback/own-services.ts";
 import { Mounts } from "./mounts/mounts.ts";
 import { commonListenerOptions, meetOf, shardOptions, type WorkspaceServerOptions } from "./server-options.ts";
-import { clustersOf } from "./serving/clusters-view.ts";
-import type { ShardUrls } from "./state/context.ts";
-import { Shard } from "./shards/shard.ts";
 import { listenerOptions, ownViews } from "./serving/listener.ts";
+import { clustersOf } from "./serving/served-shard.ts";
+import type { ShardUrls } from "./shard-urls.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
 import type { Meet } from "./shards/running-shard.ts";
+import { Shard } from "./shards/shard.ts";
+import { cacheView, loopbackViews } from "./views/cache-view.ts";
 import { treeView } from "./views/tree-view.ts";
-import { OwnServices } from "./loopback/own-services.ts";
 
 /**
  * Workspaces, as kcp serves them: a tree of logical clusters below `/clusters/root`, each with kinds, objects and permissions

@@ -2,8 +2,8 @@
 import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store, StoreError, type Watch } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { Pace } from "../../../packages/workspace-server/src/state/informers/initial-read.ts";
 import { Informer } from "../../../packages/workspace-server/src/state/informers/informer.ts";
+import { Pace } from "../../../packages/workspace-server/src/state/informers/initial-read.ts";
 
 const Task = defineResource({
   group: "test.dev",

@@ -4,9 +4,10 @@ import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { accountsOf } from "../../../packages/workspace-server/src/service-accounts/accounts-of.ts";
 import type { ShardContext } from "../../../packages/workspace-server/src/state/context.ts";
-import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { inProcessPeer } from "../../../packages/workspace-server/src/state/in-process-peer.ts";
 import { ensure } from "../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../packages/workspace-server/src/state/objects.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../packages/workspace-server/src/state/shard-state.ts";
 import { EVERYWHERE, HeldStore } from "./support/held-store.ts";
 
@@ -31,7 +32,7 @@ describe("a shard that joins", () => {
       const root = await begun(ROOT_SHARD, store, registry);
       using stack = new DisposableStack();
       stack.use(root.objects);
-      stack.use(registry.join(root));
+      stack.use(registry.join(inProcessPeer(root)));
       expect(await asked()).to.equal(undefined);
     });
 
@@ -51,9 +52,9 @@ describe("a shard that joins", () => {
     const two = await begun("two", far, registry);
     using stack = new DisposableStack();
     for (const { objects } of [one, two]) stack.use(objects);
-    stack.use(registry.join(one));
+    stack.use(registry.join(inProcessPeer(one)));
     const asked = registry.load("far");
-    stack.use(registry.join(two));
+    stack.use(registry.join(inProcessPeer(two)));
     await asked;
     expect(registry.shardWith("far")?.name).to.equal("two");
   });

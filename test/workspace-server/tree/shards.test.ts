@@ -2,8 +2,8 @@
 import { REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { modify } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";
 import { treeView } from "../../../packages/workspace-server/src/views/tree-view.ts";
 import { testLog } from "../../_setup/log.ts";

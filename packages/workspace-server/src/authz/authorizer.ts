@@ -14,8 +14,8 @@ import {
 } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import type { AuthorizerState } from "./authorizer-state.ts";
-import { askChain, passesGuards, type ChainOutcome } from "./chain.ts";
-import { ClusterRequest, type ClusterParams, enteringQuestion } from "./cluster-request.ts";
+import { askChain, type ChainOutcome, passesGuards } from "./chain.ts";
+import { type ClusterParams, ClusterRequest, enteringQuestion } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";
 
 /** One of the authorizers that {@link ShardAuthorizerOptions.order} names, as kcp's `--authorization-order` does. */

@@ -10,8 +10,18 @@ import {
 import type { BoundResource } from "./authorizer-state.ts";
 import { type ClusterRequest, LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
 import { effectiveUsers, isInScope } from "./effective-users.ts";
-import { allowingGrant, judged, reasonOf } from "./rbac-grants.ts";
-import { denied, granted, next, noOpinion, type Step, textOf, type Verdict } from "./verdict.ts";
+import {
+  allowingGrant,
+  denied,
+  granted,
+  judged,
+  next,
+  noOpinion,
+  reasonOf,
+  type Step,
+  textOf,
+  type Verdict,
+} from "./verdict.ts";
 
 /** Who may enter a workspace whose administrators want their users to be in certain groups. */
 const requiredGroups: Step = { key: "01-requiredgroups", decide: decideRequiredGroups };

@@ -2,30 +2,28 @@ import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import type { Admit, ServedResource, TypedDefinition } from "@virtual-workspaces/framework";
 import { APIBinding, clusterOf, Partition, type TypesOf } from "@virtual-workspaces/kcp";
 import type { PersistentOptions } from "@virtual-workspaces/store";
+import type { IsAllowed } from "../authz/access.ts";
 import type { BoundResource } from "../authz/authorizer-state.ts";
+import { failureLog, knownIn } from "../controllers/shard-controllers.ts";
+import { follow } from "../controllers/sources.ts";
 import type { CrdContent, CrdSpec } from "../crds/definition/definition.ts";
 import type { KindTable } from "../crds/served/kind-table.ts";
 import { admitInOrder } from "../state/admission.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
-import { failureLog } from "../controllers/shard-controllers.ts";
+import { inProcessPeer } from "../state/in-process-peer.ts";
 import type { Informer } from "../state/informers/informer.ts";
-import type { IsAllowed } from "../authz/access.ts";
+import type { ShardPeer } from "../state/shard-peer.ts";
 import { admitApiBinding } from "./binding/admit-api-binding.ts";
-import { admitApiExport } from "./exports/admit-exports.ts";
-import { admitApiResourceSchema } from "./exports/admit-exports.ts";
-import { admitEndpointSlice } from "./exports/admit-exports.ts";
-import { admitClaims } from "./claims/claim-index.ts";
-import { ClaimIndex } from "./claims/claim-index.ts";
-import type { KeptKind, KindsOf } from "./claims/claim-labels.ts";
 import { BindingController } from "./binding/binding-controller.ts";
 import { LockController } from "./binding/locks.ts";
+import { admitClaims, ClaimIndex } from "./claims/claim-index.ts";
+import type { KeptKind, KindsOf } from "./claims/claim-labels.ts";
 import { DefaultBindings } from "./defaults/defaults-controller.ts";
-import { ExportController } from "./exports/export-controller.ts";
+import { admitApiExport, admitApiResourceSchema, admitEndpointSlice } from "./exports/admit-exports.ts";
 import { EndpointSliceController } from "./exports/endpoint-slices.ts";
-import { Identities, type SecretContent } from "./exports/identity.ts";
+import { ExportController } from "./exports/export-controller.ts";
 import { Exports, placeOf } from "./exports/exports.ts";
-import { follow } from "../controllers/sources.ts";
-import { knownIn } from "../controllers/shard-controllers.ts";
+import { Identities, type SecretContent } from "./exports/identity.ts";
 import { BoundCrds } from "./served/bound-crds.ts";
 import { BoundKinds } from "./served/bound-kinds.ts";
 import type { FindOwnKind, ServeElsewhere } from "./served/own-kind.ts";
@@ -89,7 +87,8 @@ export class Bindings implements ShardController {
   readonly #slices: EndpointSliceController;
   readonly #defaults: DefaultBindings;
   readonly #stack = new AsyncDisposableStack();
-  readonly #followed = new Map<ShardContext, Disposable>();
+  /** By the name of the shard. */
+  readonly #joined = new Map<string, Disposable>();
 
   constructor(shard: ShardContext, options: BindingsOptions) {
     const { objects, state, registry } = shard;
@@ -125,9 +124,10 @@ export class Bindings implements ShardController {
           shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
       }),
     );
-    const shards = (): readonly ShardContext[] => {
+    const own = inProcessPeer(shard);
+    const shards = (): readonly ShardPeer[] => {
       const { shards: all } = registry;
-      return all.includes(shard) ? all : [shard, ...all];
+      return all.some(({ name }) => name === shard.name) ? all : [own, ...all];
     };
     const known = knownIn(registry);
     const common = { objects, state, exports, crds, known, now, onError, shards };
@@ -164,11 +164,11 @@ export class Bindings implements ShardController {
    *
    * @returns ends that, when the shard leaves: the same for one that is heeded already
    */
-  join(shard: ShardContext): Disposable {
-    const known = this.#followed.get(shard);
+  join(shard: ShardPeer): Disposable {
+    const known = this.#joined.get(shard.name);
     if (known !== undefined) return known;
     const stack = new DisposableStack();
-    this.#followed.set(shard, stack);
+    this.#joined.set(shard.name, stack);
     stack.use(this.#binding.follow(shard));
     stack.use(this.#slices.follow(shard));
     stack.use(this.#defaults.follow(shard));
@@ -188,7 +188,7 @@ export class Bindings implements ShardController {
     };
     changed();
     stack.defer(() => {
-      this.#followed.delete(shard);
+      this.#joined.delete(shard.name);
       changed();
     });
     this.#stack.use(stack);

@@ -16,10 +16,10 @@ import { Namespace } from "../kinds/namespace.ts";
 import { ClusterRole, ClusterRoleBinding } from "../kinds/rbac.ts";
 import type { ShardContext } from "../state/context.ts";
 import { ensure, modify } from "../state/modify.ts";
+import type { ShardPeer } from "../state/shard-peer.ts";
 import { logicalClusterKey } from "../state/shard-state.ts";
+import { CREATE_ONLY_ANNOTATION, placeOf, put, rootRoles, shippedTypes } from "./root-objects.ts";
 import { shipExports } from "./system-apis.ts";
-import { placeOf, put } from "./root-objects.ts";
-import { CREATE_ONLY_ANNOTATION, rootRoles, shippedTypes } from "./root-objects.ts";
 
 /** Who owns what is shipped (kcp's name for it, which is no user that anybody logs in as). */
 const BOOTSTRAPPER = "system:kcp-bootstrapper";
@@ -59,7 +59,10 @@ export async function bootstrap(context: ShardContext, { homeCreators }: Bootstr
 }
 
 /** Says in `root` how a shard is reached (kcp's self registration). */
-export async function register(root: ShardContext, { name, urls }: ShardContext): Promise<void> {
+export async function register(
+  root: Pick<ShardPeer, "objects">,
+  { name, urls }: Pick<ShardPeer, "name" | "urls">,
+): Promise<void> {
   const at = placeOf(ROOT_CLUSTER, name);
   const shards = root.objects.of(Shard);
   const { created } = await ensure(shards, at, () => ({

@@ -9,6 +9,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../state/context.ts";
 import { type Draft, ensure, modify } from "../state/modify.ts";
+import { UNIVERSAL_BINDINGS } from "../workspaces/model/workspace-types.ts";
 
 /** On shipped objects that a start leaves as they are found. */
 export const CREATE_ONLY_ANNOTATION = "bootstrap.kcp.io/create-only";
@@ -25,12 +26,6 @@ export interface ShippedType {
 const inRoot = (name: string): { readonly name: string; readonly path: string } => ({ name, path: ROOT_CLUSTER });
 const universal = { with: [inRoot("universal")] };
 const workspaceTypes = { [BATTERY_ANNOTATION]: "workspace-types" };
-
-/** What workspaces of the type `universal` bind by default, and of all that extend it. */
-export const UNIVERSAL_BINDINGS: readonly { readonly path: string; readonly export: string }[] = [
-  { path: ROOT_CLUSTER, export: "tenancy.kcp.io" },
-  { path: ROOT_CLUSTER, export: "topology.kcp.io" },
-];
 
 /** The types in `root`, as kcp ships them with the batteries that it has by default. */
 export const shippedTypes: readonly ShippedType[] = [

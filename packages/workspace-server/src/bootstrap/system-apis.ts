@@ -23,7 +23,7 @@ import type { FindOwnKind } from "../bindings/served/own-kind.ts";
 import { Namespace } from "../kinds/namespace.ts";
 import { Secret } from "../kinds/secret.ts";
 import type { ShardContext } from "../state/context.ts";
-import { read, type Written } from "../state/modify.ts";
+import { read, type Writable } from "../state/modify.ts";
 import type { ShardObjects } from "../state/objects.ts";
 import type { ShardState } from "../state/shard-state.ts";
 import { placeOf, put } from "./root-objects.ts";
@@ -39,7 +39,7 @@ export interface SystemExport {
 const kinds = (...list: readonly unknown[]): readonly Resource[] => list as readonly Resource[];
 
 /** All of them, as kcp ships them. */
-export const systemExports: readonly SystemExport[] = [
+const systemExports: readonly SystemExport[] = [
   {
     name: "tenancy.kcp.io",
     policy: true,
@@ -105,8 +105,8 @@ type Identity = NonNullable<NonNullable<APIExport["spec"]>["identity"]>;
 /** The one that it has, whatever became of its secret; else that of the secret, which is made if there is none. */
 async function identityOf({ objects, log }: ShardContext, name: string) {
   const identities = new Identities({
-    secrets: objects.of(Secret) as unknown as Written<SecretContent>,
-    namespaces: objects.of(Namespace) as unknown as Written<object>,
+    secrets: objects.of(Secret) as unknown as Writable<SecretContent>,
+    namespaces: objects.of(Namespace) as unknown as Writable<object>,
     onNamespace: (error) => log({ level: "warn", message: `namespace of identities: ${String(error)}` }),
   });
   const key = placeOf(ROOT_CLUSTER, name);

@@ -10,7 +10,7 @@ import {
 } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
 import type { ShardContext, ShardController } from "../state/context.ts";
-import { modify, type Written } from "../state/modify.ts";
+import { modify, type Writable } from "../state/modify.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** A controller as part of a shard. */
@@ -55,7 +55,7 @@ export interface Revision<T extends KubeObject> {
  * @throws ApiError 409 when the object has changed since it was read
  */
 export async function commit<T extends object>(
-  collection: Written<T>,
+  collection: Writable<T>,
   key: ObjectKey,
   { before, next }: Revision<ObjectOf<T>>,
 ): Promise<boolean> {
@@ -98,7 +98,7 @@ interface KnownOptions<T extends KubeObject> {
  * A reconcile that begins when all is known of the logical cluster of its key, and of others that it reads of: what is not
  * read yet is not to be taken for what is not there.
  */
-export function reconcileKnown<T extends KubeObject>(
+function reconcileKnown<T extends KubeObject>(
   { registry, store, others }: KnownOptions<T>,
   reconcile: Reconcile<T>,
 ): Reconcile<T> {

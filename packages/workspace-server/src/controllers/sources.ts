@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client";
-import type { ShardContext } from "../state/context.ts";
+import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** Objects of a kind on all shards, as one source. When a shard joins its objects are added, when it leaves they are only gone. */
@@ -9,10 +9,10 @@ export class AllShardsSource<T extends KubeObject> implements Source<T> {
   readonly synced: Promise<void>;
   readonly store: SourceStore<T>;
   readonly #registry: ShardRegistry;
-  readonly #of: (shard: ShardContext) => Source<T>;
+  readonly #of: (shard: ShardPeer) => Source<T>;
 
   /** @param of where a shard has them. Shards that are not synced do not hold the others up: they are told of later */
-  constructor(registry: ShardRegistry, of: (shard: ShardContext) => Source<T>) {
+  constructor(registry: ShardRegistry, of: (shard: ShardPeer) => Source<T>) {
     this.#registry = registry;
     this.#of = of;
     this.synced = Promise.resolve();

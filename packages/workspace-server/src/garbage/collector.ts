@@ -3,8 +3,7 @@ import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
 import { Workers } from "../controllers/workers.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { Attempts } from "./attempts.ts";
-import { Graph, type Node, type Owner, placeId } from "./graph.ts";
-import { readNode } from "./graph.ts";
+import { Graph, type Node, type Owner, placeId, readNode } from "./graph.ts";
 
 type Task =
   | { readonly kind: "delete" | "orphan" | "owner"; readonly id: string; readonly cluster: string }

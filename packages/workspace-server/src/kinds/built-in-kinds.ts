@@ -1,14 +1,14 @@
-import { customResourceDefinitions } from "./custom-resource-definition.ts";
 import type { BuiltInKind } from "./built-in-kind.ts";
-import { leases } from "./lease.ts";
 import { configMaps } from "./config-map.ts";
+import { customResourceDefinitions } from "./custom-resource-definition.ts";
 import { coreEvents } from "./event.ts";
 import { events } from "./events-event.ts";
+import { leases } from "./lease.ts";
 import { namespaces } from "./namespace.ts";
+import { rbacKinds } from "./rbac.ts";
 import { resourceQuotas } from "./resource-quota.ts";
 import { secrets } from "./secret.ts";
 import { serviceAccounts } from "./service-account.ts";
-import { rbacKinds } from "./rbac.ts";
 
 /**
  * Kubernetes' own kinds that are kept, as a kcp workspace serves them, in the order of its discovery. Events are there twice:

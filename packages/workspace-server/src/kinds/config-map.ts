@@ -1,10 +1,10 @@
 import { fieldInvalid, fieldTooLong, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
+import { base64Bytes, checkBase64, immutableProblems, keyProblems, MAX_DATA } from "./data.ts";
+import { flag, textMap } from "./descriptions.ts";
 import { countOf, finalizerProblems, membersOf, textOf } from "./problems.ts";
 import { configMapMessage } from "./protobuf.ts";
-import { flag, textMap } from "./descriptions.ts";
-import { base64Bytes, checkBase64, immutableProblems, keyProblems, MAX_DATA } from "./data.ts";
 
 /** What a ConfigMap holds. */
 export interface ConfigMapContent {

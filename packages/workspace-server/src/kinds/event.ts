@@ -11,9 +11,9 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { type FieldSpec, Resource } from "@virtual-workspaces/framework";
 import { allColumns, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
+import { int32, object, reference, text, time } from "./descriptions.ts";
 import { membersOf, textOf } from "./problems.ts";
 import { coreEventMessage } from "./protobuf.ts";
-import { int32, object, reference, text, time } from "./descriptions.ts";
 
 const involved = (event: KubeObject): Readonly<Record<string, unknown>> => membersOf(event["involvedObject"]);
 const isSet = (time: unknown): boolean => textOf(time) !== "";

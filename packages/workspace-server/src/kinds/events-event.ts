@@ -7,10 +7,10 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import { type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
-import { immutableProblem, membersOf, textOf } from "./problems.ts";
-import { eventMessage } from "./protobuf.ts";
 import { int32, reference, text, time } from "./descriptions.ts";
 import { eventColumns, eventFields, eventProblems, series, source } from "./event.ts";
+import { immutableProblem, membersOf, textOf } from "./problems.ts";
+import { eventMessage } from "./protobuf.ts";
 
 /** Names in `events.k8s.io/v1`, and in the core group. */
 const NAMES: readonly (readonly [events: string, core: string])[] = [

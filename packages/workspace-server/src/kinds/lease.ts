@@ -8,9 +8,9 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
+import { int32, object, text, time } from "./descriptions.ts";
 import { specOf, textOf } from "./problems.ts";
 import { leaseMessage } from "./protobuf.ts";
-import { int32, object, text, time } from "./descriptions.ts";
 
 /** What a Lease holds. */
 export interface LeaseContent {

@@ -42,6 +42,27 @@ const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
 /** What holds a namespace until its content is gone. */
 export const NAMESPACE_FINALIZER = "kubernetes";
 
+/** A namespace that the server itself makes. */
+interface NewNamespace {
+  readonly metadata: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: { readonly finalizers: string[] };
+  readonly status: { readonly phase: "Active" };
+}
+
+/**
+ * A namespace that the server makes, as its API would have it: held, so that when it is deleted what is in it goes first.
+ */
+export function newNamespace(name: string, annotations?: Readonly<Record<string, string>>): NewNamespace {
+  return {
+    metadata: { labels: { [NAMESPACE_NAME_LABEL]: name }, ...(annotations && { annotations }) },
+    spec: { finalizers: [NAMESPACE_FINALIZER] },
+    status: { phase: "Active" },
+  };
+}
+
 function label(namespace: KubeObject): void {
   const { metadata } = namespace;
   if (metadata.name === undefined) return;
@@ -75,7 +96,7 @@ function problems(namespace: KubeObject, before: KubeObject | undefined, subreso
 }
 
 /** What is wrong with the finalizers of its spec. */
-export function specFinalizerProblems(namespace: KubeObject): StatusCause[] {
+function specFinalizerProblems(namespace: KubeObject): StatusCause[] {
   const { finalizers } = specOf(namespace);
   const own = Array.isArray(finalizers) ? finalizers : [];
   return own.flatMap((finalizer) => finalizerProblem(textOf(finalizer), "spec.finalizers"));
@@ -110,7 +131,7 @@ export const Namespace: Resource<NamespaceContent> = new Resource<NamespaceConte
     type: "object",
     properties: {
       spec: object("What holds it.", {
-        finalizers: texts("What must be done before it goes. Written when it is made, and through /finalize."),
+        finalizers: texts("What must be done before it goes. Writable when it is made, and through /finalize."),
       }),
       status: object("How it is.", {
         phase: text("Active, or Terminating once it is to be deleted."),

@@ -6,7 +6,7 @@ import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@vi
 export const texts = (name: string): ProtobufField => ({ name, form: "list" });
 
 /** Kubernetes' LabelSelector. */
-export const labelSelector: ProtobufMessage = {
+const labelSelector: ProtobufMessage = {
   1: { name: "matchLabels", form: "map" },
   2: {
     name: "matchExpressions",
@@ -44,7 +44,7 @@ export const secretMessage: ProtobufMessage = {
   5: { name: "immutable", of: "boolean", empty: "kept" },
 };
 
-export const objectReference: ProtobufMessage = {
+const objectReference: ProtobufMessage = {
   1: { name: "kind" },
   2: { name: "namespace" },
   3: { name: "name" },

@@ -6,8 +6,8 @@ import {
   type KubeObject,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import { countOf, finalizerProblems, itemsOf } from "./problems.ts";
 import { objects, texts } from "./descriptions.ts";
+import { countOf, finalizerProblems, itemsOf } from "./problems.ts";
 
 /** What is wrong with the rules of a role. */
 export function roleProblems(role: KubeObject, namespaced: boolean): StatusCause[] {

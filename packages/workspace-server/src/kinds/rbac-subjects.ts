@@ -10,8 +10,8 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { AGE, type Columns } from "./built-in-kind.ts";
-import { finalizerProblems, itemsOf, membersOf, textOf } from "./problems.ts";
 import { object, objects, text } from "./descriptions.ts";
+import { finalizerProblems, itemsOf, membersOf, textOf } from "./problems.ts";
 
 /** The group that roles, users and groups are of. */
 export const RBAC_GROUP = "rbac.authorization.k8s.io";

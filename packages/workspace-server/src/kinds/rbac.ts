@@ -7,8 +7,8 @@ import {
   type Subject,
 } from "@virtual-workspaces/framework";
 import { allColumns, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
-import { bindingMessage, clusterRoleMessage, roleMessage } from "./protobuf.ts";
 import { object, objects, text, textMap, texts } from "./descriptions.ts";
+import { bindingMessage, clusterRoleMessage, roleMessage } from "./protobuf.ts";
 import { createdAt, roleProblems, rulesSchema } from "./rbac-rules.ts";
 import { bindingColumns, bindingDefaults, bindingProblems, bindingSchema, RBAC_GROUP } from "./rbac-subjects.ts";
 

@@ -9,10 +9,10 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
+import { base64Bytes, checkBase64, immutableProblems, keyProblems, MAX_DATA } from "./data.ts";
+import { flag, text, textMap } from "./descriptions.ts";
 import { countOf, finalizerProblems, immutableProblem, membersOf, textOf } from "./problems.ts";
 import { secretMessage } from "./protobuf.ts";
-import { flag, text, textMap } from "./descriptions.ts";
-import { base64Bytes, checkBase64, immutableProblems, keyProblems, MAX_DATA } from "./data.ts";
 
 /** What a Secret holds. */
 export interface SecretContent {

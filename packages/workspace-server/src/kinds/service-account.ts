@@ -1,9 +1,9 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
+import { flag, keyed, objects, reference, text } from "./descriptions.ts";
 import { finalizerProblems, itemsOf } from "./problems.ts";
 import { serviceAccountMessage } from "./protobuf.ts";
-import { flag, keyed, objects, reference, text } from "./descriptions.ts";
 
 /** What a ServiceAccount holds. */
 export interface ServiceAccountContent {

@@ -7,7 +7,7 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
-import type { ShardUrls } from "../state/context.ts";
+import type { ShardUrls } from "../shard-urls.ts";
 import { Loopback } from "./loopback.ts";
 
 /** What {@link OwnServices} serve, and where that is for everybody else. */

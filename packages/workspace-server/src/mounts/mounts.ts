@@ -30,9 +30,7 @@ export class Mounts implements AsyncDisposable {
   constructor(options: MountTargetsOptions) {
     this.#options = options;
     this.#targets = new MountTargets(options);
-    this.#following = options.registry.eachShard(({ state }) =>
-      state.workspaces.onKey(({ key }) => this.#look(key)),
-    );
+    this.#following = options.registry.eachShard(({ state }) => state.workspaces.onKey(({ key }) => this.#look(key)));
   }
 
   /** @throws ApiError 404, 503, and what a relay throws */

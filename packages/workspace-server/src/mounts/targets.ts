@@ -1,9 +1,8 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import { callersTokenHeaders, type Log, type RawRequest } from "@virtual-workspaces/framework";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { pathBelow, trimmed } from "../loopback/own-services.ts";
+import { ownView, pathBelow, trimmed } from "../loopback/own-services.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
-import { ownView } from "../loopback/own-services.ts";
 
 /** How the server asks other servers on which workspaces are mounted. */
 export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {

@@ -5,7 +5,7 @@ import { NAMESPACE_FINALIZER, Namespace, type NamespaceCondition, type Namespace
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { keyText } from "../state/informers/key-index.ts";
 import { modify } from "../state/modify.ts";
-import { StoredContent, type RemainingContent } from "../state/stored-content.ts";
+import { type RemainingContent, StoredContent } from "../state/stored-content.ts";
 
 /** Content that goes within this time is one reason to look again, ms. */
 const TOGETHER = 50;

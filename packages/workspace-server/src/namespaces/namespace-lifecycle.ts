@@ -1,7 +1,7 @@
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { type Admit, type AdmitRequest, decodeObject, groupResourceOf } from "@virtual-workspaces/framework";
 import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
-import { scopeOf } from "../state/modify.ts";
+import { scopeOf } from "../state/informers/key-index.ts";
 import type { ShardObjects } from "../state/objects.ts";
 import type { ShardState } from "../state/shard-state.ts";
 

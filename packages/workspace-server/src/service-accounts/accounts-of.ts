@@ -2,8 +2,9 @@ import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Awaitable, decodeObject, type Encoded, type TypedDefinition } from "@virtual-workspaces/framework";
 import { Secret } from "../kinds/secret.ts";
 import { ServiceAccount } from "../kinds/service-account.ts";
-import { type ShardRegistry, notRunning } from "../state/shard-registry.ts";
-import { scopeOf } from "../state/modify.ts";
+import { scopeOf } from "../state/informers/key-index.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
+import { notRunning } from "../state/unavailable.ts";
 import type { AccountLookup } from "../tokens/liveness.ts";
 
 /** Service accounts and their Secrets, on whichever shard they are, as the store has them now; 503 while that does not run. */

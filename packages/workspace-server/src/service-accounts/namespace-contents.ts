@@ -7,8 +7,8 @@ import { Namespace } from "../kinds/namespace.ts";
 import { Secret } from "../kinds/secret.ts";
 import { ServiceAccount } from "../kinds/service-account.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
-import { keyText } from "../state/informers/key-index.ts";
-import { type Draft, ensure, modify, remove, scopeOf, type Written } from "../state/modify.ts";
+import { keyText, scopeOf } from "../state/informers/key-index.ts";
+import { type Draft, ensure, modify, remove, type Writable } from "../state/modify.ts";
 import type { ShardObjects } from "../state/objects.ts";
 import { ACCOUNT_NAME_ANNOTATION, TOKEN_SECRET_TYPE } from "../tokens/claims.ts";
 import {
@@ -139,7 +139,7 @@ const KINDS = { configmaps: ConfigMap, secrets: Secret, serviceaccounts: Service
 
 /** The objects of a shard, as the controllers of service accounts write them. */
 function keptObjects(objects: ShardObjects): KeptObjects {
-  const collection = ({ resource }: KeptKey): Written<object> => objects.of(KINDS[resource]);
+  const collection = ({ resource }: KeptKey): Writable<object> => objects.of(KINDS[resource]);
   return {
     get: (key) => read(collection(key), key),
     create: async (key, { apiVersion: _version, kind: _kind, metadata, ...content }) => {
@@ -159,7 +159,7 @@ function keptObjects(objects: ShardObjects): KeptObjects {
   };
 }
 
-async function read(from: Written<object>, key: KeptKey): Promise<KubeObject | undefined> {
+async function read(from: Writable<object>, key: KeptKey): Promise<KubeObject | undefined> {
   const encoded = await from.get(scopeOf(key), key);
   return encoded && decodeObject(encoded);
 }

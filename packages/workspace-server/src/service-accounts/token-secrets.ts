@@ -1,6 +1,6 @@
 import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { TokenMinter } from "../tokens/minter.ts";
 import { ACCOUNT_NAME_ANNOTATION, ACCOUNT_UID_ANNOTATION, type Place, TOKEN_SECRET_TYPE } from "../tokens/claims.ts";
+import type { TokenMinter } from "../tokens/minter.ts";
 import type { KeptKey, KeptObjects } from "./namespace-defaults.ts";
 
 /** What {@link TokenSecrets} fill Secrets with. */

@@ -6,59 +6,18 @@ import {
   type Decision,
   defineVirtualWorkspace,
   deny,
-  type Located,
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import type { Mounts } from "../mounts/mounts.ts";
-import { mountedWorkspaceOf } from "../state/mounted-workspace.ts";
-import { elsewhere, inactive, isInactive, notRunning } from "../state/shard-registry.ts";
-import { withOriginalVersion } from "./served-from.ts";
 import { isReview } from "../reviews/review-kinds.ts";
-import { ServedOnce, servedFrom } from "./served-from.ts";
-import type { Shard } from "../shards/shard.ts";
+import { mountedWorkspaceOf } from "../state/mounted-workspace.ts";
+import { elsewhere, inactive, isInactive, notRunning } from "../state/unavailable.ts";
 import type { WorkspaceLogins } from "../state/workspace-logins.ts";
-
-/** Logical clusters, and who answers for them. */
-export interface Clusters {
-  /** The logical cluster that is meant by a name or path, of which all is known then. @throws ApiError as {@link ShardRegistry.locate} does */
-  locate(said: string): Awaitable<string | Located>;
-  /** Resolves when all is known of a logical cluster, or of all of a shard (`*`). @returns `undefined` when it is */
-  load(cluster: string): Promise<void> | undefined;
-  /** The shard that answers for a logical cluster, or for all of them (`*`). @throws ApiError 503 when it does not run */
-  shardOf(cluster: string): Shard;
-  /** Whether a logical cluster is out of reach here. */
-  isElsewhere(cluster: string): boolean;
-  /** Resolves when there is something to serve. */
-  readonly started: Promise<void>;
-}
-
-/** The logical clusters of one shard. */
-export function clustersOf(shard: Shard): Clusters {
-  const { registry, name } = shard.context;
-  return {
-    locate: (said) => whenLoaded(registry.reach(said), () => registry.locate(said, name)),
-    load: (cluster) => loaded(shard, cluster),
-    shardOf: () => shard,
-    isElsewhere: (cluster) => registry.isElsewhere(cluster, name),
-    get started() {
-      return shard.started;
-    },
-  };
-}
-
-/** Of all logical clusters at once nothing is known before all of them are. */
-export function loaded({ context }: Shard, cluster: string): Promise<void> | undefined {
-  if (cluster !== WILDCARD) return context.registry.load(cluster);
-  return context.objects.isWhole ? undefined : context.objects.whole;
-}
-
-/** Answers when what it depends on is known: at once, if it is. */
-export function whenLoaded<R>(loading: Promise<void> | undefined, answer: () => Awaitable<R>): Awaitable<R> {
-  return loading === undefined ? answer() : loading.then(answer);
-}
+import { ServedOnce, servedFrom, withOriginalVersion } from "./served-from.ts";
+import { type Clusters, type ServedShard, whenLoaded } from "./served-shard.ts";
 
 /** What is served besides by a shard, and in each of its logical clusters. */
 export interface ShardViewOptions {
@@ -135,7 +94,10 @@ export function clustersView(clusters: Clusters, { documents, mounts, logins }: 
 }
 
 /** Who may enter a workspace may ask what the workspaces in it are mounted on, which decides itself about what they ask. */
-function entering({ authorizer }: Shard, { user, params: { cluster } }: AuthorizeRequest<ClusterParams>): Decision {
+function entering(
+  { authorizer }: ServedShard,
+  { user, params: { cluster } }: AuthorizeRequest<ClusterParams>,
+): Decision {
   return authorizer.enters(user, cluster) ? allow() : deny("workspace access not permitted");
 }
 
@@ -143,7 +105,7 @@ function entering({ authorizer }: Shard, { user, params: { cluster } }: Authoriz
 function refusalOf(
   question: AuthorizeRequest<ClusterParams>,
   clusters: Clusters,
-  shard: Shard,
+  shard: ServedShard,
 ): (() => ApiError) | undefined {
   const { cluster = "" } = question.params;
   // These are answered wherever they are asked, by what is known; what is not known is no answer.

@@ -1,26 +1,25 @@
 import { extname } from "node:path";
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type Audit,
   type Authenticator,
+  type AuthorizeRequest,
   type Authorizer,
+  type Decision,
+  defineVirtualWorkspace,
   metrics,
   type ReadyCheck,
   type ServerOptions,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import { workspaceImpersonation } from "../authz/impersonation.ts";
 import type { Mounts } from "../mounts/mounts.ts";
-import { inClusterUrl } from "../tokens/in-cluster.ts";
-import {
-  type Clusters,
-  type ClustersViewOptions,
-  clustersView,
-  type ShardViewOptions,
-} from "./clusters-view.ts";
-import { metricsAccess, rootView } from "./root-view.ts";
-import type { Shard } from "../shards/shard.ts";
 import { workspaceLogins } from "../state/workspace-logins.ts";
+import { inClusterUrl } from "../tokens/in-cluster.ts";
+import { type ClustersViewOptions, clustersView, type ShardViewOptions } from "./clusters-view.ts";
+import type { Clusters, ServedShard } from "./served-shard.ts";
 
 /** What all listeners of a process have in common. */
 export interface CommonListenerOptions
@@ -38,14 +37,14 @@ export interface CommonListenerOptions
 /** The logical clusters that a listener has. */
 export interface ListenerClusters extends ClustersViewOptions {
   /** Whose own paths are served. */
-  readonly shard: Shard;
+  readonly shard: ServedShard;
   readonly clusters: Clusters;
 }
 
 /** What one of them serves. */
 export interface ListenerContent extends Omit<ListenerClusters, "documents" | "mounts" | "logins"> {
   /** Decides who reads metrics: the shard that has `root`. */
-  readonly root: Shard;
+  readonly root: ServedShard;
   /** Below `/services`. */
   readonly virtualWorkspaces: readonly VirtualWorkspace[];
   readonly checks: Readonly<Record<string, ReadyCheck>>;
@@ -100,4 +99,41 @@ export function auditOf(audit: Audit | undefined, shard: string): Audit | undefi
 function besides(path: string, shard: string): string {
   const end = extname(path);
   return `${path.slice(0, path.length - end.length)}-${shard}${end}`;
+}
+
+/**
+ * What is asked of the shard itself, outside of every logical cluster: its version, what is served in all of them, and, as
+ * for any other path, reviews. For masters alone; for others nothing is decided without a logical cluster, which is a no.
+ */
+function rootView(shard: ServedShard, { documents }: ShardViewOptions): VirtualWorkspace {
+  return defineVirtualWorkspace({
+    name: "shard",
+    prefix: "/",
+    path: "/",
+    groupOrder: "listed",
+    authorize: (question) => {
+      const decision = shard.authorizer(question as AuthorizeRequest<ClusterParams>);
+      if (decision instanceof Promise) return decision.then((late) => withoutObjects(question, late));
+      return withoutObjects(question, decision as Decision);
+    },
+    resources: () => shard.servedIn(""),
+    documents,
+    ready: () => shard.started,
+  });
+}
+
+const REVIEWS: ReadonlySet<string> = new Set(["authentication.k8s.io", "authorization.k8s.io"]);
+
+/** @throws ApiError 404 to those who may do everything, and forgot to say where */
+function withoutObjects({ isResource, group }: AuthorizeRequest<unknown>, decision: Decision): Decision {
+  if (!decision.allowed || !isResource || REVIEWS.has(group)) return decision;
+  throw ApiError.notFoundPath("there are no objects outside of logical clusters: ask below /clusters/<name or path>");
+}
+
+/** Who may read metrics: as kcp decides it, by the roles of `root`, whether or not one may enter that. */
+function metricsAccess(shard: ServedShard): Authorizer<unknown> {
+  return (question) => {
+    const { signal } = question;
+    return shard.authorizer({ ...question, signal, params: { cluster: ROOT_CLUSTER } });
+  };
 }

@@ -8,15 +8,15 @@ import {
   Shard as ShardKind,
   type Shard as ShardObject,
 } from "@virtual-workspaces/kcp";
-import { type Clusters, loaded, whenLoaded } from "../serving/clusters-view.ts";
+import { type Clusters, loaded, whenLoaded } from "../serving/served-shard.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
-import { isClusterName, notRunning } from "../state/shard-registry.ts";
 import { ensure, read, remove } from "../state/modify.ts";
+import { IN_PROCESS_ANNOTATION, isClusterName, isInProcess } from "../state/shard-registry.ts";
+import { notRunning } from "../state/unavailable.ts";
+import { inProcessShardsController } from "./in-process-shards-controller.ts";
 import { ReplicaMismatch } from "./replicas.ts";
-import type { Shard } from "./shard.ts";
-import { IN_PROCESS_ANNOTATION, isInProcess } from "../state/in-process-shards.ts";
 import { RunningShard, type RunningShardOptions } from "./running-shard.ts";
-import { inProcessShardsController } from "./shard-controller.ts";
+import type { Shard } from "./shard.ts";
 
 /** What the shards of a process are made of. */
 export type ProcessShardsOptions = Omit<RunningShardOptions, "name" | "signal" | "host" | "joined">;

@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { isStoreError, type Lease, type Store, StoreError } from "@virtual-workspaces/store";
+import type { ShardUrls } from "../shard-urls.ts";
 import type { ServiceAccountKeys } from "../tokens/keys.ts";
-import type { ShardUrls } from "../state/context.ts";
 
 /** What processes that serve one shard must have alike: each writes it into objects, or signs by it. */
 export interface ReplicaSettings {

@@ -1,14 +1,14 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { register } from "../bootstrap/bootstrap.ts";
 import { loopback } from "../loopback/loopback.ts";
-import { loopbackViews } from "../views/cache-view.ts";
-import { clustersOf } from "../serving/clusters-view.ts";
-import type { ShardUrls } from "../state/context.ts";
-import type { ReplicasOptions } from "./replicas.ts";
-import { Shard, type ShardOptions } from "./shard.ts";
 import { OwnServices } from "../loopback/own-services.ts";
 import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "../serving/listener.ts";
+import { clustersOf } from "../serving/served-shard.ts";
+import type { ShardUrls } from "../shard-urls.ts";
+import { loopbackViews } from "../views/cache-view.ts";
 import type { ShardsOptions } from "./options.ts";
+import type { ReplicasOptions } from "./replicas.ts";
+import { Shard, type ShardOptions } from "./shard.ts";
 
 /** What all shards of a process have in common. */
 export type CommonShardOptions = Omit<ShardOptions, "name" | "urls" | "store" | "services">;

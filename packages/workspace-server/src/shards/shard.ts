@@ -43,8 +43,12 @@ import {
 } from "../serving/base-kinds.ts";
 import { HomeWorkspaces } from "../serving/home-workspaces.ts";
 import { MetadataKinds } from "../serving/metadata-kinds.ts";
+import type { ServedShard } from "../serving/served-shard.ts";
+import type { ShardUrls } from "../shard-urls.ts";
 import { admitInOrder } from "../state/admission.ts";
-import type { ShardContext, ShardController, ShardUrls } from "../state/context.ts";
+import { authorizerState } from "../state/authorization-state.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { inProcessPeer } from "../state/in-process-peer.ts";
 import { ShardObjects } from "../state/objects.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 import { ShardState } from "../state/shard-state.ts";
@@ -54,8 +58,7 @@ import { VirtualStorage, type VirtualStorageOptions } from "../virtual-storage/v
 import { admitPathAnnotation, workspaceAdmissions } from "../workspaces/admission/workspace-admissions.ts";
 import { workspaceContent } from "../workspaces/logical-cluster/content.ts";
 import { ObjectCounts, objectLimit } from "../workspaces/object-limit.ts";
-import { workspaceControllers } from "../workspaces/workspace-parts.ts";
-import { authorizerState } from "./shard-authorizer-state.ts";
+import { workspaceControllers } from "../workspaces/workspace-controllers.ts";
 
 const NOTHING: readonly ServedResource[] = [];
 
@@ -92,7 +95,7 @@ export interface ShardOptions {
 }
 
 /** One shard: objects in a store, the controllers that keep them right, and what is served of them in each logical cluster. */
-export class Shard implements AsyncDisposable {
+export class Shard implements ServedShard, AsyncDisposable {
   readonly context: ShardContext;
   readonly authorizer: ShardAuthorizer;
   /** On the shard that has `root`, if users have homes. */
@@ -209,7 +212,7 @@ export class Shard implements AsyncDisposable {
     const { objects } = this.context;
     await objects.begin(held.promise);
     for (const cluster of [SYSTEM_ADMIN_CLUSTER, ROOT_CLUSTER]) await objects.loadFirst(cluster);
-    this.#stack.use(this.context.registry.join(this.context));
+    this.#stack.use(this.context.registry.join(inProcessPeer(this.context)));
     await joined?.();
     held.resolve();
     this.#stack.use(this.context.registry.eachShard((shard) => this.#bindings.join(shard)));

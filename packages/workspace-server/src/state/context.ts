@@ -1,30 +1,21 @@
 import type { Log } from "@virtual-workspaces/framework";
 import type { ObjectFeed } from "@virtual-workspaces/store";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
-import type { TokenMinter } from "../tokens/minter.ts";
 import type { OwnServices } from "../loopback/own-services.ts";
-import type { ShardRegistry } from "./shard-registry.ts";
+import type { ShardUrls } from "../shard-urls.ts";
+import type { TokenMinter } from "../tokens/minter.ts";
 import type { ShardObjects } from "./objects.ts";
+import type { ShardRegistry } from "./shard-registry.ts";
 import type { ShardState } from "./shard-state.ts";
 import type { KindsOfClusters } from "./stored-kinds.ts";
 
-/** How a shard is reached (`Shard.spec`), without trailing slashes. */
-export interface ShardUrls {
-  /** By other shards and the front proxy. */
-  readonly baseURL: string;
-  /** By users: workspaces say that they are there. */
-  readonly externalURL: string;
-  /** Where its virtual workspaces are. */
-  readonly virtualWorkspaceURL: string;
-}
-
-/** What the parts of a shard have to do with. */
+/** What the controllers and the serving of one shard share. */
 export interface ShardContext {
   readonly name: string;
   readonly urls: ShardUrls;
   /** Its collections, to write to. */
   readonly objects: ShardObjects;
-  /** What is followed of them, to read. */
+  /** Informers over them, to read. */
   readonly state: ShardState;
   /** All shards. */
   readonly registry: ShardRegistry;
@@ -32,7 +23,7 @@ export interface ShardContext {
   readonly authorizer: ShardAuthorizer;
   /** What is served in each logical cluster, and where it is kept. */
   readonly kinds: KindsOfClusters;
-  /** Tells of all objects of the shard, as bytes. It begins when all parts are made. */
+  /** Tells of all objects of the shard, as bytes. It begins when all controllers are made. */
   readonly feed: ObjectFeed;
   /** PEM by which clients trust the server, as it is now. */
   readonly rootCa: () => string;
@@ -45,7 +36,7 @@ export interface ShardContext {
   readonly services: OwnServices | undefined;
 }
 
-/** Something that keeps objects of a shard right: a controller, or several. */
+/** A controller of a shard, or several. */
 export interface ShardController extends AsyncDisposable {
   /** Resolves once it is at work. What is there was told before. */
   readonly started: Promise<unknown>;

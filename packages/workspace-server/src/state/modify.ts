@@ -12,11 +12,12 @@ import {
   ORPHAN_FINALIZER,
   type PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded, type ResourceDefinition, type Scope } from "@virtual-workspaces/framework";
+import { decodeObject, type Encoded, type ResourceDefinition } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
+import { scopeOf } from "./informers/key-index.ts";
 
 /** What is written to, of a kind. */
-export type Written<T extends object> = Pick<
+export type Writable<T extends object> = Pick<
   PersistentCollection<T>,
   "resource" | "get" | "create" | "update" | "delete"
 >;
@@ -34,7 +35,7 @@ export type Draft<T extends object> = T & {
  * @returns the object as it stands then; `undefined` when there is none, or it went
  */
 export async function modify<T extends object>(
-  collection: Written<T>,
+  collection: Writable<T>,
   key: ObjectKey,
   change: (object: ObjectOf<T>) => ObjectOf<T> | undefined,
 ): Promise<ObjectOf<T> | undefined> {
@@ -56,7 +57,7 @@ export async function modify<T extends object>(
 
 /** Creates an object as a controller does. @returns it, or the one that is there already */
 export async function ensure<T extends object>(
-  collection: Written<T>,
+  collection: Writable<T>,
   key: ObjectKey,
   content: () => Draft<T>,
 ): Promise<{ readonly object: ObjectOf<T>; readonly created: boolean }> {
@@ -78,7 +79,11 @@ export async function ensure<T extends object>(
  * @param uid only the object of this uid: one that took its name is left alone
  * @returns whether it was there
  */
-export async function remove<T extends object>(collection: Written<T>, key: ObjectKey, uid?: string): Promise<boolean> {
+export async function remove<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  uid?: string,
+): Promise<boolean> {
   let found = false;
   await modify(collection, key, (object) => {
     found = uid === undefined || object.metadata.uid === uid;
@@ -95,7 +100,7 @@ export async function remove<T extends object>(collection: Written<T>, key: Obje
  * @returns the object as it stands then; `undefined` when it is gone
  */
 export async function removeWith<T extends object>(
-  collection: Written<T>,
+  collection: Writable<T>,
   key: ObjectKey,
   {
     policy,
@@ -130,13 +135,16 @@ function marked<T extends object>({ strategy }: ResourceDefinition, object: Obje
 }
 
 /** An object as it is kept now, which may be newer than what is followed of it. */
-export async function read<T extends object>(collection: Written<T>, key: ObjectKey): Promise<ObjectOf<T> | undefined> {
+export async function read<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+): Promise<ObjectOf<T> | undefined> {
   const encoded = await collection.get(scopeOf(key), key);
   return encoded === undefined ? undefined : (decodeObject(encoded) as ObjectOf<T>);
 }
 
 async function replace<T extends object>(
-  collection: Written<T>,
+  collection: Writable<T>,
   key: ObjectKey,
   { before, next }: { readonly before: ObjectOf<T>; readonly next: ObjectOf<T> },
 ): Promise<ObjectOf<T> | undefined> {
@@ -181,9 +189,4 @@ function stamped<T extends object>(
       ...(resource.strategy?.generation !== false && { generation: 1 }),
     },
   } as unknown as ObjectOf<T>;
-}
-
-/** The parts of a scope that collections look at. */
-export function scopeOf({ cluster, namespace }: Pick<ObjectKey, "cluster" | "namespace">): Scope {
-  return { cluster, namespace } as Scope;
 }

@@ -1,6 +1,12 @@
 import type { Located } from "@virtual-workspaces/framework";
-import type { Workspace } from "@virtual-workspaces/kcp";
-import type { ShardRegistry } from "./shard-registry.ts";
+import type { PathIndex, Workspace } from "@virtual-workspaces/kcp";
+import type { ShardPeer } from "./shard-peer.ts";
+
+/** What finds a Workspace: the shard registry. */
+interface WorkspaceLookup {
+  readonly index: Pick<PathIndex, "lookup">;
+  shardWith(cluster: string): Pick<ShardPeer, "state"> | undefined;
+}
 
 /** Which Workspace with a mount a request is for, in the logical cluster around it. */
 export interface MountedWorkspace {
@@ -14,7 +20,7 @@ export interface MountedWorkspace {
  * The Workspace with a mount that a path leads to or through, whatever has become of it: the index knows only those that are
  * Ready, or were. What is behind it is its own affair.
  */
-export function mountAt(registry: ShardRegistry, path: string): MountedWorkspace | undefined {
+export function mountAt(registry: WorkspaceLookup, path: string): MountedWorkspace | undefined {
   const names = path.split(":");
   for (let at = 1; at < names.length; at++) {
     const found = registry.index.lookup(names.slice(0, at).join(":"));
@@ -28,7 +34,7 @@ export function mountAt(registry: ShardRegistry, path: string): MountedWorkspace
 
 /** The Workspace of that name as it is now. */
 export function workspaceAt(
-  registry: ShardRegistry,
+  registry: WorkspaceLookup,
   { cluster, name }: Pick<MountedWorkspace, "cluster" | "name">,
 ): Workspace | undefined {
   return registry.shardWith(cluster)?.state.workspaces.store.get({ cluster, namespace: "", name });

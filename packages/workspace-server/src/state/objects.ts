@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
-import type { Indexers } from "./informers/key-index.ts";
-import { Pace } from "./informers/initial-read.ts";
 import { Informer } from "./informers/informer.ts";
+import { Pace } from "./informers/initial-read.ts";
+import type { Indexers } from "./informers/key-index.ts";
 
 /**
  * How much of the past is in memory of each kind, at most. There are forty, and an event takes twice the bytes that count here:

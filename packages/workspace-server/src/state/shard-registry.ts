@@ -1,14 +1,10 @@
 import { ApiError, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Located } from "@virtual-workspaces/framework";
 import {
-  authenticatingType,
-  CORE_GROUP,
   HOME_PATH_PREFIX,
   homeClusterName,
-  INACTIVE_ANNOTATION,
   indexedLogicalCluster,
   indexedWorkspace,
-  LEGACY_INACTIVE_ANNOTATION,
   type LogicalCluster,
   PATH_ANNOTATION,
   PathIndex,
@@ -18,13 +14,12 @@ import {
   TENANCY_GROUP,
   type Workspace,
   type WorkspaceAuthentication,
-  type WorkspaceAuthenticationConfiguration,
   type WorkspaceType,
-  workspaceAuthenticators,
 } from "@virtual-workspaces/kcp";
 import { asLocated, mountAt } from "./mounted-workspace.ts";
-import { isInProcess } from "./in-process-shards.ts";
-import type { ShardContext } from "./context.ts";
+import type { ShardPeer } from "./shard-peer.ts";
+import { elsewhere } from "./unavailable.ts";
+import { watchWorkspaceLogins } from "./workspace-logins.ts";
 
 /** Options of {@link ShardRegistry}. */
 export interface ShardRegistryOptions {
@@ -41,7 +36,7 @@ export class ShardRegistry {
   readonly runsShards: boolean;
   /** Who may log in to workspaces by their types, if anybody may. */
   readonly authentication: WorkspaceAuthentication | undefined;
-  readonly #shards = new Map<string, ShardContext>();
+  readonly #shards = new Map<string, ShardPeer>();
   readonly #followers = new Set<Follower>();
   readonly #identities = Promise.withResolvers<void>();
   #known: ReadonlyMap<string, string> = new Map();
@@ -66,7 +61,7 @@ export class ShardRegistry {
     this.authentication = authentication;
   }
 
-  get shards(): readonly ShardContext[] {
+  get shards(): readonly ShardPeer[] {
     return [...this.#shards.values()];
   }
 
@@ -82,18 +77,18 @@ export class ShardRegistry {
     );
   }
 
-  shard(name: string): ShardContext | undefined {
+  shard(name: string): ShardPeer | undefined {
     return this.#shards.get(name);
   }
 
   /** The shard that has a logical cluster. */
-  shardWith(cluster: string): ShardContext | undefined {
+  shardWith(cluster: string): ShardPeer | undefined {
     const name = this.index.shardOf(cluster);
     return name === undefined ? undefined : this.#shards.get(name);
   }
 
   /** Calls for each shard, those that are here and those that join; what it gives is disposed of when the shard leaves, or this is. */
-  eachShard(follow: (shard: ShardContext) => Disposable): Disposable {
+  eachShard(follow: (shard: ShardPeer) => Disposable): Disposable {
     const follower = new Follower(follow);
     this.#followers.add(follower);
     for (const shard of this.#shards.values()) follower.join(shard);
@@ -106,7 +101,7 @@ export class ShardRegistry {
   }
 
   /** Adds a shard, and what is on it to the index, now and as it changes. @returns ends that */
-  join(shard: ShardContext): Disposable {
+  join(shard: ShardPeer): Disposable {
     const { name, state, urls } = shard;
     this.#shards.set(name, shard);
     this.index.setShard(name, urls);
@@ -138,7 +133,7 @@ export class ShardRegistry {
         deleted: (_, { key }) => this.index.deleteLogicalCluster(name, key.cluster),
       }),
     );
-    if (this.authentication !== undefined) stack.use(followLogins(shard, this.authentication));
+    if (this.authentication !== undefined) stack.use(watchWorkspaceLogins(shard, this.authentication));
     for (const follower of this.#followers) follower.join(shard);
     return stack;
   }
@@ -269,60 +264,21 @@ export class ShardRegistry {
   }
 }
 
-/** Has it said what the types of a shard name, now and as it changes. @returns ends that */
-function followLogins({ name, state }: ShardContext, to: WorkspaceAuthentication): Disposable {
-  const stack = new DisposableStack();
-  stack.defer(() => to.deleteShard(name));
-  const setType = (type: WorkspaceType): void => {
-    const named = authenticatingType(type);
-    if (named !== undefined) to.setType(name, named);
-  };
-  stack.use(
-    state.workspaceTypes.mirror({
-      added: setType,
-      updated: setType,
-      deleted: (_, { key }) => to.deleteType(name, key),
-    }),
-  );
-  const setConfiguration = (configuration: WorkspaceAuthenticationConfiguration): void => {
-    const said = workspaceAuthenticators(configuration);
-    if (said !== undefined) to.setConfiguration(name, said);
-  };
-  stack.use(
-    state.workspaceAuthenticationConfigurations.mirror({
-      added: setConfiguration,
-      updated: setConfiguration,
-      deleted: (_, { key }) => to.deleteConfiguration(name, key),
-    }),
-  );
-  return stack;
-}
-
 /** Whether it is the name of a logical cluster, and no path. */
 export function isClusterName(said: string): boolean {
   return said.startsWith("system:") || !said.includes(":");
 }
 
-/** What a shard says of what another shard has. */
-export function elsewhere(): ApiError {
-  return ApiError.tooManyRequests("Not found on this shard", 1);
-}
-
-/** What is said of what nobody knows while a shard does not run that may have it. */
-export function notRunning(): ApiError {
-  return ApiError.serviceUnavailable("a shard of this server does not run yet: try again", 1);
-}
-
 /** What somebody has to do with each shard, for as long as it is there. */
 class Follower implements Disposable {
-  readonly #follow: (shard: ShardContext) => Disposable;
+  readonly #follow: (shard: ShardPeer) => Disposable;
   readonly #held = new Map<string, Disposable>();
 
-  constructor(follow: (shard: ShardContext) => Disposable) {
+  constructor(follow: (shard: ShardPeer) => Disposable) {
     this.#follow = follow;
   }
 
-  join(shard: ShardContext): void {
+  join(shard: ShardPeer): void {
     this.leave(shard.name);
     this.#held.set(shard.name, this.#follow(shard));
   }
@@ -338,14 +294,16 @@ class Follower implements Disposable {
   }
 }
 
-/** What whoever asks anything of an inactive logical cluster is told. */
-export function inactive(cluster: string): ApiError {
-  const resource = { group: CORE_GROUP, resource: "logicalclusters" };
-  return ApiError.forbidden({ resource, name: cluster, message: "logical cluster is marked inactive" });
-}
+/**
+ * On a Shard object in `root`: `"true"` has the server run it in its own process, in a store and at an address of its own, and
+ * say in the object where that is. Given when the object is created, and for good.
+ */
+export const IN_PROCESS_ANNOTATION = "virtual-workspaces.io/in-process";
 
-/** Whether a logical cluster is shut for everybody. */
-export function isInactive(cluster: LogicalCluster): boolean {
-  const { annotations = {} } = cluster.metadata;
-  return annotations[INACTIVE_ANNOTATION] === "true" || annotations[LEGACY_INACTIVE_ANNOTATION] === "true";
+/** Holds the Shard object of such a shard until no logical cluster is left on it, and it has stopped. */
+export const IN_PROCESS_FINALIZER = "virtual-workspaces.io/in-process";
+
+/** Whether the server is to run a shard. */
+export function isInProcess({ metadata }: Pick<Shard, "metadata">): boolean {
+  return metadata.annotations?.[IN_PROCESS_ANNOTATION] === "true";
 }

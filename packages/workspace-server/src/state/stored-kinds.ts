@@ -1,10 +1,10 @@
 import { apiVersionOf } from "@virtual-workspaces/apimachinery";
 import { Converted, type ResourceDefinition, type ServedResource } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import type { Written } from "./modify.ts";
+import type { Writable } from "./modify.ts";
 
 /** What is done with the objects of a kind in a store. */
-export type StoredObjects = Written<object> & Pick<PersistentCollection, "objectsIn" | "space">;
+export type StoredObjects = Writable<object> & Pick<PersistentCollection, "objectsIn" | "space">;
 
 /** A kind that is served in a logical cluster, and where its objects are. */
 export interface StoredKind {

@@ -1,9 +1,26 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "@virtual-workspaces/framework";
-import { type ShardRegistry, notRunning } from "./shard-registry.ts";
+import {
+  authenticatingType,
+  type PathIndex,
+  type WorkspaceAuthentication,
+  type WorkspaceAuthenticationConfiguration,
+  type WorkspaceType,
+  workspaceAuthenticators,
+} from "@virtual-workspaces/kcp";
+import type { ShardPeer } from "./shard-peer.ts";
+import { notRunning } from "./unavailable.ts";
 
 /** Who may log in to a logical cluster, by its name or path, besides those who may everywhere. */
 export type WorkspaceLogins = (said: string) => readonly TokenAuthenticator[];
+
+/** What logging in by the type of a workspace asks of the shard registry. */
+interface LoginRegistry {
+  readonly authentication: WorkspaceAuthentication | undefined;
+  readonly index: Pick<PathIndex, "lookup">;
+  readonly shards: readonly unknown[];
+  reach(said: string): Promise<void> | undefined;
+}
 
 /**
  * By the types of workspaces. As whoever logs in is known before it is said whether there is such a workspace, the path is looked
@@ -11,7 +28,7 @@ export type WorkspaceLogins = (said: string) => readonly TokenAuthenticator[];
  *
  * @returns `undefined` where nobody logs in so
  */
-export function workspaceLogins(registry: ShardRegistry): WorkspaceLogins | undefined {
+export function workspaceLogins(registry: LoginRegistry): WorkspaceLogins | undefined {
   const { authentication } = registry;
   if (authentication === undefined) return undefined;
   const verify = async (said: string, token: string): Promise<TokenVerdict | undefined> => {
@@ -25,4 +42,33 @@ export function workspaceLogins(registry: ShardRegistry): WorkspaceLogins | unde
     if (said === WILDCARD || said.startsWith("system:")) return [];
     return [bearerTokens({ name: "workspace", verify: (token) => verify(said, token), remember: 0 })];
   };
+}
+
+/** Tells the authenticators what the types of a shard name, now and as it changes. @returns ends that */
+export function watchWorkspaceLogins({ name, state }: ShardPeer, to: WorkspaceAuthentication): Disposable {
+  const stack = new DisposableStack();
+  stack.defer(() => to.deleteShard(name));
+  const setType = (type: WorkspaceType): void => {
+    const named = authenticatingType(type);
+    if (named !== undefined) to.setType(name, named);
+  };
+  stack.use(
+    state.workspaceTypes.mirror({
+      added: setType,
+      updated: setType,
+      deleted: (_, { key }) => to.deleteType(name, key),
+    }),
+  );
+  const setConfiguration = (configuration: WorkspaceAuthenticationConfiguration): void => {
+    const said = workspaceAuthenticators(configuration);
+    if (said !== undefined) to.setConfiguration(name, said);
+  };
+  stack.use(
+    state.workspaceAuthenticationConfigurations.mirror({
+      added: setConfiguration,
+      updated: setConfiguration,
+      deleted: (_, { key }) => to.deleteConfiguration(name, key),
+    }),
+  );
+  return stack;
 }

@@ -1,14 +1,27 @@
-import type { Awaitable } from "@virtual-workspaces/framework";
-import { authenticatedUser, bearerTokens, type TokenAuthenticator, type User } from "@virtual-workspaces/framework";
+import { hash } from "node:crypto";
+import { memberOf } from "@virtual-workspaces/apimachinery";
+import {
+  type Awaitable,
+  authenticatedUser,
+  bearerTokens,
+  type TokenAuthenticator,
+  type User,
+} from "@virtual-workspaces/framework";
 import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA } from "@virtual-workspaces/kcp";
-import type { Claims } from "./claims.ts";
+import {
+  type Claims,
+  CREDENTIAL_ID_EXTRA,
+  claimsOf,
+  groupsOf,
+  LEGACY_ISSUER,
+  parseToken,
+  TokenRefused,
+  type UnverifiedToken,
+  userNameOf,
+} from "./claims.ts";
 import type { ServiceAccountKeys } from "./keys.ts";
-import { Liveness } from "./liveness.ts";
-import type { AccountLookup } from "./liveness.ts";
+import { type AccountLookup, Liveness } from "./liveness.ts";
 import { DEFAULT_ISSUER } from "./minter.ts";
-import { CREDENTIAL_ID_EXTRA, groupsOf, userNameOf } from "./claims.ts";
-import { TokenRefused } from "./claims.ts";
-import { Signatures } from "./signatures.ts";
 
 /** Whose a token is, and for whom it is meant of those who were asked for. */
 export interface ReviewedToken {
@@ -89,4 +102,57 @@ function userOf(claims: Claims): User {
 /** As Go prints a list of texts. */
 function listed(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
+}
+
+/** The most tokens that are remembered, a kilobyte each or so. The one that was not used for longest goes first. */
+const MOST = 10_000;
+
+/**
+ * Who has signed which tokens. That a signature is good is remembered, under the token's SHA-256; whether the account is
+ * still there is not known here.
+ */
+class Signatures {
+  readonly #keys: ServiceAccountKeys;
+  readonly #issuers: ReadonlySet<unknown>;
+  /** In the order of use. */
+  readonly #known = new Map<string, Claims>();
+
+  /** @param issuers whose tokens these keys have signed, besides those in Secrets */
+  constructor(keys: ServiceAccountKeys, issuers: readonly string[]) {
+    this.#keys = keys;
+    this.#issuers = new Set([...issuers, LEGACY_ISSUER]);
+  }
+
+  /** What a token says. `undefined`: it is not one of ours. @throws TokenRefused when it says so, but is not signed by us */
+  async claims(token: string): Promise<Claims | undefined> {
+    const key = hash("sha256", token, "base64");
+    const known = this.#known.get(key);
+    if (known !== undefined) return this.#keep(key, known);
+    const unverified = parseToken(token);
+    if (unverified === undefined || !this.#issuers.has(memberOf(unverified.payload, "iss"))) return undefined;
+    await this.#verify(token, unverified);
+    return this.#keep(key, claimsOf(unverified.payload));
+  }
+
+  #keep(key: string, claims: Claims): Claims {
+    this.#known.delete(key);
+    this.#known.set(key, claims);
+    if (this.#known.size > MOST) this.#known.delete(this.#known.keys().next().value as string);
+    return claims;
+  }
+
+  async #verify(token: string, { algorithm, kid }: UnverifiedToken): Promise<void> {
+    const candidates = this.#keys.candidates(algorithm, kid);
+    if (candidates.length === 0) throw new TokenRefused("invalid signature, no keys found");
+    const { compactVerify, errors } = await import("jose");
+    for (const candidate of candidates) {
+      try {
+        await compactVerify(token, candidate.key, { algorithms: [candidate.algorithm] });
+        return;
+      } catch (error) {
+        if (!(error instanceof errors.JOSEError)) throw error;
+      }
+    }
+    throw new TokenRefused("go-jose/go-jose: error in cryptographic primitive");
+  }
 }

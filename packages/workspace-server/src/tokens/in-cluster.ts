@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { clusterOf } from "./claims.ts";
-import { parseToken } from "./claims.ts";
+import { clusterOf, parseToken } from "./claims.ts";
 
 const OWN = /^\/(metrics|healthz|livez|readyz)(?=[?/]|$)/;
 /** Compared with case, as kcp does. */

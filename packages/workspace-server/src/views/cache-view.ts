@@ -21,12 +21,11 @@ import {
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
 import { type BindingContent, ClusterRole, ClusterRoleBinding, type RoleContent } from "../kinds/rbac.ts";
-import { whenLoaded } from "../serving/clusters-view.ts";
 import type { ownViews } from "../serving/listener.ts";
-import type { ShardContext } from "../state/context.ts";
+import { whenLoaded } from "../serving/served-shard.ts";
 import type { Informer } from "../state/informers/informer.ts";
+import type { PeerState, ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
-import type { ShardState } from "../state/shard-state.ts";
 import {
   bindingReplicatedFor,
   clusterReplicatedFor,
@@ -79,14 +78,14 @@ const KINDS: readonly ReplicatedKind<object>[] = [
   })),
   {
     resource: LogicalCluster,
-    choose: ({ state }: ShardContext) => ({
+    choose: ({ state }: ShardPeer) => ({
       of: (_: unknown, cluster: string) => clusterReplicatedFor(state, cluster),
       depends: new Replication(state, state.logicalClusters as never),
     }),
   },
   {
     resource: ClusterRole,
-    choose: ({ state }: ShardContext) => ({
+    choose: ({ state }: ShardPeer) => ({
       of: ({ metadata, rules }: ObjectOf<RoleContent>, cluster: string) =>
         roleReplicatedFor(state, cluster, { name: metadata.name ?? "", rules }),
       depends: new Replication(state, state.rbac.clusterRoles as never),
@@ -94,7 +93,7 @@ const KINDS: readonly ReplicatedKind<object>[] = [
   },
   {
     resource: ClusterRoleBinding,
-    choose: ({ state }: ShardContext) => ({
+    choose: ({ state }: ShardPeer) => ({
       of: (binding: ObjectOf<BindingContent>, cluster: string) => bindingReplicatedFor(state, cluster, binding),
       depends: new Replication(state, state.rbac.clusterRoleBindings as never),
     }),
@@ -117,11 +116,11 @@ export function loopbackViews(
  * logical cluster, its exports and workspace types, and the shipped roles.
  */
 class Replication implements ViewDependency {
-  readonly #state: ShardState;
+  readonly #state: PeerState;
   readonly #shown: Informer;
 
   /** @param shown of which kind it is asked */
-  constructor(state: ShardState, shown: Informer) {
+  constructor(state: PeerState, shown: Informer) {
     this.#state = state;
     this.#shown = shown;
   }

@@ -10,14 +10,14 @@ import {
   type TypedDefinition,
   type ViewSource,
 } from "@virtual-workspaces/framework";
-import type { ShardContext } from "../state/context.ts";
+import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** What is read of all shards. */
 export interface MergedKindOptions<T extends object> {
   readonly resource: TypedDefinition<T>;
   /** What a shard has of it. @default its objects */
-  readonly sourceOf?: (shard: ShardContext) => ViewSource<T>;
+  readonly sourceOf?: (shard: ShardPeer) => ViewSource<T>;
   readonly log: Log;
 }
 

@@ -21,9 +21,8 @@ import {
   TENANCY_GROUP,
 } from "@virtual-workspaces/kcp";
 import type { BindingContent, RoleContent } from "../kinds/rbac.ts";
-import type { ShardContext } from "../state/context.ts";
+import type { PeerState, ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
-import type { ShardState } from "../state/shard-state.ts";
 import { type MergedKind, mergedKind, ReadWhole } from "./merged-kind.ts";
 
 /** For which groups' sake objects of a shard are replicated, and what that depends on. */
@@ -36,7 +35,7 @@ export interface Choice<T extends object> {
 export interface ReplicatedKind<T extends object> {
   readonly resource: Resource<T>;
   /** Which of its objects are. @default all */
-  readonly choose?: (shard: ShardContext) => Choice<T>;
+  readonly choose?: (shard: ShardPeer) => Choice<T>;
 }
 
 /** A kind as it is replicated, by shard and of all of them. */
@@ -52,7 +51,7 @@ export class Replicated<T extends object> implements Disposable {
     this.#all = mergedKind<T>(registry, {
       resource,
       sourceOf: (shard) => {
-        const source = replicatedOf(shard, resource, choose?.(shard));
+        const source = replicatedOf(shard, { resource, choice: choose?.(shard), log });
         this.#byShard.set(shard.name, source);
         return source;
       },
@@ -77,7 +76,14 @@ export class Replicated<T extends object> implements Disposable {
 }
 
 /** What a shard's objects would be in kcp's cache server. Logical clusters of the system stay at home. */
-function replicatedOf<T extends object>(shard: ShardContext, resource: Resource<T>, chosen?: Choice<T>): ViewSource<T> {
+function replicatedOf<T extends object>(
+  shard: Pick<ShardPeer, "name" | "objects">,
+  {
+    resource,
+    choice: chosen,
+    log,
+  }: { readonly resource: Resource<T>; readonly choice: Choice<T> | undefined; readonly log: Log },
+): ViewSource<T> {
   const kind = resource as unknown as Resource<object>;
   const choice = chosen as Choice<object> | undefined;
   const made = view<object>({
@@ -92,7 +98,7 @@ function replicatedOf<T extends object>(shard: ShardContext, resource: Resource<
       return { ...object, metadata: { annotations: annotationsOf(object.metadata, shard.name, groups) } };
     },
     onError: (error, key) =>
-      shard.log({
+      log({
         level: "error",
         message: "object cannot be replicated",
         shard: shard.name,
@@ -122,7 +128,7 @@ interface Rules {
   readonly rules?: RoleContent["rules"] | undefined;
 }
 
-type State = Pick<ShardState, "rbac" | "apiExports" | "workspaceTypes">;
+type State = Pick<PeerState, "rbac" | "apiExports" | "workspaceTypes">;
 
 /** A logical cluster with exports or workspace types: others ask who may enter it. */
 export function clusterReplicatedFor(state: State, cluster: string): ReplicatedFor {

@@ -13,7 +13,7 @@ import {
   WARRANT_EXTRA,
   type Workspace,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext } from "../state/context.ts";
+import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 import { Entered, Slices } from "./entered.ts";
 
@@ -109,7 +109,7 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
     }
   }
 
-  #followShard(shard: ShardContext): Disposable {
+  #followShard(shard: ShardPeer): Disposable {
     const { name, state } = shard;
     const all = (): void => {
       for (const entered of this.#readers.values()) entered.lookAt(name, state.logicalClusters.store.clusters());

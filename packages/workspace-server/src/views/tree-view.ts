@@ -15,12 +15,10 @@ import {
 import { OWNER_ANNOTATION, PATH_ANNOTATION, TENANCY_GROUP, Workspace } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import { SubjectAccessReviews } from "../reviews/access-reviews.ts";
-import { whenLoaded } from "../serving/clusters-view.ts";
+import { whenLoaded } from "../serving/served-shard.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
-import { mergedKind } from "./merged-kind.ts";
-import { ReadWhole } from "./merged-kind.ts";
-import { readerKey } from "./tree-access.ts";
-import { TreeAccess, type TreeReader } from "./tree-access.ts";
+import { mergedKind, ReadWhole } from "./merged-kind.ts";
+import { readerKey, TreeAccess, type TreeReader } from "./tree-access.ts";
 
 /** What {@link treeView} shows. */
 export interface TreeViewOptions {

@@ -3,9 +3,9 @@ import type { PassedHandlers, RawRequest, Resource, ServedResource } from "@virt
 import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { Exports, placeOf } from "../bindings/exports/exports.ts";
 import type { BoundPair } from "../bindings/served/own-kind.ts";
+import type { OwnServices } from "../loopback/own-services.ts";
 import type { ShardContext } from "../state/context.ts";
-import { read } from "../state/modify.ts";
-import { notRunning } from "../state/shard-registry.ts";
+import { notRunning } from "../state/unavailable.ts";
 import { type Backend, Backends, discoveredVerbs, type OtherServers } from "./backends.ts";
 import { chosenURL, endpointsOf, NoEndpoints } from "./endpoints.ts";
 
@@ -31,9 +31,10 @@ export class VirtualStorage implements AsyncDisposable {
   constructor(shard: ShardContext, { others }: VirtualStorageOptions) {
     this.#shard = shard;
     this.#exports = new Exports(shard);
-    const own = (): Set<ShardContext> => new Set([shard, ...shard.registry.shards]);
+    const listeners = (): Set<OwnServices | undefined> =>
+      new Set([shard, ...shard.registry.shards].map(({ services }) => services));
     this.#backends = new Backends({
-      own: () => [...own()].flatMap(({ services }) => services ?? []),
+      own: () => [...listeners()].flatMap((services) => services ?? []),
       others,
       onError: (error) =>
         shard.log({
@@ -134,13 +135,11 @@ export class VirtualStorage implements AsyncDisposable {
     await registry.load(cluster);
     const shard = registry.shardWith(cluster);
     if (shard === undefined) throw notRunning();
-    const found = shard.kinds
-      .in(cluster)
-      .all.find(({ definition }) => definition.group === apiGroup && definition.kind === kind);
-    if (found === undefined || found.definition.scope !== "Cluster")
+    const found = await shard.referred(cluster, { group: apiGroup, kind, name });
+    if (found === undefined)
       throw new Error(`there is no kind ${kind} in the group "${apiGroup}" without namespaces where its APIExport is`);
-    const object = await read(found.objects, { cluster, namespace: "", name });
-    if (object === undefined) throw new Error(`${found.definition.plural}.${apiGroup} "${name}" not found`);
+    const { plural, object } = found;
+    if (object === undefined) throw new Error(`${plural}.${apiGroup} "${name}" not found`);
     return object;
   }
 

@@ -14,16 +14,15 @@ import {
   WORKSPACE_TYPE_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
+import type { IsAllowed } from "../authz/access.ts";
 import { isInScope } from "../authz/effective-users.ts";
 import type { ShardContext } from "../state/context.ts";
 import { ensure, modify, read } from "../state/modify.ts";
 import { logicalClusterKey } from "../state/shard-state.ts";
-import type { IsAllowed } from "../authz/access.ts";
 import { bindOwner } from "./logical-cluster/owner-binding.ts";
-import { begun, phaseOf } from "./model/phases.ts";
 import { ownerText, ownerUser } from "./model/owner.ts";
-import { initializersOf } from "./model/workspace-types.ts";
-import { WorkspaceTypes } from "./model/workspace-types.ts";
+import { begun, phaseOf } from "./model/phases.ts";
+import { initializersOf, WorkspaceTypes } from "./model/workspace-types.ts";
 
 /** What home workspaces are made with, on the root shard. */
 export interface HomeOptions {

@@ -22,16 +22,18 @@ import {
   PATH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
+import type { AskedAccess } from "../../../../packages/workspace-server/src/authz/access.ts";
 import { Bindings } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
 import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/claim-labels.ts";
 import { CrdController } from "../../../../packages/workspace-server/src/crds/controller/controller.ts";
 import { admitInOrder } from "../../../../packages/workspace-server/src/state/admission.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
-import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { ensure } from "../../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
-import type { AskedAccess } from "../../../../packages/workspace-server/src/authz/access.ts";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { Crd } from "../../crds/kind.ts";
 
@@ -70,6 +72,7 @@ export interface TestShardOptions {
 /** Everything but the server. */
 export class TestShard implements AsyncDisposable {
   readonly context: ShardContext;
+  readonly peer: ShardPeer;
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly store: Store;
@@ -96,7 +99,8 @@ export class TestShard implements AsyncDisposable {
     };
     // What bindings have nothing to do with.
     this.context = { ...known, kinds: undefined, feed: undefined, minter: undefined, rootCa: () => "" } as never;
-    this.#joined = registry.join(this.context);
+    this.peer = inProcessPeer(this.context);
+    this.#joined = registry.join(this.peer);
     const kept = this.objects.of(ConfigMap) as unknown as KeptKind;
     this.bindings = new Bindings(this.context, {
       kinds: { secret: Secret, namespace: Namespace, crd: Crd },

@@ -5,11 +5,12 @@ import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { shardAuthorizer } from "../../../../packages/workspace-server/src/authz/authorizer.ts";
 import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-server/src/kinds/rbac.ts";
-import { authorizerState } from "../../../../packages/workspace-server/src/shards/shard-authorizer-state.ts";
+import { authorizerState } from "../../../../packages/workspace-server/src/state/authorization-state.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
-import type { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
 import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import type { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { testLog } from "../../../_setup/log.ts";
 import { type Calls, callsTo } from "../../../_support/plain.ts";
@@ -49,7 +50,7 @@ export class BareShard implements AsyncDisposable {
       await ensure(collection as never, keyOf("system:admin", metadata.name), () => rest as never);
     }
     await objects.start();
-    shard.#stack.use(registry.join(shard.context));
+    shard.#stack.use(registry.join(inProcessPeer(shard.context)));
     if (given === undefined) shard.#stack.use(store);
     return shard;
   }

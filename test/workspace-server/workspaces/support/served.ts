@@ -4,10 +4,12 @@ import { allow, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces
 import { LogicalCluster, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
 import type { IsAllowed } from "../../../../packages/workspace-server/src/authz/access.ts";
 import { admitLogicalCluster } from "../../../../packages/workspace-server/src/workspaces/admission/admit-logical-cluster.ts";
-import { admitPathAnnotation } from "../../../../packages/workspace-server/src/workspaces/admission/workspace-admissions.ts";
-import { admitShard } from "../../../../packages/workspace-server/src/workspaces/admission/workspace-admissions.ts";
 import { admitWorkspace } from "../../../../packages/workspace-server/src/workspaces/admission/admit-workspace.ts";
 import { admitWorkspaceType } from "../../../../packages/workspace-server/src/workspaces/admission/admit-workspace-type.ts";
+import {
+  admitPathAnnotation,
+  admitShard,
+} from "../../../../packages/workspace-server/src/workspaces/admission/workspace-admissions.ts";
 import { type Answer, type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { Widget } from "./kinds.ts";
 import type { World } from "./world.ts";

@@ -13,14 +13,16 @@ import {
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
-import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
+import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
+import type { Informer } from "../../../../packages/workspace-server/src/state/informers/informer.ts";
 import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { KindsOfClusters } from "../../../../packages/workspace-server/src/state/stored-kinds.ts";
-import type { Informer } from "../../../../packages/workspace-server/src/state/informers/informer.ts";
 import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
-import { workspaceControllers } from "../../../../packages/workspace-server/src/workspaces/workspace-parts.ts";
+import { workspaceControllers } from "../../../../packages/workspace-server/src/workspaces/workspace-controllers.ts";
 import { testLog } from "../../../_setup/log.ts";
 import { contentCollections, contentOf } from "./content.ts";
 import { ClusterRoleBinding, Namespace } from "./kinds.ts";
@@ -39,6 +41,8 @@ const key = (cluster: string, name: string) => ({ cluster, namespace: "", name }
 /** All shards of a test: everything is gone with it but the stores that it was given. */
 export class World implements AsyncDisposable {
   readonly registry = new ShardRegistry();
+  /** By name. */
+  readonly #contexts = new Map<string, ShardContext>();
   readonly #stack = new AsyncDisposableStack();
   readonly #options: WorldOptions;
   readonly #bindings = new Map<string, Informer<{ subjects?: { name: string }[] }>>();
@@ -50,7 +54,7 @@ export class World implements AsyncDisposable {
   }
 
   get root(): ShardContext {
-    return this.registry.shard("root") as ShardContext;
+    return this.#contexts.get("root") as ShardContext;
   }
 
   /** Starts a shard; on a store that it has left it goes on. */
@@ -74,8 +78,9 @@ export class World implements AsyncDisposable {
       minter: undefined,
       rootCa: () => "",
     } as never;
+    this.#contexts.set(name, shard);
     await objects.start();
-    stack.use(this.registry.join(shard));
+    stack.use(this.registry.join(inProcessPeer(shard)));
     const changes = {
       onGone: (listener: (cluster: string) => void) => {
         const gone = new DisposableStack();
@@ -189,7 +194,7 @@ export class World implements AsyncDisposable {
 
   /** Changes a LogicalCluster, wherever it is. */
   async change(cluster: string, change: (cluster: LogicalCluster) => LogicalCluster): Promise<void> {
-    const shard = this.registry.shardWith(cluster) as ShardContext;
+    const shard = this.registry.shardWith(cluster) as ShardPeer;
     await modify(shard.objects.of(LogicalCluster), logicalClusterKey(cluster), change);
   }
 

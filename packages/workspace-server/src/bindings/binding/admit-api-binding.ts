@@ -12,12 +12,11 @@ import {
   MASTERS_GROUP,
   ROOT_CLUSTER,
 } from "@virtual-workspaces/kcp";
-import type { ShardState } from "../../state/shard-state.ts";
 import type { IsAllowed } from "../../authz/access.ts";
+import type { ShardState } from "../../state/shard-state.ts";
+import { forbidden, refusedFor, withPath } from "../exports/admit-exports.ts";
 import type { ExportReference, Exports } from "../exports/exports.ts";
 import { bindAttributes } from "../exports/exports.ts";
-import { withPath } from "../exports/admit-exports.ts";
-import { forbidden, refusedFor } from "../exports/admit-exports.ts";
 
 /** What admission of bindings asks. */
 export interface BindingAdmissionOptions {

@@ -15,10 +15,11 @@ import {
   READY_CONDITION,
   RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import { follow } from "../../controllers/sources.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
-import type { ShardContext, ShardController } from "../../state/context.ts";
+import { follow } from "../../controllers/sources.ts";
+import type { ShardController } from "../../state/context.ts";
 import { modify, read } from "../../state/modify.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
 import { RESOURCES_DELETED_CONDITION, type ShardState } from "../../state/shard-state.ts";
 import { type ClaimIndex, withLabels } from "../claims/claim-index.ts";
 import { type KindsOf, relabel } from "../claims/claim-labels.ts";
@@ -38,7 +39,7 @@ export interface BindingControllerOptions extends BinderOptions {
   readonly kinds: BoundKinds;
   readonly known: Known;
   /** All that run together. */
-  readonly shards: () => readonly ShardContext[];
+  readonly shards: () => readonly ShardPeer[];
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
@@ -84,7 +85,7 @@ export class BindingController implements ShardController {
   }
 
   /** Heeds the exports of a shard and their schemas, also those of others. @returns ends that */
-  follow({ state }: ShardContext): Disposable {
+  follow({ state }: ShardPeer): Disposable {
     const stack = new DisposableStack();
     stack.use(
       follow(

@@ -5,8 +5,8 @@ import {
   type LogicalCluster as LogicalClusterObject,
   RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import { follow } from "../../controllers/sources.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
+import { follow } from "../../controllers/sources.ts";
 import { type CrdContent, hasCondition } from "../../crds/definition/definition.ts";
 import type { ShardController } from "../../state/context.ts";
 import type { Informer } from "../../state/informers/informer.ts";

@@ -4,7 +4,7 @@ import { CLAIM_LABEL_PREFIX, normalizedGroupResource } from "@virtual-workspaces
 import type { StoredObject } from "@virtual-workspaces/store";
 import { Workers } from "../../controllers/workers.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
-import { modify, type Written } from "../../state/modify.ts";
+import { modify, type Writable } from "../../state/modify.ts";
 import { type ClaimIndex, withLabels } from "./claim-index.ts";
 
 interface Task {
@@ -94,7 +94,7 @@ export class ClaimLabelController implements ShardController {
 }
 
 /** Objects of a kind that claims may be on. */
-export interface KeptKind extends Written<object> {
+export interface KeptKind extends Writable<object> {
   cache(): Awaitable<CacheLease>;
 }
 

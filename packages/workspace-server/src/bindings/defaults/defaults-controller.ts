@@ -12,22 +12,22 @@ import {
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { IsAllowed } from "../../authz/access.ts";
-import { UNIVERSAL_BINDINGS } from "../../bootstrap/root-objects.ts";
-import { follow } from "../../controllers/sources.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
+import { follow } from "../../controllers/sources.ts";
 import type { OwnServices } from "../../loopback/own-services.ts";
-import type { ShardContext, ShardController } from "../../state/context.ts";
+import type { ShardController } from "../../state/context.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
-import { OWNER_BINDING } from "../../workspaces/logical-cluster/owner-binding.ts";
-import { UNIVERSAL_INITIALIZER } from "../../workspaces/model/workspace-types.ts";
+import { OWNER_BINDING } from "../../workspaces/model/owner.ts";
+import { UNIVERSAL_BINDINGS, UNIVERSAL_INITIALIZER } from "../../workspaces/model/workspace-types.ts";
 import type { Exports } from "../exports/exports.ts";
+import type { DefaultExport } from "./default-bindings.ts";
 import { BoundByDefault } from "./default-bindings.ts";
 import { initialize, maintain } from "./initialize.ts";
 import { OwnSetup, type Setup } from "./setup.ts";
 import { ViewSetup } from "./view-setup.ts";
-import type { DefaultExport } from "./default-bindings.ts";
 
 /** What making default bindings asks. */
 export interface DefaultBindingsOptions {
@@ -92,7 +92,7 @@ export class DefaultBindings implements ShardController {
   }
 
   /** Heeds the types and exports of a shard, also those of others. @returns ends that */
-  follow({ state }: ShardContext): Disposable {
+  follow({ state }: ShardPeer): Disposable {
     const stack = new DisposableStack();
     const changed = (): void => this.#changed();
     stack.use(

@@ -14,9 +14,8 @@ import {
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import type { Exports } from "../exports/exports.ts";
-import { type BoundByDefault, nameOf, specTo } from "./default-bindings.ts";
+import { type BoundByDefault, type DefaultExport, defaultExports, nameOf, specTo } from "./default-bindings.ts";
 import { modifyStatus, type Setup } from "./setup.ts";
-import { defaultExports, type DefaultExport } from "./default-bindings.ts";
 
 /** What {@link initialize} needs. */
 export interface InitializeOptions {

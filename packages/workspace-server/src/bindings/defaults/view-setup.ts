@@ -10,11 +10,10 @@ import {
   LogicalCluster,
   type LogicalCluster as LogicalClusterObject,
 } from "@virtual-workspaces/kcp";
-import { logicalClusterKey } from "../../state/shard-state.ts";
 import type { OwnServices } from "../../loopback/own-services.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
 import { type Found, nameOf, specTo } from "./default-bindings.ts";
-import type { Setup } from "./setup.ts";
-import type { Status } from "./setup.ts";
+import type { Setup, Status } from "./setup.ts";
 
 /** The view of workspaces that are set up. */
 const INITIALIZING_VIEW = "initializingworkspaces";

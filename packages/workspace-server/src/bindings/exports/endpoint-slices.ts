@@ -17,10 +17,11 @@ import {
   type APIExportEndpointSlice as Slice,
 } from "@virtual-workspaces/kcp";
 import { follow } from "../../controllers/sources.ts";
-import type { ShardContext, ShardController } from "../../state/context.ts";
+import type { ShardController } from "../../state/context.ts";
 import type { Informer } from "../../state/informers/informer.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import { type Exports, exportText, exportURL, placeOf, publishedShards } from "./exports.ts";
 
@@ -33,7 +34,7 @@ export interface EndpointSliceOptions {
   readonly state: ShardState;
   readonly exports: Exports;
   readonly partitions: Informer<Held<typeof Partition>>;
-  readonly shards: () => readonly ShardContext[];
+  readonly shards: () => readonly ShardPeer[];
   /** Resolves when all is known that these have; `undefined`: it is. */
   readonly whole: () => Promise<void> | undefined;
   readonly now: () => Date;
@@ -77,7 +78,7 @@ export class EndpointSliceController implements ShardController {
   }
 
   /** Heeds the exports, bindings and labels of a shard, also those of others. @returns ends that */
-  follow({ state }: ShardContext): Disposable {
+  follow({ state }: ShardPeer): Disposable {
     const stack = new DisposableStack();
     const referred = (name: string, places: readonly string[]): void => {
       for (const place of new Set(places))

@@ -13,14 +13,15 @@ import {
   PATH_ANNOTATION,
   SKIP_ENDPOINT_SLICE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardController } from "../../state/context.ts";
+import { follow } from "../../controllers/sources.ts";
+import type { ShardController } from "../../state/context.ts";
+import type { Informer } from "../../state/informers/informer.ts";
 import { ensure, modify, read } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
 import type { ShardState } from "../../state/shard-state.ts";
-import type { Informer } from "../../state/informers/informer.ts";
-import { follow } from "../../controllers/sources.ts";
-import type { Identities, SecretContent } from "./identity.ts";
 import { exportURL, publishedShards } from "./exports.ts";
+import type { Identities, SecretContent } from "./identity.ts";
 
 /** What the controller of exports is made of. */
 export interface ExportControllerOptions {
@@ -28,7 +29,7 @@ export interface ExportControllerOptions {
   readonly state: ShardState;
   readonly secrets: Informer<SecretContent>;
   readonly identities: Identities;
-  readonly shards: () => readonly ShardContext[];
+  readonly shards: () => readonly ShardPeer[];
   /** Whether `status.virtualWorkspaces` is written. */
   readonly virtualWorkspaceURLs: boolean;
   readonly now: () => Date;

@@ -12,6 +12,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { AskedAccess } from "../../authz/access.ts";
 import type { ShardContext } from "../../state/context.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
 
 /** Which export something refers to. */
 export interface ExportReference {
@@ -88,18 +89,18 @@ export class Exports {
     return hash;
   }
 
-  #first<R>(ask: (shard: ShardContext) => R | undefined): R | undefined {
+  #first<R>(ask: (shard: Pick<ShardPeer, "state">) => R | undefined): R | undefined {
     const own = ask(this.#shard);
     if (own !== undefined) return own;
     for (const shard of this.#shard.registry.shards) {
-      const found = shard === this.#shard ? undefined : ask(shard);
+      const found = shard.name === this.#shard.name ? undefined : ask(shard);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  #shards(): readonly ShardContext[] {
-    return [this.#shard, ...this.#shard.registry.shards.filter((shard) => shard !== this.#shard)];
+  #shards(): readonly Pick<ShardPeer, "state">[] {
+    return [this.#shard, ...this.#shard.registry.shards.filter(({ name }) => name !== this.#shard.name)];
   }
 }
 
@@ -118,15 +119,15 @@ interface PublishedShard {
   readonly labels: Readonly<Record<string, string>>;
   /** "" while it is not known. */
   readonly virtualWorkspaceURL: string;
-  /** Where it runs in this process, what is on it. */
-  readonly context: ShardContext | undefined;
+  /** Where it has joined the others, what is on it. */
+  readonly context: ShardPeer | undefined;
 }
 
 /**
  * All shards: those that run here, and what their Shards in `root` say, which is what counts; by Shards alone
  * those that do not run for now, or run elsewhere.
  */
-export function publishedShards(running: readonly ShardContext[]): PublishedShard[] {
+export function publishedShards(running: readonly ShardPeer[]): PublishedShard[] {
   const known = new Map<string, Shard | undefined>(running.map(({ name }) => [name, undefined]));
   for (const { state } of running)
     for (const shard of state.shards.store.list(ROOT_CLUSTER)) known.set(shard.metadata.name ?? "", shard);

@@ -6,8 +6,8 @@ import {
   identityHash,
   newIdentityKey,
 } from "@virtual-workspaces/kcp";
-import { newNamespace } from "../../state/new-namespace.ts";
-import { ensure, read, type Written } from "../../state/modify.ts";
+import { newNamespace } from "../../kinds/namespace.ts";
+import { ensure, read, type Writable } from "../../state/modify.ts";
 
 /** What is read and written of Secrets: values are base64. */
 export interface SecretContent {
@@ -17,8 +17,8 @@ export interface SecretContent {
 
 /** Where secrets and their namespace are. */
 export interface IdentityOptions {
-  readonly secrets: Written<SecretContent>;
-  readonly namespaces: Written<object>;
+  readonly secrets: Writable<SecretContent>;
+  readonly namespaces: Writable<object>;
   /** Told of a namespace that cannot be made, which keeps nobody. */
   readonly onNamespace: (error: unknown) => void;
 }

@@ -8,10 +8,10 @@ import {
   SCHEMA_NAME_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { withDefaults } from "../../crds/definition/definition.ts";
 import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition/definition.ts";
-import { ensure, remove } from "../../state/modify.ts";
+import { withDefaults } from "../../crds/definition/definition.ts";
 import type { Informer } from "../../state/informers/informer.ts";
+import { ensure, remove } from "../../state/modify.ts";
 
 /** A schema that no CustomResourceDefinition can be made of. */
 export class UnboundableSchema extends Error {

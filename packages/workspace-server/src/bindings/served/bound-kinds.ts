@@ -9,8 +9,17 @@ import { LiveKind } from "../../crds/served/live-kind.ts";
 import { boundKeySpace } from "../../state/key-spaces.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import { type BoundCrds, namesOf } from "./bound-crds.ts";
-import { type BoundPair, boundPairs, pairsOf, pairText } from "./own-kind.ts";
-import { type BoundKind, type FindOwnKind, type ServeElsewhere, servedElsewhere, servedOwn } from "./own-kind.ts";
+import {
+  type BoundKind,
+  type BoundPair,
+  boundPairs,
+  type FindOwnKind,
+  pairsOf,
+  pairText,
+  type ServeElsewhere,
+  servedElsewhere,
+  servedOwn,
+} from "./own-kind.ts";
 
 /** What serving bound resources needs. */
 export interface BoundKindsOptions extends Pick<PersistentOptions, "history" | "linger" | "now" | "onError"> {

@@ -1,7 +1,6 @@
 import { equalJson, formatCauses, quote, structuralProblems } from "@virtual-workspaces/apimachinery";
-import { conditionOf, marked, withCondition } from "./definition.ts";
 import type { CrdCondition, CrdNames, CrdSpec, CrdStatus, CustomResourceDefinition } from "./definition.ts";
-import { approvalOf, isProtectedGroup } from "./definition.ts";
+import { approvalOf, conditionOf, isProtectedGroup, marked, withCondition } from "./definition.ts";
 
 /** Names of one group that are in use in a logical cluster. */
 export interface TakenNames {

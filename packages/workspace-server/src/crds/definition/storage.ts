@@ -12,9 +12,14 @@ import {
   type TypedDefinition,
 } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { withCondition } from "./definition.ts";
-import { initialStatus, withStorageVersion } from "./definition.ts";
-import { CLEANUP_FINALIZER, type CrdContent, type CustomResourceDefinition } from "./definition.ts";
+import {
+  CLEANUP_FINALIZER,
+  type CrdContent,
+  type CustomResourceDefinition,
+  initialStatus,
+  withCondition,
+  withStorageVersion,
+} from "./definition.ts";
 
 /** CustomResourceDefinitions as they are kept. */
 export type CrdCollection = PersistentCollection<CrdContent>;

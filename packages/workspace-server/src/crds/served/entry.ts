@@ -1,7 +1,7 @@
 import { equalJson, type GroupResource } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
-import { hasCondition } from "../definition/definition.ts";
 import type { CrdNames, CrdSpec, CustomResourceDefinition } from "../definition/definition.ts";
+import { hasCondition } from "../definition/definition.ts";
 import { namesIn } from "../definition/naming.ts";
 import type { LiveKind } from "./live-kind.ts";
 

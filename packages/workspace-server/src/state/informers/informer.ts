@@ -2,10 +2,8 @@ import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Source } from "@virtual-workspaces/client";
 import type { Awaitable, CacheLease, Encoded, TypedDefinition } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { InitialRead } from "./initial-read.ts";
-import { type Indexers, keyText } from "./key-index.ts";
-import { scopeOf } from "../modify.ts";
-import { Pace } from "./initial-read.ts";
+import { InitialRead, Pace } from "./initial-read.ts";
+import { type Indexers, keyText, scopeOf } from "./key-index.ts";
 import { ObjectCache } from "./object-cache.ts";
 
 /** Where the objects of a kind come from: a collection, of all logical clusters. */

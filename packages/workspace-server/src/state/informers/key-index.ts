@@ -1,4 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Scope } from "@virtual-workspaces/framework";
 
 /** What objects are found by: any number of texts for each, by the index's name. */
 export type Indexers<T> = Readonly<Record<string, (object: T, key: ObjectKey) => readonly string[]>>;
@@ -12,6 +13,11 @@ export function keyText({ cluster, namespace, name }: ObjectKey): string {
 export function keyFromText(text: string): ObjectKey {
   const [cluster = "", namespace = "", name = ""] = text.split("/");
   return { cluster, namespace, name };
+}
+
+/** The parts of a scope that collections look at. */
+export function scopeOf({ cluster, namespace }: Pick<ObjectKey, "cluster" | "namespace">): Scope {
+  return { cluster, namespace } as Scope;
 }
 
 /** Most places have one key: a set for each would take ten times as much memory. */

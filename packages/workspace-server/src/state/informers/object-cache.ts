@@ -1,10 +1,9 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Keyed, SourceHandlers } from "@virtual-workspaces/client";
 import type { Encoded } from "@virtual-workspaces/framework";
-import { DecodedObjects } from "./lister.ts";
-import { KeyIndex, type Indexers } from "./key-index.ts";
 import type { Pace } from "./initial-read.ts";
-import { type Lister, listerOver } from "./lister.ts";
+import { type Indexers, KeyIndex } from "./key-index.ts";
+import { DecodedObjects, type Lister, listerOver } from "./lister.ts";
 
 /**
  * The objects of a kind as they are known, and who is told of them. In memory they are the bytes that the collection's watch

@@ -14,7 +14,7 @@ import {
   PATH_ANNOTATION,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import { isInactive } from "../../state/shard-registry.ts";
+import { isInactive } from "../../state/unavailable.ts";
 import { beginsInitializing, phaseOf, withHolders } from "../model/phases.ts";
 import { isPrivileged, refused } from "./admission-context.ts";
 

@@ -8,8 +8,7 @@ import {
   type WorkspaceTypeSpec,
 } from "@virtual-workspaces/kcp";
 import { joined } from "../model/workspace-types.ts";
-import { type AdmissionContext, refused, writtenCluster } from "./admission-context.ts";
-import { readiness } from "./admission-context.ts";
+import { type AdmissionContext, readiness, refused, writtenCluster } from "./admission-context.ts";
 
 /** An entry of a type's `defaultAPIBindings`. */
 type DefaultBinding = NonNullable<WorkspaceTypeSpec["defaultAPIBindings"]>[number];

@@ -98,11 +98,7 @@ function checkCreate({ spec }: Workspace, request: AdmitRequest): void {
  * Does something that is refused where it finds nothing, once more if it is, with all that was written before: what is
  * followed may be a moment behind. In kcp, whoever uses a type that was just made has to try again by themselves.
  */
-async function freshly<R>(
-  registry: ShardRegistry,
-  request: AdmitRequest,
-  attempt: () => R | Promise<R>,
-): Promise<R> {
+async function freshly<R>(registry: ShardRegistry, request: AdmitRequest, attempt: () => R | Promise<R>): Promise<R> {
   try {
     return await attempt();
   } catch (error) {

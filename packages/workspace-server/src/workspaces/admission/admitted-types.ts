@@ -7,10 +7,16 @@ import {
   type WorkspaceType,
   type WorkspaceTypeReference,
 } from "@virtual-workspaces/kcp";
-import { notRunning } from "../../state/shard-registry.ts";
-import { joined, pathOf, qualifiedName } from "../model/workspace-types.ts";
-import { limitProblems, together } from "../model/workspace-types.ts";
-import { TypeProblem, WorkspaceTypes } from "../model/workspace-types.ts";
+import { notRunning } from "../../state/unavailable.ts";
+import {
+  joined,
+  limitProblems,
+  pathOf,
+  qualifiedName,
+  TypeProblem,
+  together,
+  WorkspaceTypes,
+} from "../model/workspace-types.ts";
 import { type AdmissionContext, NO_LOGICAL_CLUSTER, refused, typeNameOf, writtenCluster } from "./admission-context.ts";
 
 /** Types in admission: which a new workspace has, and whether it may. */

@@ -13,8 +13,8 @@ import {
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../state/context.ts";
-import { IN_PROCESS_ANNOTATION, isInProcess } from "../../state/in-process-shards.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
+import { IN_PROCESS_ANNOTATION, isInProcess } from "../../state/shard-registry.ts";
 import { pathOf } from "../model/workspace-types.ts";
 import { type AdmissionContext, NO_LOGICAL_CLUSTER, refused, writtenCluster } from "./admission-context.ts";
 import { admitLogicalCluster } from "./admit-logical-cluster.ts";

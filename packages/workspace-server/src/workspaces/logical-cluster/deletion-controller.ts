@@ -1,8 +1,8 @@
 import { LOGICAL_CLUSTER_DELETION_FINALIZER, LogicalCluster, markFalse } from "@virtual-workspaces/kcp";
+import { startController } from "../../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
-import { startController } from "../../controllers/shard-controllers.ts";
 import type { ContentChanges, ContentOf } from "./content.ts";
 import { deleteContent, type Leftover } from "./content.ts";
 

@@ -18,8 +18,8 @@ import {
 import { commit, startController } from "../../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify, remove } from "../../state/modify.ts";
-import { isInactive } from "../../state/shard-registry.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
+import { isInactive } from "../../state/unavailable.ts";
 import { withOwnersName } from "../model/owner.ts";
 import { begun, chosenCluster, isNew, madeFor, phaseOf } from "../model/phases.ts";
 

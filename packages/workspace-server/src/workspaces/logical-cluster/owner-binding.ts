@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { related, type Source } from "@virtual-workspaces/client";
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
 import { type LogicalCluster, OWNER_ANNOTATION } from "@virtual-workspaces/kcp";
+import { startController } from "../../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensure, modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
-import { parseOwner } from "../model/owner.ts";
-import { startController } from "../../controllers/shard-controllers.ts";
+import { OWNER_BINDING, parseOwner } from "../model/owner.ts";
 
 /** What of a ClusterRoleBinding is written here. */
 interface RoleBindingContent {
@@ -20,8 +20,6 @@ export interface RoleBindings {
   readonly tracked: Source;
 }
 
-/** The ClusterRoleBinding by which whoever made a logical cluster is its administrator. */
-export const OWNER_BINDING = "workspace-admin";
 const RBAC = "rbac.authorization.k8s.io";
 
 /**

@@ -1,11 +1,11 @@
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
 import { LogicalCluster } from "@virtual-workspaces/kcp";
-import { newNamespace } from "../../state/new-namespace.ts";
+import { startController } from "../../controllers/shard-controllers.ts";
+import { newNamespace } from "../../kinds/namespace.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensure, modify } from "../../state/modify.ts";
-import { startController } from "../../controllers/shard-controllers.ts";
-import { UNIVERSAL_INITIALIZER } from "../model/workspace-types.ts";
 import { phaseOf } from "../model/phases.ts";
+import { UNIVERSAL_INITIALIZER } from "../model/workspace-types.ts";
 
 /** What of a Namespace is written here. */
 interface NamespaceContent {

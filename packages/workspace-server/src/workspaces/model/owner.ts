@@ -5,6 +5,9 @@ import { type LogicalClusterSpec, OWNER_ANNOTATION } from "@virtual-workspaces/k
 /** A user as objects tell of one (authentication.k8s.io UserInfo). */
 export type OwnerUser = NonNullable<LogicalClusterSpec["createdBy"]>;
 
+/** The ClusterRoleBinding by which whoever made a logical cluster is its administrator. */
+export const OWNER_BINDING = "workspace-admin";
+
 /** A user for `spec.createdBy`: what is empty is left out. */
 export function ownerUser({ name, uid, groups, extra }: Identity): OwnerUser {
   const sorted = Object.entries(extra).sort(([one], [other]) => (one < other ? -1 : 1));

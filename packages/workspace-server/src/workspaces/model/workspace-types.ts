@@ -140,6 +140,12 @@ function circle(name: string, way: readonly { readonly name: string }[]): TypePr
 /** The initializer of the type `universal`, and so of all that extend it. */
 export const UNIVERSAL_INITIALIZER: string = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
 
+/** What workspaces of the type `universal` bind by default, and of all that extend it. */
+export const UNIVERSAL_BINDINGS: readonly { readonly path: string; readonly export: string }[] = [
+  { path: ROOT_CLUSTER, export: "tenancy.kcp.io" },
+  { path: ROOT_CLUSTER, export: "topology.kcp.io" },
+];
+
 /** Who has to set up a workspace of a type, by all that the type is: the types' own controllers, then the bindings. */
 export function initializersOf(aliases: readonly WorkspaceType[]): string[] {
   const own = aliases.filter(({ spec }) => spec?.initializer === true).map(holderOf);

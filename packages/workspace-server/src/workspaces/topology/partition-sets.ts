@@ -20,10 +20,10 @@ import {
   type PartitionSpec,
   type Shard,
 } from "@virtual-workspaces/kcp";
-import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
+import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
-import { type Draft, ensure, remove, type Written } from "../../state/modify.ts";
+import { type Draft, ensure, remove, type Writable } from "../../state/modify.ts";
 import { allShards } from "../model/shards.ts";
 
 /** Divides shards into Partitions as PartitionSets say (kcp's controller `kcp-partitionset`). */
@@ -149,7 +149,7 @@ const SUFFIX_LENGTH = 5;
  * The name of the Partition of a combination: as if it were generated, but always the same, so that whoever makes it again
  * finds it. @param attempt another name each, where one is taken
  */
-export function partitionName({ metadata, spec }: PartitionSet, combination: Combination, attempt: number): string {
+function partitionName({ metadata, spec }: PartitionSet, combination: Combination, attempt: number): string {
   const dimensions = [...new Set(spec.dimensions ?? [])].sort();
   const values = dimensions.map((label) => (combination[label] ?? "").toLowerCase());
   const suffix = base36(
@@ -165,7 +165,7 @@ const NAMES = 8;
 
 /** Makes the Partition of a combination, if it is not there. @throws Error when all names are taken by others */
 async function makePartition(
-  partitions: Written<Pick<Partition, "spec">>,
+  partitions: Writable<Pick<Partition, "spec">>,
   set: PartitionSet,
   combination: Combination,
 ): Promise<void> {

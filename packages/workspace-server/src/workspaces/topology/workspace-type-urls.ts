@@ -10,9 +10,9 @@ import {
   WorkspaceType,
   type WorkspaceTypeStatus,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardController } from "../../state/context.ts";
-import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
+import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
 import { allShards } from "../model/shards.ts";
 
 const CONDITION = "VirtualWorkspaceURLsReady";

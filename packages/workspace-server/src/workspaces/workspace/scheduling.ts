@@ -12,9 +12,9 @@ import {
   WORKSPACE_SHARD_HASH_ANNOTATION,
   type Workspace,
 } from "@virtual-workspaces/kcp";
+import { areShardsKnown, chooseShard, shardOf } from "../model/shards.ts";
 import { joined, pathOf } from "../model/workspace-types.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
-import { areShardsKnown, chooseShard, shardOf } from "../model/shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether a workspace has a place. */
@@ -36,7 +36,7 @@ export const schedulingStep: Step = async (workspace, tools) => {
   return occupy(workspace, tools, joined(pathOf(parent), metadata.name ?? ""));
 };
 
-/** Written before anything is made: whoever comes after a crash finds it again. */
+/** Writable before anything is made: whoever comes after a crash finds it again. */
 function place(workspace: Workspace, { shard, pick, newName, now }: WorkspaceTools): AfterStep {
   const { metadata } = workspace;
   const annotations = { ...metadata.annotations };
@@ -67,7 +67,7 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
   if (there === undefined) return STOP;
   const url = urlOf(chosen, path);
   if (url === undefined) return unreachable(workspace, chosen, now());
-  if (!(await makeLogicalCluster(workspace, { shard: there, cluster, path }))) {
+  if (!(await makeLogicalCluster(workspace, { shard: there, registry: shard.registry, cluster, path }))) {
     const { [WORKSPACE_CLUSTER_ANNOTATION]: _, ...others } = annotations;
     workspace.metadata.annotations = others;
     return STOP;

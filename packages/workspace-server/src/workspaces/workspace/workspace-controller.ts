@@ -15,8 +15,8 @@ import {
   WORKSPACE_SHARD_HASH_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
-import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
+import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { withOwnersName } from "../model/owner.ts";
 import { allShards } from "../model/shards.ts";

@@ -7,10 +7,11 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../state/context.ts";
 import { read, remove } from "../../state/modify.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
 import { chosenCluster } from "../model/phases.ts";
-import { isOwnedBy } from "./new-logical-cluster.ts";
 import { areShardsKnown, shardOf } from "../model/shards.ts";
+import { isOwnedBy } from "./new-logical-cluster.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether what is in a workspace that is being deleted is gone. */
@@ -46,8 +47,7 @@ export const deletionStep: Step = async (workspace, tools) => {
 async function waiting(workspace: Workspace, { shard, now }: WorkspaceTools): Promise<AfterStep> {
   const { metadata, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
-  if (!name || !(await areShardsKnown(shard.registry)) || shardOf(shard.registry, name) !== undefined)
-    return GO_ON;
+  if (!name || !(await areShardsKnown(shard.registry)) || shardOf(shard.registry, name) !== undefined) return GO_ON;
   const message = `chosen shard ${JSON.stringify(name)} does not exist anymore, and with it what is in the workspace: create the Shard again, or give up what is there by removing the finalizer ${LOGICAL_CLUSTER_FINALIZER}`;
   const condition = { type: CONTENT_DELETED, reason: "ShardNotFound", severity: "Error", message } as const;
   workspace.status = { ...status, conditions: markFalse(status.conditions, condition, now()) };
@@ -55,7 +55,7 @@ async function waiting(workspace: Workspace, { shard, now }: WorkspaceTools): Pr
 }
 
 /** The shard that has the logical cluster of a workspace, or would have it. */
-export function shardWith(workspace: Workspace, own: ShardContext, cluster: string): ShardContext | undefined {
+export function shardWith(workspace: Workspace, own: ShardContext, cluster: string): ShardPeer | undefined {
   const name = workspace.metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   return name ? own.registry.shard(name) : own.registry.shardWith(cluster);
 }

@@ -1,11 +1,11 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import { type LogicalCluster, REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp";
 import type { AuthorizerState, LogicalClusterState } from "../authz/authorizer-state.ts";
-import type { ShardContext } from "../state/context.ts";
+import type { ShardContext } from "./context.ts";
 
 /** What the authorizers of a shard know: its own roles, and where other shards' logical clusters are in their lives. */
 export function authorizerState(
-  { state, registry }: Pick<ShardContext, "state" | "registry">,
+  { name, state, registry }: Pick<ShardContext, "name" | "state" | "registry">,
   binding: AuthorizerState["binding"],
 ): AuthorizerState {
   const { policies } = state.rbac;
@@ -22,7 +22,7 @@ export function authorizerState(
     policy: (cluster) => policies.of(cluster),
     replicated: (cluster) => {
       const other = registry.shardWith(cluster);
-      return other === undefined || other.state === state ? undefined : other.state.rbac.policies.of(cluster);
+      return other === undefined || other.name === name ? undefined : other.state.rbac.policies.of(cluster);
     },
     logicalCluster: (cluster) => stateOf(state.logicalCluster(cluster) ?? registry.logicalCluster(cluster)),
     binding,

@@ -11,8 +11,8 @@ import {
 } from "@virtual-workspaces/kcp";
 import { startController } from "../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
-import { IN_PROCESS_FINALIZER, isInProcess } from "../state/in-process-shards.ts";
 import { modify } from "../state/modify.ts";
+import { IN_PROCESS_FINALIZER, isInProcess } from "../state/shard-registry.ts";
 import { ReplicaMismatch } from "./replicas.ts";
 
 /** What runs the shards. */

@@ -1,10 +1,10 @@
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { combined } from "../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { type DeletionOptions, deletionController } from "./logical-cluster/deletion-controller.ts";
 import { logicalClusterController } from "./logical-cluster/logical-cluster-controller.ts";
 import { ownerBindingController, type RoleBindings } from "./logical-cluster/owner-binding.ts";
 import { universalInitializer } from "./logical-cluster/universal-initializer.ts";
-import { combined } from "../controllers/shard-controllers.ts";
 import { partitionSetController } from "./topology/partition-sets.ts";
 import { workspaceTypeController } from "./topology/workspace-type-urls.ts";
 import { type WorkspaceOptions, workspaceController } from "./workspace/workspace-controller.ts";
