@@ -48,12 +48,12 @@ const map = (name: string, workspace: string) => ({
 const widgets = (workspace: string): object =>
   crd("Widget", { scope: "Cluster", properties: { [fieldOf(workspace)]: { type: "string" } } });
 
-interface Written {
+interface Writable {
   readonly at: number;
   readonly object: object;
 }
 
-async function write(server: Workspaces, call: `POST /${string}`, { at, object }: Written): Promise<void> {
+async function write(server: Workspaces, call: `POST /${string}`, { at, object }: Writable): Promise<void> {
   const made = await server.send(call, object, { user: userOf(at) });
   expect(made.status, made.text).to.equal(201);
 }

@@ -3,8 +3,8 @@ import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { ensure, modify, remove } from "../../packages/workspace-server/src/shard/modify.ts";
-import { Tracked } from "../../packages/workspace-server/src/shard/tracked.ts";
+import { Informer } from "../../packages/workspace-server/src/state/informers/informer.ts";
+import { ensure, modify, remove } from "../../packages/workspace-server/src/state/modify.ts";
 
 const Task = defineResource({
   group: "test.dev",
@@ -19,7 +19,7 @@ const key = (name: string, cluster = "root") => ({ cluster, namespace: "a", name
 function start() {
   const store = memoryStore();
   const tasks = Task.collection(persistent(store, { history: { events: 4 } }));
-  const tracked = new Tracked(tasks, { of: ({ spec }) => (spec.of === undefined ? [] : [spec.of]) });
+  const tracked = new Informer(tasks, { of: ({ spec }) => (spec.of === undefined ? [] : [spec.of]) });
   const told: string[] = [];
   const stack = new AsyncDisposableStack();
   stack.use(store);

@@ -8,16 +8,16 @@
 
 export { createWorkspaceServer, WorkspaceServer } from "./server.ts";
 export type { WorkspaceAuthenticationOptions, WorkspaceServerOptions } from "./server-options.ts";
-export type { ShardUrls } from "./shard/context.ts";
+export type { ShardUrls } from "./shard-urls.ts";
 
 // Several shards in one process.
 
-export { IN_PROCESS_ANNOTATION, IN_PROCESS_FINALIZER } from "./shards/in-process.ts";
 export type { ShardStoreContext, ShardsOptions, ShardViewsContext } from "./shards/options.ts";
+export { IN_PROCESS_ANNOTATION, IN_PROCESS_FINALIZER } from "./state/shard-registry.ts";
 
 // Views over its workspaces: how they reach it, and who may be whom there.
 
-export type { ClusterParams } from "./authz/asked.ts";
+export type { ClusterParams } from "./authz/cluster-request.ts";
 export { workspaceImpersonation } from "./authz/impersonation.ts";
 export { type ForwardedServicesOptions, forwardedServices } from "./loopback/forwarded-services.ts";
 export { Loopback, loopback } from "./loopback/loopback.ts";
@@ -27,41 +27,39 @@ export type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts
 
 // Who the administrators are, and the files by which they get in.
 
-export { AdminAccess, type AdminAccessOptions } from "./admin/access.ts";
-export { type ClientAuthority, clientAuthority } from "./admin/client-authority.ts";
-export type { AdminKubeconfigOptions } from "./admin/kubeconfig.ts";
-export type { PairFiles } from "./admin/pair.ts";
-export { ensureRootDirectory } from "./admin/root-directory.ts";
+export { AdminAccess, type AdminAccessOptions } from "./admin/admin-access.ts";
 export {
+  type ClientAuthority,
+  clientAuthority,
   type ServingCertificate,
   type ServingCertificateOptions,
   servingCertificate,
-} from "./admin/serving-certificate.ts";
+} from "./admin/certificates.ts";
+export type { PairFiles } from "./admin/files.ts";
+export { ensureRootDirectory } from "./admin/files.ts";
+export type { AdminKubeconfigOptions } from "./admin/kubeconfig.ts";
 export type { AdminTokens, PlainUser } from "./admin/users.ts";
 
 // What tokens of service accounts are signed with.
 
-export { serviceAccountKeyFile } from "./service-accounts/key-file.ts";
 export {
   type ServiceAccountKeyOptions,
   ServiceAccountKeys,
+  serviceAccountKeyFile,
   type TokenAlgorithm,
   type VerificationKey,
-} from "./service-accounts/keys.ts";
+} from "./tokens/keys.ts";
 
 // Kubernetes' own kinds, as every workspace has them.
 
-export { CustomResourceDefinition } from "./kinds/apiextensions/custom-resource-definition.ts";
 export type { BuiltInKind } from "./kinds/built-in-kind.ts";
-export { Lease, type LeaseContent } from "./kinds/coordination/lease.ts";
-export { ConfigMap, type ConfigMapContent } from "./kinds/core/config-map.ts";
-export { CoreEvent } from "./kinds/core/event.ts";
-export { Event } from "./kinds/core/events-event.ts";
-export { Namespace, type NamespaceCondition, type NamespaceContent } from "./kinds/core/namespace.ts";
-export { ResourceQuota } from "./kinds/core/resource-quota.ts";
-export { Secret, type SecretContent } from "./kinds/core/secret.ts";
-export { ServiceAccount, type ServiceAccountContent } from "./kinds/core/service-account.ts";
-export { builtInKinds } from "./kinds/index.ts";
+export { builtInKinds } from "./kinds/built-in-kinds.ts";
+export { ConfigMap, type ConfigMapContent } from "./kinds/config-map.ts";
+export { CustomResourceDefinition } from "./kinds/custom-resource-definition.ts";
+export { CoreEvent } from "./kinds/event.ts";
+export { Event } from "./kinds/events-event.ts";
+export { Lease, type LeaseContent } from "./kinds/lease.ts";
+export { Namespace, type NamespaceCondition, type NamespaceContent } from "./kinds/namespace.ts";
 export {
   type BindingContent,
   ClusterRole,
@@ -70,4 +68,7 @@ export {
   Role,
   RoleBinding,
   type RoleContent,
-} from "./kinds/rbac/kinds.ts";
+} from "./kinds/rbac.ts";
+export { ResourceQuota } from "./kinds/resource-quota.ts";
+export { Secret, type SecretContent } from "./kinds/secret.ts";
+export { ServiceAccount, type ServiceAccountContent } from "./kinds/service-account.ts";

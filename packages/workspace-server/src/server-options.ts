@@ -12,17 +12,17 @@ import type { Store } from "@virtual-workspaces/store";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
-import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
-import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
-import { DEFAULT_ISSUER, TokenMinter } from "./service-accounts/minter.ts";
-import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
-import { servedDocuments } from "./service-accounts/served-documents.ts";
-import type { ShardUrls } from "./shard/context.ts";
-import { Installation } from "./shard/installation.ts";
-import { Peers } from "./shard/peers.ts";
-import type { CommonListenerOptions } from "./shards/listener.ts";
+import type { CommonListenerOptions } from "./serving/listener.ts";
+import type { ShardUrls } from "./shard-urls.ts";
 import type { ShardsOptions } from "./shards/options.ts";
+import { Replicas } from "./shards/replicas.ts";
 import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
+import { ShardRegistry } from "./state/shard-registry.ts";
+import { serviceAccountTokens } from "./tokens/authenticator.ts";
+import { servedDocuments } from "./tokens/documents.ts";
+import type { ServiceAccountKeys } from "./tokens/keys.ts";
+import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
+import { TokenRequest } from "./tokens/token-request.ts";
 import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
 
 /** How the issuers are asked that workspace types name. */
@@ -119,18 +119,18 @@ const EVERYBODY = { creatorGroups: [AUTHENTICATED_GROUP] };
 export function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
   const { authentication, serviceAccountKeys: keys, rootCa, homeWorkspaces = EVERYBODY, log } = options;
   const { workspaceAuthentication: logins } = options;
-  const installation = new Installation({
+  const registry = new ShardRegistry({
     runsShards: options.shards !== undefined,
     ...(logins && { authentication: new WorkspaceAuthentication({ ...logins, log }) }),
   });
-  const accounts = accountsOf(installation);
+  const accounts = accountsOf(registry);
   const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
   const { audiences = issuers } = options;
   const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
   const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
   const token = { kind: TokenRequest, minter, accounts, audiences };
   return {
-    installation,
+    registry,
     authenticators: [...authentication, tokens],
     audiences,
     rootCa,
@@ -170,5 +170,5 @@ export function commonListenerOptions(
 export function meetOf({ instance, rootCa, serviceAccountKeys: keys, log }: WorkspaceServerOptions): Meet | undefined {
   if (instance === undefined) return undefined;
   return ({ store, shard, urls }) =>
-    Peers.join({ store, shard, instance, alike: { urls, rootCa: rootCa(), keys }, log });
+    Replicas.join({ store, shard, instance, alike: { urls, rootCa: rootCa(), keys }, log });
 }

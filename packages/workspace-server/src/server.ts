@@ -1,18 +1,17 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
-import { cacheView } from "./cache/cache-view.ts";
 import { type Loopback, loopback } from "./loopback/loopback.ts";
-import { loopbackViews } from "./loopback/views.ts";
+import { OwnServices } from "./loopback/own-services.ts";
 import { Mounts } from "./mounts/mounts.ts";
 import { commonListenerOptions, meetOf, shardOptions, type WorkspaceServerOptions } from "./server-options.ts";
-import { clustersOf } from "./shard/clusters-view.ts";
-import type { ShardUrls } from "./shard/context.ts";
-import { Shard } from "./shard/shard.ts";
-import { listenerOptions, ownViews } from "./shards/listener.ts";
+import { listenerOptions, ownViews } from "./serving/listener.ts";
+import { clustersOf } from "./serving/served-shard.ts";
+import type { ShardUrls } from "./shard-urls.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
 import type { Meet } from "./shards/running-shard.ts";
-import { treeView } from "./tree/tree-view.ts";
-import { OwnServices } from "./virtual-storage/own-services.ts";
+import { Shard } from "./shards/shard.ts";
+import { cacheView, loopbackViews } from "./views/cache-view.ts";
+import { treeView } from "./views/tree-view.ts";
 
 /**
  * Workspaces, as kcp serves them: a tree of logical clusters below `/clusters/root`, each with kinds, objects and permissions
@@ -39,7 +38,7 @@ export class WorkspaceServer implements AsyncDisposable {
     const itself = options.loopback ?? loopback();
     this.#itself = itself;
     this.#mounts = new Mounts({
-      installation: common.installation,
+      registry: common.registry,
       workspaces: itself.upstream,
       others: options.mounts ? options.mounts.others : undefined,
       log: options.log,
@@ -60,7 +59,7 @@ export class WorkspaceServer implements AsyncDisposable {
       documents: listeners.documents,
       mounts: this.#mounts,
     };
-    const besides = { installation: common.installation, ready: () => root.started, log: options.log };
+    const besides = { registry: common.registry, ready: () => root.started, log: options.log };
     this.#server = createServer(
       listenerOptions(listeners, {
         ...served,

@@ -3,7 +3,7 @@ import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { RbacObject, ResourceDefinition, User } from "@virtual-workspaces/framework";
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Role, RoleBinding } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { roleEscalation } from "../../../packages/workspace-server/src/authz/escalation/role-escalation.ts";
+import { roleEscalation } from "../../../packages/workspace-server/src/authz/role-escalation.ts";
 import { bindingOf, login, person, READ_PODS, SCOPES, team, WARRANT, World } from "./world.ts";
 
 const RBAC = "rbac.authorization.k8s.io";

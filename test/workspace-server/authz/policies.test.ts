@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type RbacObject, RbacPolicy, type Rules } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { bootstrapRoles } from "../../../packages/workspace-server/src/authz/bootstrap-roles/bootstrap-roles.ts";
+import { bootstrapRoles } from "../../../packages/workspace-server/src/authz/bootstrap-roles.ts";
 import { RbacPolicies } from "../../../packages/workspace-server/src/authz/rbac-policies.ts";
 import { ACCESS, bindingOf, login, PODS, person, READ_PODS, SCOPES, team, WARRANT, World } from "./world.ts";
 

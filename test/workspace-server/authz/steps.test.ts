@@ -1,7 +1,7 @@
 // The steps before RBAC, one table each: who is let on, who is refused, and why, for auditors.
 import type { Decision, User } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import type { LogicalClusterState } from "../../../packages/workspace-server/src/authz/state.ts";
+import type { LogicalClusterState } from "../../../packages/workspace-server/src/authz/authorizer-state.ts";
 import { type About, bare, login, PODS, person, READ_PODS, robot, team, World } from "./world.ts";
 
 const ada = login("ada");

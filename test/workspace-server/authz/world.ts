@@ -12,13 +12,13 @@ import {
 } from "@virtual-workspaces/framework";
 import type { ClusterParams } from "@virtual-workspaces/workspace-server";
 import { type ShardAuthorizer, shardAuthorizer } from "../../../packages/workspace-server/src/authz/authorizer.ts";
-import { bootstrapRoles } from "../../../packages/workspace-server/src/authz/bootstrap-roles/bootstrap-roles.ts";
-import { RbacPolicies } from "../../../packages/workspace-server/src/authz/rbac-policies.ts";
 import type {
   AuthorizerState,
   BoundResource,
   LogicalClusterState,
-} from "../../../packages/workspace-server/src/authz/state.ts";
+} from "../../../packages/workspace-server/src/authz/authorizer-state.ts";
+import { bootstrapRoles } from "../../../packages/workspace-server/src/authz/bootstrap-roles.ts";
+import { RbacPolicies } from "../../../packages/workspace-server/src/authz/rbac-policies.ts";
 import { asked } from "../../_support/asked.ts";
 
 export const SCOPES = "authentication.kcp.io/scopes";

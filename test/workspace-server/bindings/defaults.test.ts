@@ -7,8 +7,8 @@ import {
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { ensure, modify } from "../../../packages/workspace-server/src/shard/modify.ts";
-import { logicalClusterKey } from "../../../packages/workspace-server/src/shard/state.ts";
+import { ensure, modify } from "../../../packages/workspace-server/src/state/modify.ts";
+import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";
 import { type Status, said, TestShard, until } from "./support/shard.ts";
 
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };

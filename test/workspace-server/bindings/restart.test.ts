@@ -2,7 +2,7 @@
 import { APIBinding, APIExport, APIResourceSchema, LogicalCluster } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store, StoreError } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { ensure, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { ensure, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 import { bindingOf, ConfigMap, exportOf, pathOf, said, schemaOf, TestShard, until } from "./support/shard.ts";
 
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };

@@ -1,18 +1,18 @@
 // Exports of one shard, bound on another: found, served, and published where bindings are.
 import { APIBinding, APIExport, APIExportEndpointSlice, APIResourceSchema } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { bindingOf, exportOf, pathOf, said, schemaOf, TestShard, until } from "./support/shard.ts";
 
 const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });
 
 describe("exports of another shard", () => {
   it("are bound when they come, and reached by the shards that have bindings", async () => {
-    const installation = new Installation();
-    await using one = await new TestShard({ name: "one", installation }).start();
-    await using two = await new TestShard({ name: "two", installation }).start();
-    const joined = one.bindings.join(two.context);
+    const registry = new ShardRegistry();
+    await using one = await new TestShard({ name: "one", registry }).start();
+    await using two = await new TestShard({ name: "two", registry }).start();
+    const joined = one.bindings.join(two.peer);
     await one.clusters("provider");
     await two.clusters("a");
     await ensure(two.objects.of(APIBinding), key("a", "w"), () => ({

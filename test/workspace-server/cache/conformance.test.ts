@@ -2,9 +2,9 @@
 import { APIExport } from "@virtual-workspaces/kcp";
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { cacheView } from "../../../packages/workspace-server/src/cache/cache-view.ts";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { cacheView } from "../../../packages/workspace-server/src/views/cache-view.ts";
 import { testLog } from "../../_setup/log.ts";
 import { BareShard, serve } from "../tree/support/shards.ts";
 
@@ -15,13 +15,13 @@ describe("the conformance suite on what is replicated", function () {
 
   for (const shard of ["one", "*"])
     it(`passes on ${shard === "*" ? "all shards" : "one shard"}`, async () => {
-      const installation = new Installation();
-      await using one = await BareShard.start("one", installation);
-      await using _two = await BareShard.start("two", installation);
+      const registry = new ShardRegistry();
+      await using one = await BareShard.start("one", registry);
+      await using _two = await BareShard.start("two", registry);
       const exports = one.context.objects.of(APIExport);
       const make = (name: string) => ensure(exports, key(name), () => ({ spec: {} }));
       for (const name of ["x", "y", "z"]) await make(name);
-      await using server = await serve(cacheView({ installation, ready: async () => undefined, log: testLog().log }));
+      await using server = await serve(cacheView({ registry, ready: async () => undefined, log: testLog().log }));
       let made = 0;
       const report = await runConformance({
         url: `${server.url}/services/cache/shards/${shard}/clusters/a`,

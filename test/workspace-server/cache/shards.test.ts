@@ -1,9 +1,9 @@
 // What several shards tell each other: each by itself, and all as one.
 import { APIExport } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { cacheView } from "../../../packages/workspace-server/src/cache/cache-view.ts";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { cacheView } from "../../../packages/workspace-server/src/views/cache-view.ts";
 import { testLog } from "../../_setup/log.ts";
 import { BareShard, serve } from "../tree/support/shards.ts";
 
@@ -18,11 +18,11 @@ interface Item {
 
 describe("what several shards replicate", () => {
   it("is told by shard and of all, in watches that go on while shards come", async () => {
-    const installation = new Installation();
-    await using one = await BareShard.start("one", installation);
+    const registry = new ShardRegistry();
+    await using one = await BareShard.start("one", registry);
     const exports = one.context.objects.of(APIExport);
     await ensure(exports, key("a", "widgets"), () => ({ spec: {} }));
-    const view = cacheView({ installation, ready: async () => undefined, log: testLog().log });
+    const view = cacheView({ registry, ready: async () => undefined, log: testLog().log });
     await using server = await serve(view);
     const seen = async (at: string): Promise<string[]> => {
       const { status, text, body } = await server.get(at, root);
@@ -32,7 +32,7 @@ describe("what several shards replicate", () => {
     expect(await seen(path("*"))).to.deep.equal(["one widgets"]);
     await using watch = await server.watch(`${path("*")}?watch=true`, root);
     expect(await watch.take(1)).to.deep.equal(["ADDED widgets"]);
-    await using two = await BareShard.start("two", installation);
+    await using two = await BareShard.start("two", registry);
     const others = two.context.objects.of(APIExport);
     await ensure(others, key("b", "gadgets"), () => ({ spec: {} }));
     expect(await watch.take(1)).to.deep.equal(["ADDED gadgets"]);

@@ -1,6 +1,6 @@
 // CustomResourceDefinition as a kind: as little of it as its objects need to be kept.
 import { defineResource, type Resource } from "@virtual-workspaces/framework";
-import type { CrdContent } from "../../../packages/workspace-server/src/crds/definition.ts";
+import type { CrdContent } from "../../../packages/workspace-server/src/crds/definition/definition.ts";
 
 const ANYTHING = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
 

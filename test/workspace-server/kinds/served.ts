@@ -8,9 +8,9 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { CoreEvent, Event, Namespace } from "@virtual-workspaces/workspace-server";
-import { coreOfEvent, eventOfCore } from "../../../packages/workspace-server/src/kinds/core/events-event.ts";
-import { finalizeNamespace } from "../../../packages/workspace-server/src/kinds/core/finalize.ts";
-import { builtInKinds } from "../../../packages/workspace-server/src/kinds/index.ts";
+import { builtInKinds } from "../../../packages/workspace-server/src/kinds/built-in-kinds.ts";
+import { coreOfEvent, eventOfCore } from "../../../packages/workspace-server/src/kinds/events-event.ts";
+import { finalizeNamespace } from "../../../packages/workspace-server/src/kinds/namespace.ts";
 
 /** Where {@link kindsView} is served. */
 export const KINDS = "/services/kinds/clusters/root";

@@ -6,17 +6,17 @@ import type { LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { Mounts } from "../../../packages/workspace-server/src/mounts/mounts.ts";
-import { placeOf } from "../../../packages/workspace-server/src/mounts/place.ts";
-import type { ShardContext } from "../../../packages/workspace-server/src/shard/context.ts";
-import { textOfKey } from "../../../packages/workspace-server/src/shard/filed-keys.ts";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { Told } from "../../../packages/workspace-server/src/shard/told.ts";
+import type { ShardPeer } from "../../../packages/workspace-server/src/state/shard-peer.ts";
+import { keyText } from "../../../packages/workspace-server/src/state/informers/key-index.ts";
+import { ObjectCache } from "../../../packages/workspace-server/src/state/informers/object-cache.ts";
+import { mountedWorkspaceOf } from "../../../packages/workspace-server/src/state/mounted-workspace.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { testLog } from "../../_setup/log.ts";
 import { startPlain } from "../../_support/plain.ts";
 import { Wire } from "../../_support/wire.ts";
 
 /** Objects that are read while the server starts: known at once, and told of later. */
-class Untold<T extends object> extends Told<T> {
+class Untold<T extends object> extends ObjectCache<T> {
   #revision = 0;
 
   constructor() {
@@ -27,7 +27,7 @@ class Untold<T extends object> extends Told<T> {
     this.#revision += 1;
     const metadata = { ...object.metadata, resourceVersion: String(this.#revision) };
     const encoded = encodeObject({ ...object, metadata }, "root");
-    this.set(textOfKey(encoded.key), encoded, true);
+    this.set(keyText(encoded.key), encoded, true);
   }
 }
 
@@ -60,18 +60,18 @@ describe("a mount that has changed before anybody was told", () => {
       dialled.push(host);
       return connect({ port: Number(new URL(other.url).port), host: "127.0.0.1" });
     };
-    const installation = new Installation();
+    const registry = new ShardRegistry();
     using workspaces = new Untold<Workspace>();
     using logicalClusters = new Untold<LogicalCluster>();
     const state = { workspaces, logicalClusters, logicalCluster: () => undefined };
     const urls = { baseURL: "https://own", externalURL: "https://own", virtualWorkspaceURL: "https://own" };
-    using _joined = installation.join({ name: "root", urls, state } as unknown as ShardContext);
+    using _joined = registry.join({ name: "root", urls, state } as unknown as ShardPeer);
     const metadata = { name: "cluster", annotations: { "kcp.io/cluster": "root" } };
     logicalClusters.read({ apiVersion: "core.kcp.io/v1alpha1", kind: "LogicalCluster", metadata });
     workspaces.read(mounted("first.test"));
     await using own = new Upstream({ url: "http://nobody.test", dial });
     await using mounts = new Mounts({
-      installation,
+      registry,
       workspaces: own,
       others: { dial, mayAskPlain: () => true },
       log: testLog().log,
@@ -80,9 +80,9 @@ describe("a mount that has changed before anybody was told", () => {
       name: "clusters",
       prefix: "/clusters",
       path: "/:cluster",
-      locate: (said) => installation.locate(said),
+      locate: (said) => registry.locate(said),
       authorize: () => allow(),
-      handles: ({ params }) => placeOf(params) !== undefined,
+      handles: ({ params }) => mountedWorkspaceOf(params) !== undefined,
       handle: mounts.handle,
       upgrade: mounts.upgrade,
     });

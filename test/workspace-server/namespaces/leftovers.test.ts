@@ -2,8 +2,8 @@
 // was admitted before, or by another process.
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { ConfigMap } from "../../../packages/workspace-server/src/kinds/core/config-map.ts";
-import { ClusterRole } from "../../../packages/workspace-server/src/kinds/rbac/kinds.ts";
+import { ConfigMap } from "../../../packages/workspace-server/src/kinds/config-map.ts";
+import { ClusterRole } from "../../../packages/workspace-server/src/kinds/rbac.ts";
 import { makeWorkspace } from "../support/logical-clusters.ts";
 import { ClusterClient } from "../support/objects.ts";
 import { startWorkspaces } from "../support/workspaces.ts";

@@ -2,8 +2,8 @@
 import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store, StoreError, type Watch } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { Pace } from "../../../packages/workspace-server/src/shard/pace.ts";
-import { Tracked } from "../../../packages/workspace-server/src/shard/tracked.ts";
+import { Informer } from "../../../packages/workspace-server/src/state/informers/informer.ts";
+import { Pace } from "../../../packages/workspace-server/src/state/informers/initial-read.ts";
 
 const Task = defineResource({
   group: "test.dev",
@@ -102,7 +102,7 @@ async function start() {
   const stack = new AsyncDisposableStack();
   stack.use(slow.inner);
   const tasks = Task.collection(persistent(slow.store));
-  const tracked = stack.use(new Tracked(tasks));
+  const tracked = stack.use(new Informer(tasks));
   const [told, known]: [string[], string[]] = [[], []];
   const handlers = (into: string[]) => ({
     added: ({ metadata, spec }: Task, { initial }: { readonly initial?: boolean }) =>

@@ -3,35 +3,36 @@ import { LogicalCluster, PATH_ANNOTATION, ROOT_SHARD } from "@virtual-workspaces
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { accountsOf } from "../../../packages/workspace-server/src/service-accounts/accounts-of.ts";
-import type { ShardContext } from "../../../packages/workspace-server/src/shard/context.ts";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure } from "../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../packages/workspace-server/src/shard/objects.ts";
-import { logicalClusterKey, ShardState } from "../../../packages/workspace-server/src/shard/state.ts";
+import type { ShardContext } from "../../../packages/workspace-server/src/state/context.ts";
+import { inProcessPeer } from "../../../packages/workspace-server/src/state/in-process-peer.ts";
+import { ensure } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../packages/workspace-server/src/state/objects.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { logicalClusterKey, ShardState } from "../../../packages/workspace-server/src/state/shard-state.ts";
 import { EVERYWHERE, HeldStore } from "./support/held-store.ts";
 
 /** A shard that has begun and, of what workspaces have, reads what is asked for. */
-async function begun(name: string, store: Store, installation: Installation): Promise<ShardContext> {
+async function begun(name: string, store: Store, registry: ShardRegistry): Promise<ShardContext> {
   const objects = new ShardObjects(new HeldStore(store, EVERYWHERE).store);
   const state = new ShardState(objects);
   await objects.begin();
   const url = `https://${name}.test`;
   const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
-  return { name, urls, objects, state, installation } as Partial<ShardContext> as ShardContext;
+  return { name, urls, objects, state, registry } as Partial<ShardContext> as ShardContext;
 }
 
 describe("a shard that joins", () => {
   for (const runsShards of [true, false])
     it(`is not there yet when the first requests come, ${runsShards ? "and others" : "alone"}: no account is gone`, async () => {
-      const installation = new Installation({ runsShards });
-      const asked = async () => accountsOf(installation).serviceAccount("far", "default", "bot");
+      const registry = new ShardRegistry({ runsShards });
+      const asked = async () => accountsOf(registry).serviceAccount("far", "default", "bot");
       const told = await asked().catch((error: unknown) => error);
       expect(told).to.have.nested.include({ "status.code": 503, "status.details.retryAfterSeconds": 1 });
       await using store = memoryStore();
-      const root = await begun(ROOT_SHARD, store, installation);
+      const root = await begun(ROOT_SHARD, store, registry);
       using stack = new DisposableStack();
       stack.use(root.objects);
-      stack.use(installation.join(root));
+      stack.use(registry.join(inProcessPeer(root)));
       expect(await asked()).to.equal(undefined);
     });
 
@@ -46,15 +47,15 @@ describe("a shard that joins", () => {
         spec: { directlyDeletable: false },
       }));
     }
-    const installation = new Installation({ runsShards: true });
-    const one = await begun("one", near, installation);
-    const two = await begun("two", far, installation);
+    const registry = new ShardRegistry({ runsShards: true });
+    const one = await begun("one", near, registry);
+    const two = await begun("two", far, registry);
     using stack = new DisposableStack();
     for (const { objects } of [one, two]) stack.use(objects);
-    stack.use(installation.join(one));
-    const asked = installation.load("far");
-    stack.use(installation.join(two));
+    stack.use(registry.join(inProcessPeer(one)));
+    const asked = registry.load("far");
+    stack.use(registry.join(inProcessPeer(two)));
     await asked;
-    expect(installation.shardWith("far")?.name).to.equal("two");
+    expect(registry.shardWith("far")?.name).to.equal("two");
   });
 });

@@ -15,18 +15,17 @@ import {
 } from "@virtual-workspaces/framework";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import {
-  type AudienceAuthenticator,
-  serviceAccountTokens,
-} from "../../../packages/workspace-server/src/service-accounts/authenticator.ts";
-import type { AccountLookup } from "../../../packages/workspace-server/src/service-accounts/lookup.ts";
-import { TokenMinter } from "../../../packages/workspace-server/src/service-accounts/minter.ts";
-import {
   LocalSubjectAccessReviews,
   SubjectAccessReviews,
-} from "../../../packages/workspace-server/src/service-accounts/reviews/access-reviews.ts";
-import { TokenRequest } from "../../../packages/workspace-server/src/service-accounts/reviews/kinds.ts";
-import { TokenReviews } from "../../../packages/workspace-server/src/service-accounts/reviews/token-reviews.ts";
-import { tokenSubresource } from "../../../packages/workspace-server/src/service-accounts/token-request.ts";
+} from "../../../packages/workspace-server/src/reviews/access-reviews.ts";
+import { TokenReviews } from "../../../packages/workspace-server/src/reviews/token-reviews.ts";
+import {
+  type AudienceAuthenticator,
+  serviceAccountTokens,
+} from "../../../packages/workspace-server/src/tokens/authenticator.ts";
+import type { AccountLookup } from "../../../packages/workspace-server/src/tokens/liveness.ts";
+import { TokenMinter } from "../../../packages/workspace-server/src/tokens/minter.ts";
+import { TokenRequest, tokenSubresource } from "../../../packages/workspace-server/src/tokens/token-request.ts";
 import { testLog } from "../../_setup/log.ts";
 import { signingKey } from "../../_support/issuer.ts";
 import { type Answer, type CallOptions, type PlainServer, startPlain } from "../../_support/plain.ts";

@@ -1,8 +1,8 @@
 // Logical clusters and workspaces that are there before the server is, as they would be after a restart.
 import { LogicalCluster, type LogicalCluster as LogicalClusterObject, Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
-import { ensure } from "../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../packages/workspace-server/src/shard/objects.ts";
+import { ensure } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../packages/workspace-server/src/state/objects.ts";
 
 export interface Seed {
   /** Below `root`. */

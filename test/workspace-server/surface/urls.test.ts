@@ -1,7 +1,7 @@
 // What URLs of a workspace server mean, and what is said of those that mean nothing.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { outcome, startPlain } from "../../_support/plain.ts";
 import { makeWorkspace } from "../support/logical-clusters.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
@@ -80,23 +80,23 @@ describe("/clusters/<name or path>", () => {
   });
 
   it("is 503 where a workspace is unavailable, and 429 where it is on another shard", async () => {
-    const installation = new Installation();
+    const registry = new ShardRegistry();
     const urls = { baseURL: "https://b", externalURL: "https://b", virtualWorkspaceURL: "https://b" };
-    installation.index.setShard("root", urls);
-    installation.index.setShard("b", urls);
-    installation.index.setLogicalCluster("root", { name: "root", path: "root" });
-    installation.index.setLogicalCluster("b", { name: "far", path: "root:far" });
-    installation.index.setWorkspace("root", { cluster: "root", name: "far", target: "far", phase: "Ready" });
+    registry.index.setShard("root", urls);
+    registry.index.setShard("b", urls);
+    registry.index.setLogicalCluster("root", { name: "root", path: "root" });
+    registry.index.setLogicalCluster("b", { name: "far", path: "root:far" });
+    registry.index.setWorkspace("root", { cluster: "root", name: "far", target: "far", phase: "Ready" });
     const view = defineVirtualWorkspace({
       name: "clusters",
       prefix: "/clusters",
       path: "/:cluster",
-      locate: (said) => installation.locate(said, "root"),
+      locate: (said) => registry.locate(said, "root"),
       authorize: () => allow(),
       resources: [],
     });
-    installation.index.setLogicalCluster("root", { name: "2abc", path: "root:org" });
-    installation.index.setWorkspace("root", { cluster: "root", name: "org", target: "2abc", phase: "Unavailable" });
+    registry.index.setLogicalCluster("root", { name: "2abc", path: "root:org" });
+    registry.index.setWorkspace("root", { cluster: "root", name: "org", target: "2abc", phase: "Unavailable" });
     await using other = await startPlain([view]);
     const gone = await other.get("/clusters/root:org/api");
     expect(outcome(gone)).to.deep.equal([503, "ServiceUnavailable", "Not available."]);

@@ -3,8 +3,8 @@
 import { APIBinding, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { ensure, modify } from "../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../packages/workspace-server/src/shard/objects.ts";
+import { ensure, modify } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../packages/workspace-server/src/state/objects.ts";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
 import { makeAdmin, makeWorkspace } from "../support/logical-clusters.ts";

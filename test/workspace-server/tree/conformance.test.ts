@@ -1,8 +1,8 @@
 // The conformance suite on the tree of workspaces, as somebody who is let into them one by one.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { treeView } from "../../../packages/workspace-server/src/tree/tree-view.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { treeView } from "../../../packages/workspace-server/src/views/tree-view.ts";
 import { testLog } from "../../_setup/log.ts";
 import { BareShard, serve } from "./support/shards.ts";
 
@@ -14,9 +14,9 @@ describe("the conformance suite on the tree of workspaces", function () {
 
   for (const [user, skipped] of Object.entries(SKIPPED))
     it(`passes for ${user}`, async () => {
-      const installation = new Installation();
-      await using home = await BareShard.start("root", installation);
-      await using far = await BareShard.start("far", installation);
+      const registry = new ShardRegistry();
+      await using home = await BareShard.start("root", registry);
+      await using far = await BareShard.start("far", registry);
       const make = async (name: string, user = "alice"): Promise<void> => {
         await far.cluster(`lc-${name}`, `root:${name}`);
         await home.workspace("root", name, { cluster: `lc-${name}` });
@@ -25,7 +25,7 @@ describe("the conformance suite on the tree of workspaces", function () {
       await home.cluster("root", "root");
       for (const name of ["one", "two", "three"]) await make(name);
       await make("hidden", "bob");
-      const view = treeView({ installation, ready: async () => undefined, log: testLog().log });
+      const view = treeView({ registry, ready: async () => undefined, log: testLog().log });
       await using server = await serve(view);
       let made = 0;
       const report = await runConformance({

@@ -2,10 +2,10 @@
 import { REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
-import { modify } from "../../../packages/workspace-server/src/shard/modify.ts";
-import { logicalClusterKey } from "../../../packages/workspace-server/src/shard/state.ts";
-import { treeView } from "../../../packages/workspace-server/src/tree/tree-view.ts";
+import { modify } from "../../../packages/workspace-server/src/state/modify.ts";
+import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
+import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";
+import { treeView } from "../../../packages/workspace-server/src/views/tree-view.ts";
 import { testLog } from "../../_setup/log.ts";
 import { BareShard, serve } from "./support/shards.ts";
 
@@ -19,9 +19,9 @@ interface Item {
 /** Two shards: `a` and `b` in the root, `b` and what is in it on the other shard. */
 async function start() {
   const stack = new AsyncDisposableStack();
-  const installation = new Installation();
-  const home = stack.use(await BareShard.start("root", installation));
-  const far = await BareShard.start("far", installation);
+  const registry = new ShardRegistry();
+  const home = stack.use(await BareShard.start("root", registry));
+  const far = await BareShard.start("far", registry);
   stack.use(far);
   await home.cluster("root", "root");
   await home.cluster("ca", "root:a");
@@ -30,7 +30,7 @@ async function start() {
   await home.workspace("root", "b", { cluster: "cb" });
   await far.cluster("cc", "root:b:c");
   await far.workspace("cb", "c", { cluster: "cc" });
-  const view = treeView({ installation, ready: async () => undefined, log: testLog().log });
+  const view = treeView({ registry, ready: async () => undefined, log: testLog().log });
   const server = stack.use(await serve(view));
   const names = async (user = "alice"): Promise<string[]> => {
     const { status, text, body } = await server.get(TREE, { user });
@@ -42,7 +42,7 @@ async function start() {
   };
   const asked = (): string[] => [...home.asked, ...far.asked].sort();
   return {
-    installation,
+    registry,
     home,
     far,
     server,
@@ -141,17 +141,17 @@ describe("the tree of workspaces of several shards", () => {
   });
 
   it("loses nothing by a shard that is away, and goes on when it is back", async () => {
-    const installation = new Installation();
-    await using home = await BareShard.start("root", installation);
+    const registry = new ShardRegistry();
+    await using home = await BareShard.start("root", registry);
     await using store = memoryStore();
-    const far = await BareShard.start("far", installation, store);
+    const far = await BareShard.start("far", registry, store);
     await home.cluster("root", "root");
     await far.cluster("cb", "root:b");
     await far.workspace("cb", "c", { cluster: "cb" });
     await far.admit("cb", "alice");
     await home.cluster("ca", "root:a");
     await home.workspace("root", "a", { cluster: "ca" });
-    const view = treeView({ installation, ready: async () => undefined, log: () => undefined });
+    const view = treeView({ registry, ready: async () => undefined, log: () => undefined });
     await using server = await serve(view);
     await using watch = await server.watch(`${TREE}?watch=true`, alice);
     expect(await watch.take(1)).to.deep.equal(["ADDED c"]);
@@ -161,7 +161,7 @@ describe("the tree of workspaces of several shards", () => {
     expect(await watch.take(1), "and nothing else").to.deep.equal(["ADDED a"]);
     const { status, body } = await server.get(`${TREE}?resourceVersion=0`, alice);
     expect([status, body.items.length]).to.deep.equal([200, 2]);
-    await using back = await BareShard.start("far", installation, store);
+    await using back = await BareShard.start("far", registry, store);
     await back.refuse("cb", "alice");
     expect(await watch.take(1)).to.deep.equal(["DELETED c"]);
   });

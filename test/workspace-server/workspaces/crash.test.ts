@@ -10,7 +10,7 @@ import { startWorld, World } from "./support/world.ts";
 /** Failures are what this is about. */
 const log = (): void => undefined;
 
-/** Another life of an installation on the same stores. */
+/** Another life of the shards on the same stores. */
 async function again(stores: Readonly<Record<string, Store>>): Promise<World> {
   const world = new World({ log });
   for (const [name, store] of Object.entries(stores)) await world.join(name, store);
@@ -36,12 +36,12 @@ async function orphans(stores: Readonly<Record<string, Store>>): Promise<string[
   const clusters = new Set<string>();
   const found: string[] = [];
   const owners = new Set<string>();
-  for (const { objects } of world.installation.shards) {
+  for (const { objects } of world.registry.shards) {
     for (const { metadata } of await objectsOf(objects.of(LogicalCluster) as never))
       clusters.add(metadata.annotations?.["kcp.io/cluster"] ?? "");
     for (const { metadata } of await objectsOf(objects.of(Workspace) as never)) owners.add(metadata.uid ?? "");
   }
-  for (const { objects, state } of world.installation.shards) {
+  for (const { objects, state } of world.registry.shards) {
     for (const collection of contentCollections(objects)) {
       for (const { kind, metadata } of await objectsOf(collection))
         if (!clusters.has(metadata.annotations?.["kcp.io/cluster"] ?? "")) found.push(`${kind} ${metadata.name}`);
@@ -67,8 +67,8 @@ const isAs = (wanted: ReadonlySet<string>) => (world: World) => {
 async function expectWhole(stores: Readonly<Record<string, Store>>, name: string): Promise<void> {
   await using world = await again(stores);
   const cluster = await world.phase(name, "Ready");
-  await world.until(() => world.installation.logicalCluster(cluster)?.status?.phase === "Ready");
-  const shard = world.installation.shardWith(cluster);
+  await world.until(() => world.registry.logicalCluster(cluster)?.status?.phase === "Ready");
+  const shard = world.registry.shardWith(cluster);
   if (shard === undefined) return expect.fail("the logical cluster is nowhere");
   await world.until(() => world.bound(cluster) === "alice");
   const kept = contentCollections(shard.objects).map((collection) => objectsOf(collection, cluster));

@@ -1,7 +1,7 @@
 // The end of workspaces: what goes, in which order, and what holds it up.
 import { getCondition } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { ensure, modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 import { contentCollections, objectsOf } from "./support/content.ts";
 import { ClusterRole, Widget } from "./support/kinds.ts";
 import { startWorld, type World } from "./support/world.ts";

@@ -40,7 +40,7 @@ describe("A home workspace", () => {
       initializers: ["root:universal"],
     });
     await world.until(() => world.bound(cluster) === "alice");
-    expect(world.installation.index.lookup("user:alice")).to.include({ kind: "cluster", cluster });
+    expect(world.registry.index.lookup("user:alice")).to.include({ kind: "cluster", cluster });
   });
 
   it("is for those who may have one", async () => {

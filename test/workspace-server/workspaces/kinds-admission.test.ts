@@ -1,6 +1,6 @@
 // What may be said of logical clusters, of types and of shards, and in which words it is refused.
 import { expect } from "chai";
-import type { IsAllowed } from "../../../packages/workspace-server/src/workspaces/access.ts";
+import type { IsAllowed } from "../../../packages/workspace-server/src/authz/access.ts";
 import { manifest, refusal, type ServedWorld, serveWorld } from "./support/served.ts";
 import { startWorld, type World } from "./support/world.ts";
 

@@ -1,7 +1,7 @@
 // Shards divided into partitions.
 import { getCondition, PartitionSet, type PartitionSetSpec } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { ensure, modify } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { ensure, modify } from "../../../packages/workspace-server/src/state/modify.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 const key = { cluster: "root", namespace: "", name: "set" };

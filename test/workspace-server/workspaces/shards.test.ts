@@ -2,7 +2,7 @@
 import { getCondition, Shard } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 import { startWorld, World } from "./support/world.ts";
 
 const key = (name: string) => ({ cluster: "root", namespace: "", name });
@@ -35,7 +35,7 @@ describe("Workspaces on shards", () => {
     await world.make("two", at("root"), one);
     const two = await world.phase("two", "Ready", one);
     expect(world.root.state.logicalCluster(two)?.status?.URL).to.equal(`https://root.example/clusters/${two}`);
-    const { index } = world.installation;
+    const { index } = world.registry;
     expect(index.lookup("root:one:two")).to.include({ kind: "cluster", cluster: two, shard: "root" });
     await world.delete("one");
     await world.gone("one");

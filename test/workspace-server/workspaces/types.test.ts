@@ -1,10 +1,14 @@
 // What a type is by what it extends, and what limits make of that.
 import type { WorkspaceType, WorkspaceTypeSpec } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { initializersOf, terminatorsOf } from "../../../packages/workspace-server/src/workspaces/types/holders.ts";
-import { qualifiedName } from "../../../packages/workspace-server/src/workspaces/types/keys.ts";
-import { limitProblems, together } from "../../../packages/workspace-server/src/workspaces/types/limits.ts";
-import { WorkspaceTypes } from "../../../packages/workspace-server/src/workspaces/types/workspace-types.ts";
+import {
+  initializersOf,
+  limitProblems,
+  qualifiedName,
+  terminatorsOf,
+  together,
+  WorkspaceTypes,
+} from "../../../packages/workspace-server/src/workspaces/model/workspace-types.ts";
 
 /** Types by `<path>:<name>`; the logical cluster of `root:org` is called `c-org`. */
 function types(specs: Record<string, WorkspaceTypeSpec & { readonly extends?: readonly string[] }>) {

@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /** The bytes of a file, `undefined` when there is none. @throws Error that names it, on what cannot be read */
@@ -46,5 +57,67 @@ function syncFolder(path: string): void {
     fsyncSync(folder);
   } finally {
     closeSync(folder);
+  }
+}
+
+/** The files of a certificate and its key. */
+export interface PairFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** What is in them. */
+export interface KeptPair {
+  /** PEM, with those behind it. */
+  readonly cert: string;
+  /** The first of them. */
+  readonly certificate: X509Certificate;
+  /** Who has signed it, as far as the file says. */
+  readonly authority: X509Certificate;
+  /** `undefined`: there is no such file. */
+  readonly key: KeyObject | undefined;
+}
+
+/**
+ * Reads a pair; `undefined` when there is no certificate, whatever keys there are: a key without one serves nobody.
+ *
+ * @throws Error on what is no PEM: it is somebody else's doing, and not ours to replace
+ */
+export function keptPair({ certFile, keyFile }: PairFiles): KeptPair | undefined {
+  const cert = readIfThere(certFile)?.toString("utf8");
+  if (cert === undefined) return undefined;
+  const key = readIfThere(keyFile)?.toString("utf8");
+  const blocks = cert.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return readable({ certFile, keyFile }, () => {
+    const [certificate, authority = certificate] = blocks.map((block) => new X509Certificate(block));
+    if (certificate === undefined || authority === undefined) throw new Error("no certificate");
+    return { cert, certificate, authority, key: key === undefined ? undefined : createPrivateKey(key) };
+  });
+}
+
+/** OpenSSL's own errors say nothing that helps. */
+function readable<T>({ certFile, keyFile }: PairFiles, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Error(`${certFile} and ${keyFile} hold no PEM certificate and key: put them back, or remove both`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * Makes the folder in which a server keeps all that is its own (`--root-directory`), for its owner alone; one that is there
+ * stays as it is.
+ *
+ * @throws Error when it is a file, or cannot be made
+ */
+export function ensureRootDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    throw new Error(`"${path}" is a file, please delete or select another location`);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Error(`${path} cannot be made: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
   }
 }

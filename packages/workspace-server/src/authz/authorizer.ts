@@ -1,4 +1,5 @@
 import {
+  type AuthorizeRequest,
   type Authorizer,
   allow,
   type Decision,
@@ -8,15 +9,14 @@ import {
   grantedRules,
   type Rules,
   type RulesRequest,
-  type User,
+  User,
   union,
 } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
-import { Asked, type ClusterParams, enteringQuestion } from "./asked.ts";
-import { askChain, letsIn, type Outcome } from "./chain.ts";
+import type { AuthorizerState } from "./authorizer-state.ts";
+import { askChain, type ChainOutcome, passesGuards } from "./chain.ts";
+import { type ClusterParams, ClusterRequest, enteringQuestion } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";
-import type { AuthorizerState } from "./state.ts";
-import { perEffectiveUser } from "./webhook.ts";
 
 /** One of the authorizers that {@link ShardAuthorizerOptions.order} names, as kcp's `--authorization-order` does. */
 export type AuthorizerName = "AlwaysAllowGroups" | "AlwaysAllowPaths" | "RBAC" | "Webhook";
@@ -114,7 +114,7 @@ function memberOf(
     case "AlwaysAllowPaths":
       return ({ isResource, path }) => (!isResource && isOneOf(alwaysAllowPaths, path) ? allow() : deny(""));
     case "RBAC":
-      return (question) => decisionOf(askChain(new Asked(question, state, manner.deep)), manner.domain);
+      return (question) => decisionOf(askChain(new ClusterRequest(question, state, manner.deep)), manner.domain);
     case "Webhook":
       return webhook && perEffectiveUser(webhook);
   }
@@ -126,7 +126,7 @@ function enters(
   cluster: string,
 ): boolean {
   if (order.includes("AlwaysAllowGroups") && alwaysAllowGroups.some((group) => user.in(group))) return true;
-  return order.includes("RBAC") && letsIn(new Asked(enteringQuestion(user, cluster), state, false));
+  return order.includes("RBAC") && passesGuards(new ClusterRequest(enteringQuestion(user, cluster), state, false));
 }
 
 const PATHS: readonly string[] = ["/healthz", "/readyz", "/livez"];
@@ -135,15 +135,15 @@ function isOneOf(patterns: readonly string[], path: string): boolean {
   return patterns.some((one) => (one.endsWith("*") ? path.startsWith(one.slice(0, -1)) : path === one));
 }
 
-function decisionOf(outcome: Outcome, domain: string): Decision {
+function decisionOf(outcome: ChainOutcome, domain: string): Decision {
   return outcome.decision === "Allowed" ? new Granted(outcome, domain) : new Refused(outcome, domain);
 }
 
 class Told {
-  readonly #outcome: Outcome;
+  readonly #outcome: ChainOutcome;
   readonly #domain: string;
 
-  constructor(outcome: Outcome, domain: string) {
+  constructor(outcome: ChainOutcome, domain: string) {
     this.#outcome = outcome;
     this.#domain = domain;
   }
@@ -163,7 +163,7 @@ class Refused extends Told {
   readonly reason = DENIED;
   readonly final: boolean;
 
-  constructor(outcome: Outcome, domain: string) {
+  constructor(outcome: ChainOutcome, domain: string) {
     super(outcome, domain);
     this.final = outcome.decision === "Denied";
   }
@@ -174,4 +174,28 @@ function rulesOf(state: AuthorizerState, { user, params, namespace }: RulesReque
   const users = effectiveUsers(user, cluster);
   const local: Iterable<Grant> = state.policy(cluster)?.grants(users, namespace, [state.bootstrap]) ?? [];
   return grantedRules([...state.bootstrap.grants(users, namespace), ...local]);
+}
+
+/** Asks an authorizer that knows neither scopes nor warrants about each identity that counts; the first yes decides. */
+function perEffectiveUser(webhook: Authorizer<ClusterParams>): Authorizer<ClusterParams> {
+  return async (question) => {
+    const { cluster } = question.params;
+    const reasons = new Set<string>();
+    for (const one of effectiveUsers(question.user, cluster)) {
+      const user = one === question.user ? question.user : new User(one);
+      const decision = await webhook(asAsked(question, user));
+      if (decision.allowed || decision.final === true) return decision;
+      if (decision.reason !== "") reasons.add(decision.reason);
+    }
+    return deny([...reasons].join("; "));
+  };
+}
+
+/** Field by field: some of a question are getters of its class. */
+function asAsked(question: AuthorizeRequest<ClusterParams>, user: User): AuthorizeRequest<ClusterParams> {
+  const { isResource, verb, path, group, version, resource, identity, subresource, namespace, name } = question;
+  const { longRunning, upgrade, params, signal } = question;
+  const names = { group, version, resource, identity, subresource, namespace, name };
+  const info = { isResource, verb, path, ...names, longRunning, upgrade };
+  return { ...info, user, params, signal };
 }

@@ -1,11 +1,179 @@
-import type { DecisionAnnotations } from "@virtual-workspaces/framework";
-import type { Asked } from "./asked.ts";
-import { content } from "./steps/content.ts";
-import { maximalPermissionPolicy } from "./steps/maximal-permission-policy.ts";
-import { bootstrapPolicy, globalPolicy, localPolicy } from "./steps/policies.ts";
-import { requiredGroups } from "./steps/required-groups.ts";
-import { systemCrds } from "./steps/system-crds.ts";
-import { type Step, textOf, type Verdict } from "./verdict.ts";
+import type { DecisionAnnotations, RbacPolicy, User } from "@virtual-workspaces/framework";
+import {
+  BOOTSTRAPPER_GROUP,
+  EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  isServiceAccount,
+  KCP_ADMIN_GROUP,
+  LOGICAL_CLUSTER_ADMIN_GROUP,
+  prefixedUser,
+} from "@virtual-workspaces/kcp";
+import type { BoundResource } from "./authorizer-state.ts";
+import { type ClusterRequest, LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
+import { effectiveUsers, isInScope } from "./effective-users.ts";
+import {
+  allowingGrant,
+  denied,
+  granted,
+  judged,
+  next,
+  noOpinion,
+  reasonOf,
+  type Step,
+  textOf,
+  type Verdict,
+} from "./verdict.ts";
+
+/** Who may enter a workspace whose administrators want their users to be in certain groups. */
+const requiredGroups: Step = { key: "01-requiredgroups", decide: decideRequiredGroups };
+
+function decideRequiredGroups(asked: ClusterRequest): Verdict {
+  if (asked.deep) return next("deep SAR request");
+  if (asked.cluster === "") return noOpinion("empty cluster name");
+  if (asked.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
+  if (isServiceAccount(asked.question.user)) return next("service account access to logical cluster");
+  const found = asked.state.logicalCluster(asked.cluster);
+  if (found === undefined) return noOpinion("logical cluster not found");
+  if (asked.in(EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP)) return next("external logical cluster admin access");
+  const { requiredGroups: value } = found;
+  if (value === undefined) return next("logical cluster does not require groups");
+  const clauses = [...value.split(";"), KCP_ADMIN_GROUP, BOOTSTRAPPER_GROUP];
+  const holds = clauses.some((clause) => clause.split(",").every((group) => asked.in(group)));
+  return holds
+    ? next(() => `user is member of required groups: ${value}`)
+    : denied(() => `user is not a member of required groups: ${value}`);
+}
+
+/** Who may enter a workspace at all: without it, what every user has by bootstrap roles means nothing there. */
+const content: Step = { key: "02-content", decide: decideContent };
+
+const ENTERED: ReadonlySet<string> = new Set(["Initializing", "Ready", "Inactive", "Terminating", "Deleting"]);
+const LIFECYCLE: ReadonlySet<string> = new Set(["Initializing", "Terminating", "Deleting"]);
+
+function decideContent(asked: ClusterRequest): Verdict {
+  const { question, cluster, state } = asked;
+  const { user } = question;
+  if (!question.isResource && question.path === "/metrics") return next("shard-level path");
+  if (cluster === "" || cluster.startsWith("system:")) return noOpinion("empty or system workspace");
+  if (asked.deep) return next("deep SAR request");
+  if (asked.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
+  const found = state.logicalCluster(cluster);
+  if (found === undefined) return denied("LogicalCluster not found");
+  const { phase } = found;
+  if (!ENTERED.has(phase)) return noOpinion(() => `not permitted due to phase ${JSON.stringify(phase)}`);
+  if (LIFECYCLE.has(phase) && isOfLifecycle(user)) return granted("lifecycle VW pre-authorized access");
+  if (isServiceAccount(user) && isInScope(user, cluster)) return next("local service account access");
+  return mayEnter(asked) ? next("user logical cluster access") : noOpinion("no verb=access permission on /");
+}
+
+/** The groups as they came: a warrant is no view's word. */
+function isOfLifecycle({ groups }: User): boolean {
+  return groups.some((group) => LIFECYCLE_GROUP_PREFIXES.some((prefix) => group.startsWith(prefix)));
+}
+
+const ACCESS = {
+  isResource: false,
+  verb: "access",
+  path: "/",
+  group: "",
+  resource: "",
+  subresource: "",
+  name: "",
+} as const;
+
+/** Here, unlike behind this step, bindings of bootstrap roles have the workspace's rules of that name as well. */
+function mayEnter(asked: ClusterRequest): boolean {
+  const { users, state, cluster } = asked;
+  const all = [...asked.policies(cluster), state.bootstrap];
+  return all.some((policy) => {
+    const also = all.filter((other) => other !== policy);
+    return allowingGrant(policy.grants(users, "", also), ACCESS) !== undefined;
+  });
+}
+
+/** Whose status only the server writes, and, by kcp's slip or wish, only the server reads on its own. */
+const systemCrds: Step = { key: "03-systemcrd", decide: decideSystemCrds };
+
+const STATUS = new Map([
+  ["apibindings", "apibinding status updates not permitted"],
+  ["apiexports", "apiexport status updates not permitted"],
+]);
+
+function decideSystemCrds({ question: { isResource, group, resource, subresource } }: ClusterRequest): Verdict {
+  const reason = isResource && group === "apis.kcp.io" && subresource === "status" ? STATUS.get(resource) : undefined;
+  return reason === undefined ? next("no system CRD violation") : denied(reason);
+}
+
+/** What users of a bound resource may do at most, whatever roles their own workspace gives them: the exporter's word. */
+const maximalPermissionPolicy: Step = { key: "04-maxpermissionpolicy", decide: decideMaximalPermission };
+
+function decideMaximalPermission(asked: ClusterRequest): Verdict {
+  const { question, state, cluster } = asked;
+  if (asked.deep) return next("deep SAR request");
+  const bound = question.isResource ? state.binding(cluster, question.group, question.resource) : undefined;
+  if (bound === undefined) return next("no relevant binding found");
+  const { reference, export: exported } = bound;
+  if (exported === undefined) return next(() => `APIExport ${quoted(reference)} not found`);
+  if (!exported.policy) return next(() => `no local maximum permission policy in API Export ${exportName(exported)}`);
+  return judgeByExporter(asked, exported);
+}
+
+/** Bindings in namespaces count of the exporter's workspace, of the bootstrap roles not. */
+function judgeByExporter(asked: ClusterRequest, exported: NonNullable<BoundResource["export"]>): Verdict {
+  const { question, state, cluster } = asked;
+  const users = effectiveUsers(prefixedUser(question.user), cluster);
+  const own = asked.policies(exported.cluster);
+  const sources = [...own, state.bootstrap].map((policy, at, all) =>
+    policy.grants(users, at < own.length ? question.namespace : "", all.toSpliced(at, 1)),
+  );
+  const { grant, reason } = judged(sources, question, users);
+  const told = () => `API export ${exportName(exported)} policy: ${reason()}`;
+  return grant === undefined ? noOpinion(told) : next(told);
+}
+
+function quoted({ path, name }: BoundResource["reference"]): string {
+  return `${JSON.stringify(path)}:${JSON.stringify(name)}`;
+}
+
+function exportName({ cluster, name }: { readonly cluster: string; readonly name: string }): string {
+  return `${JSON.stringify(cluster)}|${JSON.stringify(name)}`;
+}
+
+/** What the bindings of `system:admin` give in every workspace. */
+const bootstrapPolicy: Step = {
+  key: "05-bootstrap",
+  decide: (asked) => judge(asked, asked.state.bootstrap, { source: "bootstrap policy", also: [] }),
+};
+
+/** What the workspace's own bindings give, of its own roles and of bootstrap roles. */
+const localPolicy: Step = {
+  key: "05-local",
+  decide: (asked) => ofCluster(asked, asked.state.policy(asked.cluster), "local"),
+};
+
+/** What bindings give that another shard has replicated. */
+const globalPolicy: Step = {
+  key: "05-global",
+  decide: (asked) => ofCluster(asked, asked.state.replicated?.(asked.cluster), "global"),
+};
+
+function ofCluster(asked: ClusterRequest, policy: RbacPolicy | undefined, kind: "local" | "global"): Verdict {
+  if (asked.cluster === "") return noOpinion("empty cluster name");
+  const source = `${kind} cluster ${JSON.stringify(asked.cluster)} policy`;
+  return judge(asked, policy, { source, also: [asked.state.bootstrap] });
+}
+
+interface Judged {
+  readonly source: string;
+  /** Whose roles count as well. */
+  readonly also: readonly RbacPolicy[];
+}
+
+function judge({ users, question }: ClusterRequest, policy: RbacPolicy | undefined, { source, also }: Judged): Verdict {
+  const grants = policy?.grants(users, question.isResource ? question.namespace : "", also) ?? [];
+  const judgement = judged([grants], question, users);
+  const reason = reasonOf(source, judgement);
+  return judgement.grant === undefined ? noOpinion(reason) : granted(reason);
+}
 
 /** kcp's order, outermost first. Each of these passes on, decides, or has no opinion, which ends it. */
 const GUARDS: readonly Step[] = [requiredGroups, content, systemCrds, maximalPermissionPolicy];
@@ -13,11 +181,11 @@ const GUARDS: readonly Step[] = [requiredGroups, content, systemCrds, maximalPer
 const POLICIES: readonly Step[] = [bootstrapPolicy, localPolicy, globalPolicy];
 
 /** What the chain decided, and how. */
-export class Outcome {
+export class ChainOutcome {
   readonly decision: "Allowed" | "Denied" | "NoOpinion";
   readonly #said: readonly Said[];
 
-  constructor(decision: Outcome["decision"], said: readonly Said[]) {
+  constructor(decision: ChainOutcome["decision"], said: readonly Said[]) {
     this.decision = decision;
     this.#said = said;
   }
@@ -39,7 +207,7 @@ interface Said {
 }
 
 /** Whether the steps that guard a logical cluster as a whole let somebody in, whatever they may do there. @throws what the state throws */
-export function letsIn(asked: Asked): boolean {
+export function passesGuards(asked: ClusterRequest): boolean {
   return [requiredGroups, content].every(({ decide }) => {
     const { decision } = decide(asked);
     return decision === "next" || decision === "Allowed";
@@ -47,17 +215,17 @@ export function letsIn(asked: Asked): boolean {
 }
 
 /** Asks the steps. @throws what the state throws */
-export function askChain(asked: Asked): Outcome {
+export function askChain(asked: ClusterRequest): ChainOutcome {
   const said: Said[] = [];
   for (const { key, decide } of GUARDS) {
     const verdict = decide(asked);
     said.push({ key, verdict });
-    if (verdict.decision !== "next") return new Outcome(verdict.decision, said);
+    if (verdict.decision !== "next") return new ChainOutcome(verdict.decision, said);
   }
   for (const { key, decide } of POLICIES) {
     const verdict = decide(asked);
     said.push({ key, verdict });
-    if (verdict.decision === "Allowed") return new Outcome("Allowed", said);
+    if (verdict.decision === "Allowed") return new ChainOutcome("Allowed", said);
   }
-  return new Outcome("NoOpinion", said);
+  return new ChainOutcome("NoOpinion", said);
 }

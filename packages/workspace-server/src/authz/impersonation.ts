@@ -21,8 +21,8 @@ import {
   WARRANT_EXTRA,
   warrantsOf,
 } from "@virtual-workspaces/kcp";
-import type { ClusterParams } from "./asked.ts";
-import { LIFECYCLE_GROUP_PREFIXES } from "./well-known.ts";
+import type { ClusterParams } from "./cluster-request.ts";
+import { LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
 
 /** What nobody becomes a member of by impersonation who is none already. */
 const SPECIAL: ReadonlySet<string> = new Set([

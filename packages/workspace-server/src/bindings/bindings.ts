@@ -2,30 +2,28 @@ import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import type { Admit, ServedResource, TypedDefinition } from "@virtual-workspaces/framework";
 import { APIBinding, clusterOf, Partition, type TypesOf } from "@virtual-workspaces/kcp";
 import type { PersistentOptions } from "@virtual-workspaces/store";
-import type { BoundResource } from "../authz/state.ts";
-import type { CrdContent, CrdSpec } from "../crds/definition.ts";
+import type { IsAllowed } from "../authz/access.ts";
+import type { BoundResource } from "../authz/authorizer-state.ts";
+import { failureLog, knownIn } from "../controllers/shard-controllers.ts";
+import { follow } from "../controllers/sources.ts";
+import type { CrdContent, CrdSpec } from "../crds/definition/definition.ts";
 import type { KindTable } from "../crds/served/kind-table.ts";
-import { admitInOrder } from "../shard/admission.ts";
-import type { ShardContext, ShardPart } from "../shard/context.ts";
-import { failureLog } from "../shard/failures.ts";
-import type { Tracked } from "../shard/tracked.ts";
-import type { IsAllowed } from "../workspaces/access.ts";
-import { admitApiBinding } from "./admission/api-binding.ts";
-import { admitApiExport } from "./admission/api-export.ts";
-import { admitApiResourceSchema } from "./admission/api-resource-schema.ts";
-import { admitEndpointSlice } from "./admission/endpoint-slice.ts";
-import { admitClaims } from "./claims/admit-claims.ts";
-import { ClaimIndex } from "./claims/claim-index.ts";
-import type { KeptKind, KindsOf } from "./claims/relabel.ts";
-import { BindingController } from "./controllers/binding/controller.ts";
-import { LockController } from "./controllers/binding/lock-controller.ts";
-import { DefaultBindings } from "./controllers/defaults/controller.ts";
-import { ExportController } from "./controllers/export/controller.ts";
-import { EndpointSliceController } from "./controllers/export/endpoint-slices.ts";
-import { Identities, type SecretContent } from "./controllers/export/identity.ts";
-import { Exports, placeOf } from "./exports.ts";
-import { follow } from "./follow.ts";
-import { knownIn } from "./known.ts";
+import { admitInOrder } from "../state/admission.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { inProcessPeer } from "../state/in-process-peer.ts";
+import type { Informer } from "../state/informers/informer.ts";
+import type { ShardPeer } from "../state/shard-peer.ts";
+import { admitApiBinding } from "./binding/admit-api-binding.ts";
+import { BindingController } from "./binding/binding-controller.ts";
+import { LockController } from "./binding/locks.ts";
+import { admitClaims, ClaimIndex } from "./claims/claim-index.ts";
+import type { KeptKind, KindsOf } from "./claims/claim-labels.ts";
+import { DefaultBindings } from "./defaults/defaults-controller.ts";
+import { admitApiExport, admitApiResourceSchema, admitEndpointSlice } from "./exports/admit-exports.ts";
+import { EndpointSliceController } from "./exports/endpoint-slices.ts";
+import { ExportController } from "./exports/export-controller.ts";
+import { Exports, placeOf } from "./exports/exports.ts";
+import { Identities, type SecretContent } from "./exports/identity.ts";
 import { BoundCrds } from "./served/bound-crds.ts";
 import { BoundKinds } from "./served/bound-kinds.ts";
 import type { FindOwnKind, ServeElsewhere } from "./served/own-kind.ts";
@@ -39,7 +37,7 @@ export interface BindingsOptions {
     readonly crd: TypedDefinition<CrdContent>;
   };
   /** The CustomResourceDefinitions of all logical clusters, as they are followed. @default followed here */
-  readonly crds?: Tracked<CrdContent>;
+  readonly crds?: Informer<CrdContent>;
   /** Asked whether somebody may bind an export. */
   readonly mayAccess: IsAllowed;
   /**
@@ -68,7 +66,7 @@ export interface BindingsOptions {
  * the shard's objects begin to be followed. It holds no timer and nothing for a workspace but its objects; what it knows it
  * finds in them, so that a server that was killed goes on where it was.
  */
-export class Bindings implements ShardPart {
+export class Bindings implements ShardController {
   readonly started: Promise<unknown>;
   /** Admission by kind; both versions of exports and bindings have the same. Claims' labels come after it: {@link admitClaims}. */
   readonly admission: {
@@ -89,10 +87,11 @@ export class Bindings implements ShardPart {
   readonly #slices: EndpointSliceController;
   readonly #defaults: DefaultBindings;
   readonly #stack = new AsyncDisposableStack();
-  readonly #followed = new Map<ShardContext, Disposable>();
+  /** By the name of the shard. */
+  readonly #joined = new Map<string, Disposable>();
 
   constructor(shard: ShardContext, options: BindingsOptions) {
-    const { objects, state, installation } = shard;
+    const { objects, state, registry } = shard;
     const { kinds, mayAccess, kept, table, now = () => new Date(), virtualWorkspaceURLs = true } = options;
     this.#shard = shard;
     const exports = new Exports(shard);
@@ -106,9 +105,9 @@ export class Bindings implements ShardPart {
       apiResourceSchema: admitApiResourceSchema,
       apiExportEndpointSlice: admitEndpointSlice(exports, mayAccess),
     };
-    const crds = options.crds ?? objects.track(kinds.crd);
-    const secrets = objects.track(kinds.secret);
-    const partitions = objects.track(Partition);
+    const crds = options.crds ?? objects.informer(kinds.crd);
+    const secrets = objects.informer(kinds.secret);
+    const partitions = objects.informer(Partition);
     const boundCrds = new BoundCrds(objects.of(kinds.crd), crds, now);
     const onError = failureLog(shard);
     this.#kinds = this.#stack.use(
@@ -125,11 +124,12 @@ export class Bindings implements ShardPart {
           shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
       }),
     );
-    const shards = (): readonly ShardContext[] => {
-      const { shards: all } = installation;
-      return all.includes(shard) ? all : [shard, ...all];
+    const own = inProcessPeer(shard);
+    const shards = (): readonly ShardPeer[] => {
+      const { shards: all } = registry;
+      return all.some(({ name }) => name === shard.name) ? all : [own, ...all];
     };
-    const known = knownIn(installation);
+    const known = knownIn(registry);
     const common = { objects, state, exports, crds, known, now, onError, shards };
     const kindsOf: KindsOf = (cluster, resource) => this.#kindsOf(cluster, resource, options.kindsOf);
     this.#binding = this.#stack.use(
@@ -144,14 +144,14 @@ export class Bindings implements ShardPart {
       onNamespace,
     });
     this.#export = this.#stack.use(new ExportController({ ...common, secrets, identities, virtualWorkspaceURLs }));
-    const whole = (): Promise<void> | undefined => installation.whole();
+    const whole = (): Promise<void> | undefined => registry.whole();
     this.#slices = this.#stack.use(new EndpointSliceController({ ...common, partitions, whole }));
-    const typesOf: TypesOf = (key) => installation.workspaceTypes(key);
+    const typesOf: TypesOf = (key) => registry.workspaceTypes(key);
     this.#defaults = this.#stack.use(
       new DefaultBindings({ ...common, typesOf, mayAccess, services: shard.services, log: shard.log }),
     );
     for (const each of shards()) this.join(each);
-    const parts: readonly ShardPart[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
+    const parts: readonly ShardController[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
     this.started = Promise.all(parts.map(({ started }) => started));
     this.started.then(
       () => this.#sweep(boundCrds),
@@ -160,15 +160,15 @@ export class Bindings implements ShardPart {
   }
 
   /**
-   * Heeds another shard of the installation: its exports can be bound here from then on.
+   * Watches another shard: its exports can be bound here from then on.
    *
    * @returns ends that, when the shard leaves: the same for one that is heeded already
    */
-  join(shard: ShardContext): Disposable {
-    const known = this.#followed.get(shard);
+  join(shard: ShardPeer): Disposable {
+    const known = this.#joined.get(shard.name);
     if (known !== undefined) return known;
     const stack = new DisposableStack();
-    this.#followed.set(shard, stack);
+    this.#joined.set(shard.name, stack);
     stack.use(this.#binding.follow(shard));
     stack.use(this.#slices.follow(shard));
     stack.use(this.#defaults.follow(shard));
@@ -188,7 +188,7 @@ export class Bindings implements ShardPart {
     };
     changed();
     stack.defer(() => {
-      this.#followed.delete(shard);
+      this.#joined.delete(shard.name);
       changed();
     });
     this.#stack.use(stack);

@@ -11,20 +11,20 @@ import {
   WORKSPACE_TYPE_ANNOTATION,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
-import { bootstrapRoles } from "../authz/bootstrap-roles/bootstrap-roles.ts";
-import { Namespace } from "../kinds/core/namespace.ts";
-import { ClusterRole, ClusterRoleBinding } from "../kinds/rbac/kinds.ts";
-import type { ShardContext } from "../shard/context.ts";
-import { ensure, modify } from "../shard/modify.ts";
-import { logicalClusterKey } from "../shard/state.ts";
-import { shipExports } from "../system-apis/ship.ts";
-import { placeOf, put } from "./put.ts";
-import { CREATE_ONLY_ANNOTATION, rootRoles, shippedTypes } from "./root-objects.ts";
+import { bootstrapRoles } from "../authz/bootstrap-roles.ts";
+import { Namespace } from "../kinds/namespace.ts";
+import { ClusterRole, ClusterRoleBinding } from "../kinds/rbac.ts";
+import type { ShardContext } from "../state/context.ts";
+import { ensure, modify } from "../state/modify.ts";
+import type { ShardPeer } from "../state/shard-peer.ts";
+import { logicalClusterKey } from "../state/shard-state.ts";
+import { CREATE_ONLY_ANNOTATION, placeOf, put, rootRoles, shippedTypes } from "./root-objects.ts";
+import { shipExports } from "./system-apis.ts";
 
 /** Who owns what is shipped (kcp's name for it, which is no user that anybody logs in as). */
 const BOOTSTRAPPER = "system:kcp-bootstrapper";
 
-/** What an installation decides of what is there from the start. */
+/** What the options of the server decide about the objects that are there from the start. */
 export interface BootstrapOptions {
   /** Groups whose members may have a home workspace. */
   readonly homeCreators: readonly string[];
@@ -39,7 +39,7 @@ export async function bootstrap(context: ShardContext, { homeCreators }: Bootstr
   for (const object of bootstrapRoles) await ship(context, { cluster: SYSTEM_ADMIN_CLUSTER, object });
   if (context.name !== ROOT_CLUSTER) return;
   await rootCluster(context);
-  context.installation.setIdentities(await shipExports(context));
+  context.registry.setIdentities(await shipExports(context));
   for (const object of rootRoles(homeCreators)) await ship(context, { cluster: ROOT_CLUSTER, object });
   for (const { name, annotations, spec } of shippedTypes) {
     const metadata = { annotations: { ...annotations, [PATH_ANNOTATION]: ROOT_CLUSTER } };
@@ -59,7 +59,10 @@ export async function bootstrap(context: ShardContext, { homeCreators }: Bootstr
 }
 
 /** Says in `root` how a shard is reached (kcp's self registration). */
-export async function register(root: ShardContext, { name, urls }: ShardContext): Promise<void> {
+export async function register(
+  root: Pick<ShardPeer, "objects">,
+  { name, urls }: Pick<ShardPeer, "name" | "urls">,
+): Promise<void> {
   const at = placeOf(ROOT_CLUSTER, name);
   const shards = root.objects.of(Shard);
   const { created } = await ensure(shards, at, () => ({

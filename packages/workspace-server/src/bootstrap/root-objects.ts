@@ -1,4 +1,5 @@
-import type { RbacObject } from "@virtual-workspaces/framework";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { RbacObject, TypedDefinition } from "@virtual-workspaces/framework";
 import {
   AUTHENTICATED_GROUP,
   BINDING_SUBJECT_PREFIX,
@@ -6,6 +7,9 @@ import {
   ROOT_CLUSTER,
   TENANCY_GROUP,
 } from "@virtual-workspaces/kcp";
+import type { ShardContext } from "../state/context.ts";
+import { type Draft, ensure, modify } from "../state/modify.ts";
+import { UNIVERSAL_BINDINGS } from "../workspaces/model/workspace-types.ts";
 
 /** On shipped objects that a start leaves as they are found. */
 export const CREATE_ONLY_ANNOTATION = "bootstrap.kcp.io/create-only";
@@ -22,12 +26,6 @@ export interface ShippedType {
 const inRoot = (name: string): { readonly name: string; readonly path: string } => ({ name, path: ROOT_CLUSTER });
 const universal = { with: [inRoot("universal")] };
 const workspaceTypes = { [BATTERY_ANNOTATION]: "workspace-types" };
-
-/** What workspaces of the type `universal` bind by default, and of all that extend it. */
-export const UNIVERSAL_BINDINGS: readonly { readonly path: string; readonly export: string }[] = [
-  { path: ROOT_CLUSTER, export: "tenancy.kcp.io" },
-  { path: ROOT_CLUSTER, export: "topology.kcp.io" },
-];
 
 /** The types in `root`, as kcp ships them with the batteries that it has by default. */
 export const shippedTypes: readonly ShippedType[] = [
@@ -156,4 +154,36 @@ const ROLES: readonly RbacObject[] = [
 export function rootRoles(homeCreators: readonly string[]): readonly RbacObject[] {
   const name = "system:kcp:configured-group:home-clusterworkspace-create";
   return [...ROLES, binding(name, "system:kcp:home-clusterworkspace-create", ...homeCreators)];
+}
+
+/** An object that is there from the start. */
+interface Put<T extends object> {
+  readonly key: ObjectKey;
+  readonly content: Draft<T>;
+}
+
+/** Makes an object as it is shipped, or puts it back so: what users have added to its metadata stays, and its status. */
+export async function put<T extends object>(
+  { objects }: Pick<ShardContext, "objects">,
+  kind: TypedDefinition<T>,
+  { key, content }: Put<T>,
+): Promise<void> {
+  const collection = objects.of(kind);
+  const { object, created } = await ensure(collection, key, () => content);
+  if (created || object.metadata.annotations?.[CREATE_ONLY_ANNOTATION] !== undefined) return;
+  const { metadata = {}, status: _status, ...shipped } = content as Draft<T> & { readonly status?: unknown };
+  await modify(collection, key, (kept) => ({
+    ...kept,
+    ...shipped,
+    metadata: {
+      ...kept.metadata,
+      labels: { ...kept.metadata.labels, ...metadata.labels },
+      annotations: { ...kept.metadata.annotations, ...metadata.annotations },
+    },
+  }));
+}
+
+/** Where something of a whole logical cluster is. */
+export function placeOf(cluster: string, name: string): ObjectKey {
+  return { cluster, namespace: "", name };
 }

@@ -10,10 +10,10 @@ import {
   type PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
-import { modify, removeWith, scopeOf } from "../shard/modify.ts";
-import type { KindsOfClusters, StoredObjects } from "../shard/stored-kinds.ts";
-import { type Graph, type Node, type Owner, ownerId } from "./graph.ts";
-import { waitsOf } from "./read-node.ts";
+import { scopeOf } from "../state/informers/key-index.ts";
+import { modify, removeWith } from "../state/modify.ts";
+import type { KindsOfClusters, StoredObjects } from "../state/stored-kinds.ts";
+import { type Graph, type Node, type Owner, ownerId, waitsOf } from "./graph.ts";
 
 /** How many dependents are let go at a time. */
 const AT_ONCE = 32;

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
-import { Workers } from "../crds/controller/workers.ts";
-import type { ShardContext, ShardPart } from "../shard/context.ts";
+import { Workers } from "../controllers/workers.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
 import { Attempts } from "./attempts.ts";
-import { Graph, type Node, type Owner, placeId } from "./graph.ts";
-import { readNode } from "./read-node.ts";
+import { Graph, type Node, type Owner, placeId, readNode } from "./graph.ts";
 
 type Task =
   | { readonly kind: "delete" | "orphan" | "owner"; readonly id: string; readonly cluster: string }
@@ -25,7 +24,7 @@ const KIND_SPACES: ReadonlySet<string> = new Set([
  * all kinds of all logical clusters of a shard: an owner is looked for in the logical cluster of its dependent, and nowhere
  * else. It is told of objects by the feed, keeps what it knows in the objects, and looks at nothing but for a reason.
  */
-export class GarbageCollector implements ShardPart {
+export class GarbageCollector implements ShardController {
   readonly started: Promise<void>;
   readonly #context: ShardContext;
   readonly #graph: Graph;

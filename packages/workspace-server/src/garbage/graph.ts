@@ -1,6 +1,11 @@
-import type { OwnerReference } from "@virtual-workspaces/apimachinery";
-import type { StoredPlace } from "@virtual-workspaces/store";
-import { textOfKey } from "../shard/filed-keys.ts";
+import {
+  FOREGROUND_FINALIZER,
+  type ObjectMeta,
+  ORPHAN_FINALIZER,
+  type OwnerReference,
+} from "@virtual-workspaces/apimachinery";
+import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
+import { keyText } from "../state/informers/key-index.ts";
 
 /** What an object that is being deleted waits for: that its dependents are deleted, or let go. */
 export type Waits = "foreground" | "orphan";
@@ -31,7 +36,7 @@ export interface Owner {
 
 /** The id of a place in a store. */
 export function placeId({ space, key }: StoredPlace): string {
-  return `${space}|${textOfKey(key)}`;
+  return `${space}|${keyText(key)}`;
 }
 
 const NOBODY: ReadonlySet<Owner> = new Set();
@@ -175,4 +180,27 @@ function take(sets: Map<string, Set<Owner>>, name: string, owner: Owner): void {
   const there = sets.get(name);
   there?.delete(owner);
   if (there?.size === 0) sets.delete(name);
+}
+
+/** One of these is in the bytes of every object that the garbage collector has to do with. */
+const MARKS = ['"ownerReferences"', `"${FOREGROUND_FINALIZER}"`, `"${ORPHAN_FINALIZER}"`].map((text) =>
+  Buffer.from(text),
+);
+
+/** An object as the graph has it; `undefined` of one that has no owners and waits for no dependents, which is not parsed. */
+export function readNode(object: StoredObject): Node | undefined {
+  const { space, key, bytes } = object;
+  if (!MARKS.some((mark) => bytes.includes(mark))) return undefined;
+  const { metadata } = JSON.parse(bytes.toString()) as { readonly metadata: ObjectMeta };
+  const references = metadata.ownerReferences ?? [];
+  const waits = waitsOf(metadata);
+  if (references.length === 0 && waits === undefined) return undefined;
+  return { id: placeId(object), space, key, uid: metadata.uid ?? "", references, waits };
+}
+
+/** What an object waits for before it goes. */
+export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits | undefined {
+  if (deletionTimestamp === undefined) return undefined;
+  if (finalizers.includes(FOREGROUND_FINALIZER)) return "foreground";
+  return finalizers.includes(ORPHAN_FINALIZER) ? "orphan" : undefined;
 }

@@ -2,10 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type RawRequest, Targets } from "@virtual-workspaces/framework";
+import {
+  getCondition,
+  isConditionFalse,
+  MOUNT_READY_CONDITION,
+  mountNotReady,
+  TENANCY_GROUP,
+  type Workspace,
+} from "@virtual-workspaces/kcp";
+import { isMounted, type MountedWorkspace, mountedWorkspaceOf, workspaceAt } from "../state/mounted-workspace.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 import { OpenMount } from "./open-mount.ts";
-import { type MountPlace, placeOf, workspaceAt } from "./place.ts";
 import { MountTargets, type MountTargetsOptions } from "./targets.ts";
-import { usableMount, usableURL } from "./usable.ts";
 
 type Request = RawRequest<Readonly<Record<string, string>>>;
 
@@ -22,9 +30,7 @@ export class Mounts implements AsyncDisposable {
   constructor(options: MountTargetsOptions) {
     this.#options = options;
     this.#targets = new MountTargets(options);
-    this.#following = options.installation.eachShard(({ state }) =>
-      state.workspaces.onKey(({ key }) => this.#look(key)),
-    );
+    this.#following = options.registry.eachShard(({ state }) => state.workspaces.onKey(({ key }) => this.#look(key)));
   }
 
   /** @throws ApiError 404, 503, and what a relay throws */
@@ -50,13 +56,13 @@ export class Mounts implements AsyncDisposable {
   }
 
   #mountOf({ params }: Request): OpenMount {
-    const place = placeOf(params);
+    const place = mountedWorkspaceOf(params);
     if (place === undefined) throw new Error("a request that is for no mounted workspace");
-    const url = usableMount(this.#options.installation, place);
+    const url = usableMount(this.#options.registry, place);
     return this.#open.of(keyOf(place), url, () => new OpenMount(this.#targetOf(url, place)));
   }
 
-  #targetOf(url: string, { name }: MountPlace): OpenMount["target"] {
+  #targetOf(url: string, { name }: MountedWorkspace): OpenMount["target"] {
     try {
       return this.#targets.at(url);
     } catch (error) {
@@ -67,11 +73,48 @@ export class Mounts implements AsyncDisposable {
   }
 
   #look(key: ObjectKey): void {
-    const workspace = workspaceAt(this.#options.installation, key);
+    const workspace = workspaceAt(this.#options.registry, key);
     this.#open.delete(keyOf(key), workspace && usableURL(workspace));
   }
 }
 
-function keyOf({ cluster, name }: Pick<MountPlace, "cluster" | "name">): string {
+function keyOf({ cluster, name }: Pick<MountedWorkspace, "cluster" | "name">): string {
   return `${cluster}|${name}`;
+}
+
+/**
+ * Where the mounted workspace of a request leads, if it can be used: Ready, with a URL.
+ *
+ * @throws ApiError 404 when there is none, or for what is behind one; 503 with what keeps it from being used, and since when
+ */
+function usableMount(registry: ShardRegistry, place: MountedWorkspace): string {
+  const workspace = workspaceAt(registry, place);
+  const path = `${registry.pathOf(place.cluster) ?? place.cluster}:${place.name}`;
+  if (workspace === undefined || !isMounted(workspace))
+    throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
+  if (place.below !== "")
+    throw ApiError.notFoundPath(
+      `the workspace ${path} is mounted, and what is behind a mount has no workspaces of this server: ask ${path} itself`,
+    );
+  const url = usableURL(workspace);
+  if (url === undefined) throw unusable(workspace, path);
+  return url;
+}
+
+/** Where a mounted workspace leads, while it may be used. */
+function usableURL({ spec, status }: Workspace): string | undefined {
+  // The phase is written a moment after the condition.
+  const isReady = status?.phase === "Ready" && !isConditionFalse(status.conditions, MOUNT_READY_CONDITION);
+  return isReady && spec.URL ? spec.URL : undefined;
+}
+
+function unusable({ metadata, spec, status }: Workspace, path: string): ApiError {
+  const { kind = "", name = "" } = spec.mount?.ref ?? {};
+  const { phase = "Scheduling", conditions } = status ?? {};
+  const condition = getCondition(conditions, MOUNT_READY_CONDITION);
+  const since = condition?.lastTransitionTime ?? metadata.creationTimestamp ?? "";
+  const why = condition?.message ? `: ${condition.message}` : "";
+  return mountNotReady(
+    `the workspace ${path} is mounted on ${kind} ${JSON.stringify(name)}, which is not ready: it is in the phase ${phase} since ${since}${why}`,
+  );
 }

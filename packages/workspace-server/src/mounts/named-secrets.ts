@@ -1,7 +1,7 @@
 import { ApiError, type KindReference } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import { KINDS_THAT_NAME_SECRETS, type NamesSecrets, namedSecrets } from "@virtual-workspaces/kcp";
-import type { IsAllowed } from "../workspaces/access.ts";
+import type { IsAllowed } from "../authz/access.ts";
 
 /**
  * Whoever says in a Mount or a ClusterProxy which Secret is used, and for what, must be able to read it: whoever may enter would have what

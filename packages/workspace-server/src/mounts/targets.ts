@@ -1,11 +1,10 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import { callersTokenHeaders, type Log, type RawRequest } from "@virtual-workspaces/framework";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { pathBelow, trimmed } from "../loopback/path-below.ts";
-import type { Installation } from "../shard/installation.ts";
-import { ownView } from "../virtual-storage/own-services.ts";
+import { ownView, pathBelow, trimmed } from "../loopback/own-services.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
 
-/** How servers that are not of this installation are asked on which workspaces are mounted. */
+/** How the server asks other servers on which workspaces are mounted. */
 export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {
   /**
    * Opens the connections: whoever may make an object that a workspace is mounted on chooses the address, so this is what keeps them
@@ -40,7 +39,7 @@ export interface MountTarget extends Partial<AsyncDisposable> {
 
 /** What {@link MountTargets} are made of. */
 export interface MountTargetsOptions {
-  readonly installation: Installation;
+  readonly registry: ShardRegistry;
   /** The server's own workspaces, within the process. */
   readonly workspaces: Upstream;
   /** @default none is asked */
@@ -67,7 +66,7 @@ export class MountTargets {
   }
 
   #own(url: URL): MountTarget | undefined {
-    const { shards } = this.#options.installation;
+    const { shards } = this.#options.registry;
     const view = ownView(
       shards.flatMap(({ services }) => services ?? []),
       url,

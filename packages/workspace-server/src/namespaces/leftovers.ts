@@ -1,10 +1,10 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { StoredObject } from "@virtual-workspaces/store";
-import { Workers } from "../crds/controller/workers.ts";
-import { Namespace } from "../kinds/core/namespace.ts";
-import type { ShardContext, ShardPart } from "../shard/context.ts";
-import { read, remove } from "../shard/modify.ts";
-import { logicalClusterKey } from "../shard/state.ts";
+import { Workers } from "../controllers/workers.ts";
+import { Namespace } from "../kinds/namespace.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { read, remove } from "../state/modify.ts";
+import { logicalClusterKey } from "../state/shard-state.ts";
 
 interface Task {
   readonly space: string;
@@ -20,7 +20,7 @@ const REMEMBERED = 10_000;
  * was emptied and went, from a client, a controller or another process on the same store. Nobody would look at them any more.
  * What is in no namespace is only taken away from logical clusters that this process has seen going.
  */
-export class Leftovers implements ShardPart {
+export class Leftovers implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
   readonly #context: ShardContext;
   readonly #workers: Workers<Task>;

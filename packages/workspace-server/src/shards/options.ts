@@ -1,7 +1,7 @@
 import type { Awaitable, Listening, ListenOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Store } from "@virtual-workspaces/store";
 import type { Loopback } from "../loopback/loopback.ts";
-import type { ShardUrls } from "../shard/context.ts";
+import type { ShardUrls } from "../shard-urls.ts";
 
 /** What {@link ShardsOptions.storeOf} is told. */
 export interface ShardStoreContext {

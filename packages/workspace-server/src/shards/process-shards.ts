@@ -8,15 +8,15 @@ import {
   Shard as ShardKind,
   type Shard as ShardObject,
 } from "@virtual-workspaces/kcp";
-import { type Clusters, loaded, whenLoaded } from "../shard/clusters-view.ts";
-import type { ShardContext, ShardPart } from "../shard/context.ts";
-import { isClusterName, notRunning } from "../shard/installation.ts";
-import { ensure, read, remove } from "../shard/modify.ts";
-import { Unlike } from "../shard/peers.ts";
-import type { Shard } from "../shard/shard.ts";
-import { IN_PROCESS_ANNOTATION, isInProcess } from "./in-process.ts";
+import { type Clusters, loaded, whenLoaded } from "../serving/served-shard.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { ensure, read, remove } from "../state/modify.ts";
+import { IN_PROCESS_ANNOTATION, isClusterName, isInProcess } from "../state/shard-registry.ts";
+import { notRunning } from "../state/unavailable.ts";
+import { inProcessShardsController } from "./in-process-shards-controller.ts";
+import { ReplicaMismatch } from "./replicas.ts";
 import { RunningShard, type RunningShardOptions } from "./running-shard.ts";
-import { shardController } from "./shard-controller.ts";
+import type { Shard } from "./shard.ts";
 
 /** What the shards of a process are made of. */
 export type ProcessShardsOptions = Omit<RunningShardOptions, "name" | "signal" | "host" | "joined">;
@@ -36,7 +36,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #assembled = Promise.withResolvers<void>();
   #host = "";
-  #controller: ShardPart | undefined;
+  #controller: ShardController | undefined;
 
   constructor(options: ProcessShardsOptions) {
     this.#options = options;
@@ -48,7 +48,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
 
   /** @throws ApiError 503 on what nobody knows while a shard that may have it does not run */
   locate(said: string): Awaitable<string | Located> {
-    return whenLoaded(this.#root.context.installation.reach(said), () => this.#locate(said));
+    return whenLoaded(this.#root.context.registry.reach(said), () => this.#locate(said));
   }
 
   load(cluster: string): Promise<void> | undefined {
@@ -56,13 +56,13 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   }
 
   #locate(said: string): string | Located {
-    const { installation } = this.#root.context;
+    const { registry } = this.#root.context;
     if (isClusterName(said)) {
-      if (installation.index.shardOf(said) === undefined && !said.startsWith("system:")) this.#refuseUnknown();
+      if (registry.index.shardOf(said) === undefined && !said.startsWith("system:")) this.#refuseUnknown();
       return said;
     }
     try {
-      return installation.locate(said);
+      return registry.locate(said);
     } catch (error) {
       if (isApiError(error) && error.code === 404) this.#refuseUnknown();
       throw error;
@@ -70,7 +70,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   }
 
   shardOf(cluster: string): Shard {
-    const { index } = this.#root.context.installation;
+    const { index } = this.#root.context.registry;
     const name = cluster.startsWith("system:") ? ROOT_SHARD : index.shardOf(cluster);
     if (name === undefined || name === ROOT_SHARD) return this.#root;
     const running = this.#running.get(name);
@@ -101,11 +101,11 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     const { names = [] } = this.#options.shards;
     for (const name of names) await this.#declare(name);
     const all = new Set([...names, ...this.#wanted().map(({ metadata }) => metadata.name ?? "")]);
-    let unlike: Unlike | undefined;
+    let unlike: ReplicaMismatch | undefined;
     const known = Promise.all(
       [...all].map(async (name) => {
         const failure = await this.#isKnown(name);
-        if (failure instanceof Unlike) unlike ??= failure;
+        if (failure instanceof ReplicaMismatch) unlike ??= failure;
       }),
     );
     const enough = new AbortController();
@@ -120,7 +120,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   async start(): Promise<void> {
     await Promise.all([...this.#begun.values()].map((begun) => begun.catch(() => undefined)));
     if (this.#stop.signal.aborted) return;
-    this.#controller = shardController(this.#root.context, this);
+    this.#controller = inProcessShardsController(this.#root.context, this);
     await this.#controller.started;
   }
 

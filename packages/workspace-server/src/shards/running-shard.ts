@@ -1,14 +1,14 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { register } from "../bootstrap/bootstrap.ts";
 import { loopback } from "../loopback/loopback.ts";
-import { loopbackViews } from "../loopback/views.ts";
-import { clustersOf } from "../shard/clusters-view.ts";
-import type { ShardUrls } from "../shard/context.ts";
-import type { PeersOptions } from "../shard/peers.ts";
-import { Shard, type ShardOptions } from "../shard/shard.ts";
-import { OwnServices } from "../virtual-storage/own-services.ts";
-import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "./listener.ts";
+import { OwnServices } from "../loopback/own-services.ts";
+import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "../serving/listener.ts";
+import { clustersOf } from "../serving/served-shard.ts";
+import type { ShardUrls } from "../shard-urls.ts";
+import { loopbackViews } from "../views/cache-view.ts";
 import type { ShardsOptions } from "./options.ts";
+import type { ReplicasOptions } from "./replicas.ts";
+import { Shard, type ShardOptions } from "./shard.ts";
 
 /** What all shards of a process have in common. */
 export type CommonShardOptions = Omit<ShardOptions, "name" | "urls" | "store" | "services">;
@@ -31,7 +31,7 @@ export interface RunningShardOptions {
 
 /** Says that a process serves a shard, until that is disposed of. @throws Unlike when another does that makes something else of it */
 export type Meet = (
-  shard: Pick<PeersOptions, "store" | "shard"> & { readonly urls: ShardUrls },
+  shard: Pick<ReplicasOptions, "store" | "shard"> & { readonly urls: ShardUrls },
 ) => Promise<AsyncDisposable>;
 
 /** A shard besides `root`: its store, its objects and controllers, its listener. */
@@ -78,8 +78,8 @@ export class RunningShard implements AsyncDisposable {
           ),
         ),
       );
-      const { installation, log } = common;
-      const own = loopbackViews(ownViews(served), { installation, ready: () => root.started, log });
+      const { registry, log } = common;
+      const own = loopbackViews(ownViews(served), { registry, ready: () => root.started, log });
       itself.serve({ ...own, within: server });
       stack.defer(() => services.leave());
       services.serve({ virtualWorkspaces, urls, log, within: server });

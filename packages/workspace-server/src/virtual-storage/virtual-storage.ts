@@ -1,16 +1,13 @@
 import { ApiError, type GroupResource, isApiError, type KubeObject, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { PassedHandlers, RawRequest, Resource, ServedResource } from "@virtual-workspaces/framework";
 import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
-import { Exports, placeOf } from "../bindings/exports.ts";
-import type { BoundPair } from "../bindings/served/bound-pair.ts";
-import type { ShardContext } from "../shard/context.ts";
-import { notRunning } from "../shard/installation.ts";
-import { read } from "../shard/modify.ts";
-import { type Backend, Backends, type OtherServers } from "./backends.ts";
-import { chosenURL } from "./choose.ts";
-import { discoveredVerbs } from "./discovery.ts";
-import { endpointsOf, NoEndpoints } from "./endpoints.ts";
-import { withoutIdentity } from "./path.ts";
+import { Exports, placeOf } from "../bindings/exports/exports.ts";
+import type { BoundPair } from "../bindings/served/own-kind.ts";
+import type { OwnServices } from "../loopback/own-services.ts";
+import type { ShardContext } from "../state/context.ts";
+import { notRunning } from "../state/unavailable.ts";
+import { type Backend, Backends, discoveredVerbs, type OtherServers } from "./backends.ts";
+import { chosenURL, endpointsOf, NoEndpoints } from "./endpoints.ts";
 
 type Storage = NonNullable<NonNullable<APIExport["spec"]>["resources"]>[number]["storage"];
 type Virtual = NonNullable<NonNullable<Storage>["virtual"]>;
@@ -34,9 +31,10 @@ export class VirtualStorage implements AsyncDisposable {
   constructor(shard: ShardContext, { others }: VirtualStorageOptions) {
     this.#shard = shard;
     this.#exports = new Exports(shard);
-    const own = (): Set<ShardContext> => new Set([shard, ...shard.installation.shards]);
+    const listeners = (): Set<OwnServices | undefined> =>
+      new Set([shard, ...shard.registry.shards].map(({ services }) => services));
     this.#backends = new Backends({
-      own: () => [...own()].flatMap(({ services }) => services ?? []),
+      own: () => [...listeners()].flatMap((services) => services ?? []),
       others,
       onError: (error) =>
         shard.log({
@@ -110,12 +108,12 @@ export class VirtualStorage implements AsyncDisposable {
   }
 
   async #exportsOf({ identity }: BoundPair): Promise<readonly APIExport[]> {
-    await this.#shard.installation.whole();
+    await this.#shard.registry.whole();
     return this.#exports.withIdentity(identity);
   }
 
   async #boundExport({ group, resource }: GroupResource, cluster: string): Promise<APIExport> {
-    const { state, installation } = this.#shard;
+    const { state, registry } = this.#shard;
     const binding = state.apiBindings.store
       .list(cluster)
       .findLast(({ status }) =>
@@ -124,31 +122,43 @@ export class VirtualStorage implements AsyncDisposable {
     const reference = binding?.spec.reference.export;
     if (reference === undefined) throw new Error("it is not bound any more");
     const place = placeOf(reference, cluster);
-    await installation.reach(place);
+    await registry.reach(place);
     const found = this.#exports.find(reference, cluster);
     if (found !== undefined) return found;
-    if (installation.isAway(place)) throw notRunning();
+    if (registry.isAway(place)) throw notRunning();
     throw new Error(`apiexports.apis.kcp.io "${reference.name}" not found`);
   }
 
   /** The object with the endpoints, whatever its kind, in the logical cluster of the export. */
   async #referred(cluster: string, { apiGroup = "", kind, name }: Virtual["reference"]): Promise<KubeObject> {
-    const { installation } = this.#shard;
-    await installation.load(cluster);
-    const shard = installation.shardWith(cluster);
+    const { registry } = this.#shard;
+    await registry.load(cluster);
+    const shard = registry.shardWith(cluster);
     if (shard === undefined) throw notRunning();
-    const found = shard.kinds
-      .in(cluster)
-      .all.find(({ definition }) => definition.group === apiGroup && definition.kind === kind);
-    if (found === undefined || found.definition.scope !== "Cluster")
+    const found = await shard.referred(cluster, { group: apiGroup, kind, name });
+    if (found === undefined)
       throw new Error(`there is no kind ${kind} in the group "${apiGroup}" without namespaces where its APIExport is`);
-    const object = await read(found.objects, { cluster, namespace: "", name });
-    if (object === undefined) throw new Error(`${found.definition.plural}.${apiGroup} "${name}" not found`);
+    const { plural, object } = found;
+    if (object === undefined) throw new Error(`${plural}.${apiGroup} "${name}" not found`);
     return object;
   }
 
   #labels(name: string): Readonly<Record<string, string>> {
-    const root = this.#shard.installation.shard(ROOT_SHARD);
+    const root = this.#shard.registry.shard(ROOT_SHARD);
     return root?.state.shards.store.get({ cluster: ROOT_CLUSTER, namespace: "", name })?.metadata.labels ?? {};
   }
+}
+
+/**
+ * The path of a resource request without the identity of the resource, `widgets:3f2a`, by which only shards and those who are allowed
+ * everything ask. Objects may have a colon in their names.
+ */
+function withoutIdentity(
+  tail: string,
+  { plural, identity }: { readonly plural: string; readonly identity: string },
+): string {
+  if (identity === "") return tail;
+  const segments = tail.split("/");
+  const at = segments.findIndex((segment) => decodeURIComponent(segment) === `${plural}:${identity}`);
+  return at === -1 ? tail : segments.with(at, plural).join("/");
 }

@@ -14,16 +14,15 @@ import {
   WORKSPACE_TYPE_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
+import type { IsAllowed } from "../authz/access.ts";
 import { isInScope } from "../authz/effective-users.ts";
-import type { ShardContext } from "../shard/context.ts";
-import { ensure, modify, read } from "../shard/modify.ts";
-import { logicalClusterKey } from "../shard/state.ts";
-import type { IsAllowed } from "./access.ts";
+import type { ShardContext } from "../state/context.ts";
+import { ensure, modify, read } from "../state/modify.ts";
+import { logicalClusterKey } from "../state/shard-state.ts";
 import { bindOwner } from "./logical-cluster/owner-binding.ts";
-import { begun, phaseOf } from "./logical-cluster/phases.ts";
-import { ownerText, ownerUser } from "./owner.ts";
-import { initializersOf } from "./types/holders.ts";
-import { WorkspaceTypes } from "./types/workspace-types.ts";
+import { ownerText, ownerUser } from "./model/owner.ts";
+import { begun, phaseOf } from "./model/phases.ts";
+import { initializersOf, WorkspaceTypes } from "./model/workspace-types.ts";
 
 /** What home workspaces are made with, on the root shard. */
 export interface HomeOptions {
@@ -91,8 +90,8 @@ function notPermitted({ name }: User): ApiError {
   return forbiddenFor({ user: name, verb: "create", resource: WORKSPACES, name: "~", reason });
 }
 
-function contentOf(user: User, { installation }: ShardContext) {
-  const types = new WorkspaceTypes(installation);
+function contentOf(user: User, { registry }: ShardContext) {
+  const types = new WorkspaceTypes(registry);
   const aliases = types.aliases(types.get(HOME_TYPE));
   const initializers = initializersOf(aliases);
   return {

@@ -22,16 +22,18 @@ import {
   PATH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
+import type { AskedAccess } from "../../../../packages/workspace-server/src/authz/access.ts";
 import { Bindings } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
-import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/relabel.ts";
+import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/claim-labels.ts";
 import { CrdController } from "../../../../packages/workspace-server/src/crds/controller/controller.ts";
-import { admitInOrder } from "../../../../packages/workspace-server/src/shard/admission.ts";
-import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
-import { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure } from "../../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
-import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
-import type { AskedAccess } from "../../../../packages/workspace-server/src/workspaces/access.ts";
+import { admitInOrder } from "../../../../packages/workspace-server/src/state/admission.ts";
+import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
+import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
+import { ensure } from "../../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { Crd } from "../../crds/kind.ts";
 
@@ -62,7 +64,7 @@ const Namespace = defineResource({
 export interface TestShardOptions {
   readonly name?: string;
   readonly store?: Store;
-  readonly installation?: Installation;
+  readonly registry?: ShardRegistry;
   readonly mayBind?: (user: User, cluster: string, attributes: AskedAccess) => boolean;
   readonly virtualWorkspaceURLs?: boolean;
 }
@@ -70,6 +72,7 @@ export interface TestShardOptions {
 /** Everything but the server. */
 export class TestShard implements AsyncDisposable {
   readonly context: ShardContext;
+  readonly peer: ShardPeer;
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly store: Store;
@@ -80,7 +83,7 @@ export class TestShard implements AsyncDisposable {
   readonly #ownsStore: boolean;
 
   constructor(options: TestShardOptions = {}) {
-    const { name = "one", store = memoryStore(), installation = new Installation(), mayBind = () => true } = options;
+    const { name = "one", store = memoryStore(), registry = new ShardRegistry(), mayBind = () => true } = options;
     this.store = store;
     this.#ownsStore = options.store === undefined;
     this.objects = new ShardObjects(store);
@@ -91,12 +94,13 @@ export class TestShard implements AsyncDisposable {
       urls: { baseURL: url, externalURL: url, virtualWorkspaceURL: url },
       objects: this.objects,
       state: this.state,
-      installation,
+      registry,
       log: (record: LogRecord) => this.logged.push(record),
     };
     // What bindings have nothing to do with.
     this.context = { ...known, kinds: undefined, feed: undefined, minter: undefined, rootCa: () => "" } as never;
-    this.#joined = installation.join(this.context);
+    this.peer = inProcessPeer(this.context);
+    this.#joined = registry.join(this.peer);
     const kept = this.objects.of(ConfigMap) as unknown as KeptKind;
     this.bindings = new Bindings(this.context, {
       kinds: { secret: Secret, namespace: Namespace, crd: Crd },

@@ -3,14 +3,15 @@ import { createServer, staticTokens, type VirtualWorkspace } from "@virtual-work
 import { LogicalCluster, PATH_ANNOTATION, Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { shardAuthorizer } from "../../../../packages/workspace-server/src/authz/authorizer.ts";
-import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles/bootstrap-roles.ts";
-import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-server/src/kinds/rbac/kinds.ts";
-import { authorizerState } from "../../../../packages/workspace-server/src/shard/authorizer-state.ts";
-import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
-import type { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
-import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
+import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles.ts";
+import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-server/src/kinds/rbac.ts";
+import { authorizerState } from "../../../../packages/workspace-server/src/state/authorization-state.ts";
+import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
+import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
+import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import type { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { testLog } from "../../../_setup/log.ts";
 import { type Calls, callsTo } from "../../../_support/plain.ts";
 
@@ -25,12 +26,12 @@ export class BareShard implements AsyncDisposable {
   /** The logical clusters that were asked about. */
   readonly asked: string[] = [];
 
-  private constructor(name: string, installation: Installation, store: Store) {
+  private constructor(name: string, registry: ShardRegistry, store: Store) {
     const objects = this.#stack.use(new ShardObjects(store, () => undefined));
     const state = new ShardState(objects);
     const url = `https://${name}.example`;
     const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
-    const known = { name, urls, objects, state, installation, log: testLog().log };
+    const known = { name, urls, objects, state, registry, log: testLog().log };
     const authorizer = shardAuthorizer({ state: authorizerState(known, () => undefined) });
     const { enters } = authorizer;
     const counting: typeof enters = (user, cluster) => {
@@ -40,16 +41,16 @@ export class BareShard implements AsyncDisposable {
     this.context = { ...known, authorizer: Object.assign(authorizer, { enters: counting }) } as never;
   }
 
-  static async start(name: string, installation: Installation, given?: Store): Promise<BareShard> {
+  static async start(name: string, registry: ShardRegistry, given?: Store): Promise<BareShard> {
     const store = given ?? memoryStore();
-    const shard = new BareShard(name, installation, store);
+    const shard = new BareShard(name, registry, store);
     const { objects } = shard.context;
     for (const { kind, metadata, ...rest } of bootstrapRoles) {
       const collection = kind === "ClusterRole" ? objects.of(ClusterRole) : objects.of(ClusterRoleBinding);
       await ensure(collection as never, keyOf("system:admin", metadata.name), () => rest as never);
     }
     await objects.start();
-    shard.#stack.use(installation.join(shard.context));
+    shard.#stack.use(registry.join(inProcessPeer(shard.context)));
     if (given === undefined) shard.#stack.use(store);
     return shard;
   }

@@ -3,8 +3,9 @@ import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimach
 import { decodeObject } from "@virtual-workspaces/framework";
 import { Partition, PartitionSet, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
-import type { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
+import { modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
+import type { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import type {
   Content,
   ContentKind,
@@ -12,7 +13,7 @@ import type {
 import { ClusterRole, ClusterRoleBinding, Namespace, Widget } from "./kinds.ts";
 
 /** The kinds that go with their logical cluster. */
-export function contentCollections(objects: ShardObjects): PersistentCollection[] {
+export function contentCollections(objects: Pick<ShardPeer["objects"], "of">): PersistentCollection[] {
   return [
     objects.of(Namespace),
     objects.of(Widget),

@@ -2,12 +2,14 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { allow, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { LogicalCluster, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
-import type { IsAllowed } from "../../../../packages/workspace-server/src/workspaces/access.ts";
-import { admitLogicalCluster } from "../../../../packages/workspace-server/src/workspaces/admission/logical-cluster.ts";
-import { admitPathAnnotation } from "../../../../packages/workspace-server/src/workspaces/admission/path-annotation.ts";
-import { admitShard } from "../../../../packages/workspace-server/src/workspaces/admission/shard.ts";
-import { admitWorkspace } from "../../../../packages/workspace-server/src/workspaces/admission/workspace.ts";
-import { admitWorkspaceType } from "../../../../packages/workspace-server/src/workspaces/admission/workspace-type.ts";
+import type { IsAllowed } from "../../../../packages/workspace-server/src/authz/access.ts";
+import { admitLogicalCluster } from "../../../../packages/workspace-server/src/workspaces/admission/admit-logical-cluster.ts";
+import { admitWorkspace } from "../../../../packages/workspace-server/src/workspaces/admission/admit-workspace.ts";
+import { admitWorkspaceType } from "../../../../packages/workspace-server/src/workspaces/admission/admit-workspace-type.ts";
+import {
+  admitPathAnnotation,
+  admitShard,
+} from "../../../../packages/workspace-server/src/workspaces/admission/workspace-admissions.ts";
 import { type Answer, type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { Widget } from "./kinds.ts";
 import type { World } from "./world.ts";

@@ -12,15 +12,17 @@ import {
   type WorkspaceTypeSpec,
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
-import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
-import { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
-import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
-import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
-import { KindsOfClusters } from "../../../../packages/workspace-server/src/shard/stored-kinds.ts";
-import type { Tracked } from "../../../../packages/workspace-server/src/shard/tracked.ts";
+import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
+import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
+import type { Informer } from "../../../../packages/workspace-server/src/state/informers/informer.ts";
+import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
+import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
+import { KindsOfClusters } from "../../../../packages/workspace-server/src/state/stored-kinds.ts";
 import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
-import { workspaceParts } from "../../../../packages/workspace-server/src/workspaces/workspace-parts.ts";
+import { workspaceControllers } from "../../../../packages/workspace-server/src/workspaces/workspace-controllers.ts";
 import { testLog } from "../../../_setup/log.ts";
 import { contentCollections, contentOf } from "./content.ts";
 import { ClusterRoleBinding, Namespace } from "./kinds.ts";
@@ -36,12 +38,14 @@ export interface WorldOptions extends WorkspaceOptions {
 
 const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });
 
-/** What an installation is: everything is gone with it but the stores that it was given. */
+/** All shards of a test: everything is gone with it but the stores that it was given. */
 export class World implements AsyncDisposable {
-  readonly installation = new Installation();
+  readonly registry = new ShardRegistry();
+  /** By name. */
+  readonly #contexts = new Map<string, ShardContext>();
   readonly #stack = new AsyncDisposableStack();
   readonly #options: WorldOptions;
-  readonly #bindings = new Map<string, Tracked<{ subjects?: { name: string }[] }>>();
+  readonly #bindings = new Map<string, Informer<{ subjects?: { name: string }[] }>>();
   /** Nothing is waited for any more. */
   over = false;
 
@@ -50,7 +54,7 @@ export class World implements AsyncDisposable {
   }
 
   get root(): ShardContext {
-    return this.installation.shard("root") as ShardContext;
+    return this.#contexts.get("root") as ShardContext;
   }
 
   /** Starts a shard; on a store that it has left it goes on. */
@@ -60,12 +64,12 @@ export class World implements AsyncDisposable {
     const store = given ?? stack.use(memoryStore());
     const objects = stack.use(new ShardObjects(store, () => undefined));
     const state = new ShardState(objects);
-    const tracked = objects.track(ClusterRoleBinding);
+    const tracked = objects.informer(ClusterRoleBinding);
     this.#bindings.set(name, tracked as never);
-    const followed = contentCollections(objects).map(({ resource }) => objects.track(resource));
+    const followed = contentCollections(objects).map(({ resource }) => objects.informer(resource));
     const url = `https://${name}.example`;
     const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
-    const known = { name, urls, objects, state, installation: this.installation, log };
+    const known = { name, urls, objects, state, registry: this.registry, log };
     // What the life of workspaces has nothing to do with.
     const shard: ShardContext = {
       ...known,
@@ -74,8 +78,9 @@ export class World implements AsyncDisposable {
       minter: undefined,
       rootCa: () => "",
     } as never;
+    this.#contexts.set(name, shard);
     await objects.start();
-    stack.use(this.installation.join(shard));
+    stack.use(this.registry.join(inProcessPeer(shard)));
     const changes = {
       onGone: (listener: (cluster: string) => void) => {
         const gone = new DisposableStack();
@@ -84,7 +89,7 @@ export class World implements AsyncDisposable {
       },
     };
     if (working) {
-      const parts = workspaceParts(shard, {
+      const parts = workspaceControllers(shard, {
         ...options,
         content: (cluster) => contentOf(objects, cluster),
         changes,
@@ -100,7 +105,7 @@ export class World implements AsyncDisposable {
 
   /** What is there before anything else. */
   async bootstrap(): Promise<void> {
-    for (const shard of this.installation.shards) await this.addShard(shard.name);
+    for (const shard of this.registry.shards) await this.addShard(shard.name);
     await this.type("root", "root", { limitAllowedParents: { none: true } });
     await this.type("root", "universal", { initializer: true });
     const extend = { with: [{ name: "universal", path: "root" }] };
@@ -140,7 +145,7 @@ export class World implements AsyncDisposable {
   /** A workspace, made without admission. */
   async make(name: string, content: Partial<Workspace> = {}, parent = "root"): Promise<void> {
     const { metadata, spec = {} } = content;
-    const shard = this.installation.shardWith(parent) ?? this.root;
+    const shard = this.registry.shardWith(parent) ?? this.root;
     await ensure(shard.objects.of(Workspaces), key(parent, name), () => ({
       ...(metadata && { metadata }),
       spec: { type: { name: "universal", path: "root" }, ...spec },
@@ -149,12 +154,12 @@ export class World implements AsyncDisposable {
   }
 
   async delete(name: string, parent = "root"): Promise<void> {
-    const shard = this.installation.shardWith(parent) ?? this.root;
+    const shard = this.registry.shardWith(parent) ?? this.root;
     await remove(shard.objects.of(Workspaces), key(parent, name));
   }
 
   workspace(name: string, parent = "root"): Workspace | undefined {
-    const shard = this.installation.shardWith(parent) ?? this.root;
+    const shard = this.registry.shardWith(parent) ?? this.root;
     return shard.state.workspaces.store.get(key(parent, name));
   }
 
@@ -170,13 +175,13 @@ export class World implements AsyncDisposable {
 
   /** Who is the administrator of a logical cluster. */
   bound(cluster: string): string | undefined {
-    const bindings = this.#bindings.get(this.installation.shardWith(cluster)?.name ?? "");
+    const bindings = this.#bindings.get(this.registry.shardWith(cluster)?.name ?? "");
     return bindings?.store.get(key(cluster, "workspace-admin"))?.subjects?.[0]?.name;
   }
 
   /** Has another be it, or deletes the binding, and waits until it is written again. */
   async rebind(cluster: string, user: string | undefined): Promise<void> {
-    const { objects } = this.installation.shardWith(cluster) ?? this.root;
+    const { objects } = this.registry.shardWith(cluster) ?? this.root;
     const collection = objects.of(ClusterRoleBinding);
     const at = key(cluster, "workspace-admin");
     const before = await collection.get(at as never, at);
@@ -189,7 +194,7 @@ export class World implements AsyncDisposable {
 
   /** Changes a LogicalCluster, wherever it is. */
   async change(cluster: string, change: (cluster: LogicalCluster) => LogicalCluster): Promise<void> {
-    const shard = this.installation.shardWith(cluster) as ShardContext;
+    const shard = this.registry.shardWith(cluster) as ShardPeer;
     await modify(shard.objects.of(LogicalCluster), logicalClusterKey(cluster), change);
   }
 
@@ -203,7 +208,7 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** Starts an installation with what is there from the start. */
+/** Starts the shards with what is there from the start. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const world = new World(options);
   try {

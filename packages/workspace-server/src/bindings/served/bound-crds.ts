@@ -8,10 +8,10 @@ import {
   SCHEMA_NAME_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { withDefaults } from "../../crds/defaults.ts";
-import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition.ts";
-import { ensure, remove } from "../../shard/modify.ts";
-import type { Tracked } from "../../shard/tracked.ts";
+import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition/definition.ts";
+import { withDefaults } from "../../crds/definition/definition.ts";
+import type { Informer } from "../../state/informers/informer.ts";
+import { ensure, remove } from "../../state/modify.ts";
 
 /** A schema that no CustomResourceDefinition can be made of. */
 export class UnboundableSchema extends Error {
@@ -28,10 +28,10 @@ const YOUNG = 30 * 60_000;
  */
 export class BoundCrds {
   readonly #crds: PersistentCollection<CrdContent>;
-  readonly #tracked: Tracked<CrdContent>;
+  readonly #tracked: Informer<CrdContent>;
   readonly #now: () => Date;
 
-  constructor(crds: PersistentCollection<CrdContent>, tracked: Tracked<CrdContent>, now: () => Date) {
+  constructor(crds: PersistentCollection<CrdContent>, tracked: Informer<CrdContent>, now: () => Date) {
     this.#crds = crds;
     this.#tracked = tracked;
     this.#now = now;

@@ -3,14 +3,23 @@ import type { Admit, AdmitRequest, ServedResource } from "@virtual-workspaces/fr
 import { groupResourceOf } from "@virtual-workspaces/framework";
 import { type APIBinding, VALIDATE_NAME_ANNOTATION } from "@virtual-workspaces/kcp";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
-import type { CrdSpec } from "../../crds/definition.ts";
+import type { CrdSpec } from "../../crds/definition/definition.ts";
 import { KindTable } from "../../crds/served/kind-table.ts";
 import { LiveKind } from "../../crds/served/live-kind.ts";
-import { boundKeySpace } from "../../shard/key-spaces.ts";
-import type { ShardState } from "../../shard/state.ts";
+import { boundKeySpace } from "../../state/key-spaces.ts";
+import type { ShardState } from "../../state/shard-state.ts";
 import { type BoundCrds, namesOf } from "./bound-crds.ts";
-import { type BoundPair, boundPairs, pairsOf, pairText } from "./bound-pair.ts";
-import { type BoundKind, type FindOwnKind, type ServeElsewhere, servedElsewhere, servedOwn } from "./own-kind.ts";
+import {
+  type BoundKind,
+  type BoundPair,
+  boundPairs,
+  type FindOwnKind,
+  pairsOf,
+  pairText,
+  type ServeElsewhere,
+  servedElsewhere,
+  servedOwn,
+} from "./own-kind.ts";
 
 /** What serving bound resources needs. */
 export interface BoundKindsOptions extends Pick<PersistentOptions, "history" | "linger" | "now" | "onError"> {

@@ -1,15 +1,15 @@
 import { ApiError, type GroupResource, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Admit, CacheLease, ServedResource } from "@virtual-workspaces/framework";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
-import { admitCrd } from "../admit.ts";
-import type { CrdSpec } from "../definition.ts";
-import { settledStatus, type TakenNames } from "../naming.ts";
+import { Workers } from "../../controllers/workers.ts";
+import { admitCrd } from "../admission/admit.ts";
+import type { CrdSpec } from "../definition/definition.ts";
+import { settledStatus, type TakenNames } from "../definition/naming.ts";
+import { type CrdCollection, CrdStorage } from "../definition/storage.ts";
+import { type CrdEntry, resourceNamed } from "../served/entry.ts";
 import { ServedKinds } from "../served/served-kinds.ts";
-import { type CrdCollection, CrdStorage } from "../storage.ts";
 import { Cleanup } from "./cleanup.ts";
-import { type CrdEntry, resourceNamed } from "./entry.ts";
 import { CrdIndex } from "./index-of-crds.ts";
-import { Workers } from "./workers.ts";
 import { writeStatus } from "./writes.ts";
 
 /** What a {@link CrdController} is made with. */

@@ -1,6 +1,6 @@
 import { compareResourceVersions, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded, ReadableCache } from "@virtual-workspaces/framework";
-import { CrdEntry } from "./entry.ts";
+import { CrdEntry } from "../served/entry.ts";
 
 /** Told of what happens to CustomResourceDefinitions. */
 export interface CrdListener {

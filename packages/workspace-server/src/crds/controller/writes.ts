@@ -1,7 +1,7 @@
 import { equalJson, everyField, everyLabel, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded, Scope } from "@virtual-workspaces/framework";
-import { CLEANUP_FINALIZER, type CrdStatus, type CustomResourceDefinition } from "../definition.ts";
-import type { CrdCollection } from "../storage.ts";
+import { CLEANUP_FINALIZER, type CrdStatus, type CustomResourceDefinition } from "../definition/definition.ts";
+import type { CrdCollection } from "../definition/storage.ts";
 
 const CONTROLLER = { name: "system:crd-controller", uid: "", groups: [], extra: {} };
 

@@ -8,7 +8,7 @@ import {
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import { Resource, type ResourceOptions } from "@virtual-workspaces/framework";
-import type { CrdColumn, CrdNames, CrdSpec, CrdVersion } from "../definition.ts";
+import type { CrdColumn, CrdNames, CrdSpec, CrdVersion } from "../definition/definition.ts";
 
 /** A kind as a CustomResourceDefinition, or an APIResourceSchema, describes it. */
 export interface KindSource extends Pick<CrdSpec, "group" | "scope" | "versions"> {

@@ -1,8 +1,8 @@
 import type { ServedResource } from "@virtual-workspaces/framework";
-import { definedKeySpace } from "../../shard/key-spaces.ts";
-import { hasCondition } from "../conditions.ts";
-import { type CrdEntry, isServed } from "../controller/entry.ts";
-import type { CustomResourceDefinition } from "../definition.ts";
+import { definedKeySpace } from "../../state/key-spaces.ts";
+import type { CustomResourceDefinition } from "../definition/definition.ts";
+import { hasCondition } from "../definition/definition.ts";
+import { type CrdEntry, isServed } from "./entry.ts";
 import { type CompiledKind, KindTable } from "./kind-table.ts";
 import { LiveKind, type LiveKindOptions } from "./live-kind.ts";
 

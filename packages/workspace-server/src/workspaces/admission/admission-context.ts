@@ -7,13 +7,14 @@ import {
   MASTERS_GROUP,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext } from "../../shard/context.ts";
-import type { IsAllowed } from "../access.ts";
-import { split } from "../types/keys.ts";
+import type { IsAllowed } from "../../authz/access.ts";
+import type { ShardContext } from "../../state/context.ts";
+import type { ShardState } from "../../state/shard-state.ts";
+import { split } from "../model/workspace-types.ts";
 
 /** What the rules about writes know. */
 export interface AdmissionContext {
-  readonly shard: Pick<ShardContext, "state" | "installation" | "kinds">;
+  readonly shard: Pick<ShardContext, "state" | "registry" | "kinds">;
   /** Asked about types that are used, exports that are bound and objects that workspaces are mounted by. */
   readonly isAllowed: IsAllowed;
 }
@@ -47,4 +48,21 @@ export function typeNameOf(cluster: LogicalCluster, request: AdmitRequest): stri
   if (type === undefined) throw refused(request, `${subject} must be set`);
   if (split(type).parent === "") throw refused(request, `${subject} must be in the form of cluster:name`);
   return type;
+}
+
+/** Refuses while it is not known yet what there is. */
+type CheckReady = (request: AdmitRequest) => void;
+
+/** Of a shard's workspaces and types. */
+export function readiness({ logicalClusters, workspaceTypes }: ShardState): CheckReady {
+  let isReady = false;
+  const synced = Promise.all([logicalClusters.synced, workspaceTypes.synced]);
+  const ready = (): void => {
+    isReady = true;
+  };
+  // A shard that does not start is told of by whoever started it.
+  synced.then(ready, () => undefined);
+  return (request) => {
+    if (!isReady) throw refused(request, "not yet ready to handle request");
+  };
 }

@@ -1,10 +1,10 @@
 import { LOGICAL_CLUSTER_DELETION_FINALIZER, LogicalCluster, markFalse } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { modify } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { part } from "../parts.ts";
+import { startController } from "../../controllers/shard-controllers.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
+import { modify } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
 import type { ContentChanges, ContentOf } from "./content.ts";
-import { deleteContent, type Leftover } from "./delete-content.ts";
+import { deleteContent, type Leftover } from "./content.ts";
 
 /** How content is deleted. */
 export interface DeletionOptions {
@@ -25,10 +25,10 @@ const LATEST = 300_000;
  * Empties LogicalClusters that are being deleted, and lets them go (kcp's controller `kcp-logicalcluster-deletion`). Unlike kcp it
  * waits for terminators: they are there to see to the content before it goes.
  */
-export function deletionController(shard: ShardContext, options: DeletionOptions): ShardPart {
+export function deletionController(shard: ShardContext, options: DeletionOptions): ShardController {
   const { content, changes, now = () => new Date() } = options;
   const collection = shard.objects.of(LogicalCluster);
-  const controlled = part<LogicalCluster>(shard, {
+  const controlled = startController<LogicalCluster>(shard, {
     name: "kcp-logicalcluster-deletion",
     workers: WORKERS,
     sources: [{ informer: shard.state.logicalClusters }],

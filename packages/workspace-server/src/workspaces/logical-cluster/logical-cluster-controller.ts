@@ -1,11 +1,27 @@
-import { clusterOf, LOGICAL_CLUSTER_SHARD_ANNOTATION, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { modify, remove } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { commit, part } from "../parts.ts";
-import { chosenCluster, madeFor } from "./made-for.ts";
-import { isNew } from "./phases.ts";
-import { advanced, labelled } from "./steps.ts";
+import { isDeepStrictEqual } from "node:util";
+import {
+  clusterOf,
+  clusterURL,
+  INITIALIZER_LABEL_PREFIX,
+  initializerLabel,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  LogicalCluster,
+  type LogicalClusterStatus,
+  markFalse,
+  markTrue,
+  PHASE_LABEL,
+  TERMINATOR_LABEL_PREFIX,
+  TERMINATORS_FINALIZER,
+  terminatorLabel,
+  Workspace,
+} from "@virtual-workspaces/kcp";
+import { commit, startController } from "../../controllers/shard-controllers.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
+import { modify, remove } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { isInactive } from "../../state/unavailable.ts";
+import { withOwnersName } from "../model/owner.ts";
+import { begun, chosenCluster, isNew, madeFor, phaseOf } from "../model/phases.ts";
 
 /** How many are worked on at a time. */
 const WORKERS = 8;
@@ -16,9 +32,9 @@ const WORKERS = 8;
  *
  * @param now the time of conditions
  */
-export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardPart {
+export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardController {
   const collection = shard.objects.of(LogicalCluster);
-  const controlled = part<LogicalCluster>(shard, {
+  const controlled = startController<LogicalCluster>(shard, {
     name: "kcp-logicalcluster",
     workers: WORKERS,
     sources: [{ informer: shard.state.logicalClusters }],
@@ -28,7 +44,7 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
       if (await commit(collection, key, { before, next: labelled(before) })) return;
       if (await moveHere(shard, before)) return;
       if (isNew(before)) {
-        const workspace = await madeFor(before, shard.installation);
+        const workspace = await madeFor(before, shard.registry);
         if (workspace === "gone") await remove(collection, key, before.metadata.uid);
         if (workspace !== "there") return;
       }
@@ -47,11 +63,11 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
 }
 
 /** Tells of logical clusters that were only made: when the workspaces they are for are gone, and when a shard comes that may have these. */
-function whenOwnersGo({ state: { logicalClusters }, installation }: ShardContext, tell: (cluster: string) => void) {
+function whenOwnersGo({ state: { logicalClusters }, registry }: ShardContext, tell: (cluster: string) => void) {
   const look = (object: LogicalCluster | undefined): void => {
     if (object !== undefined && isNew(object)) tell(clusterOf(object));
   };
-  return installation.eachShard(({ state: { workspaces } }) => {
+  return registry.eachShard(({ state: { workspaces } }) => {
     for (const each of logicalClusters.store.list()) look(each);
     return workspaces.on({
       deleted: (workspace) => {
@@ -63,7 +79,7 @@ function whenOwnersGo({ state: { logicalClusters }, installation }: ShardContext
 }
 
 /** Says on which shard it is, to its owner first: what has said it itself is not looked at again. @returns whether it did */
-async function moveHere({ name, objects, installation }: ShardContext, cluster: LogicalCluster): Promise<boolean> {
+async function moveHere({ name, objects, registry }: ShardContext, cluster: LogicalCluster): Promise<boolean> {
   const { metadata, spec } = cluster;
   const told = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   if (told === name) return false;
@@ -75,7 +91,7 @@ async function moveHere({ name, objects, installation }: ShardContext, cluster: 
     },
   });
   const { owner } = spec;
-  const there = owner?.resource === Workspace.plural ? installation.shardWith(owner.cluster) : undefined;
+  const there = owner?.resource === Workspace.plural ? registry.shardWith(owner.cluster) : undefined;
   if (owner !== undefined && there !== undefined) {
     const key = { cluster: owner.cluster, namespace: "", name: owner.name };
     await modify(there.objects.of(Workspace), key, (workspace) =>
@@ -87,4 +103,67 @@ async function moveHere({ name, objects, installation }: ShardContext, cluster: 
     next: said(cluster),
   });
   return true;
+}
+
+/** What a logical cluster is to say of itself. */
+interface LogicalClusterFacts {
+  /** Its name. */
+  readonly cluster: string;
+  /** Where users reach its shard. */
+  readonly externalURL: string;
+  readonly now: Date;
+}
+
+/** The same with the labels and finalizers that its status makes: views and the deletion find it by them. */
+function labelled(cluster: LogicalCluster): LogicalCluster {
+  const { metadata, status = {} } = cluster;
+  const isOurs = (key: string): boolean =>
+    key.startsWith(INITIALIZER_LABEL_PREFIX) || key.startsWith(TERMINATOR_LABEL_PREFIX);
+  const others = Object.entries(metadata.labels ?? {}).filter(([key]) => !isOurs(key));
+  const holders = [
+    ...(status.initializers ?? []).map(initializerLabel),
+    ...(status.terminators ?? []).map(terminatorLabel),
+  ].map(({ key, value }) => [key, value] as const);
+  const labels = { ...Object.fromEntries([...others, ...holders]), [PHASE_LABEL]: phaseOf(cluster) };
+  const before = metadata.finalizers ?? [];
+  const finalizers = finalizersOf(cluster, before);
+  const annotations = phaseOf(cluster) === "Ready" ? withOwnersName(metadata.annotations) : metadata.annotations;
+  const next = { ...metadata, labels, finalizers, ...(annotations !== undefined && { annotations }) };
+  return isDeepStrictEqual(next, { ...metadata, finalizers: before }) ? cluster : { ...cluster, metadata: next };
+}
+
+function finalizersOf({ metadata, status }: LogicalCluster, before: readonly string[]): string[] {
+  const others = before.filter((each) => each !== TERMINATORS_FINALIZER);
+  if ((status?.terminators ?? []).length === 0) return others;
+  const has = others.length < before.length;
+  // What is being deleted takes no new ones.
+  return has || metadata.deletionTimestamp !== undefined ? [...before] : [...before, TERMINATORS_FINALIZER];
+}
+
+/** The same in the phase that follows from what it says, and with where it is reached. */
+function advanced(cluster: LogicalCluster, facts: LogicalClusterFacts): LogicalCluster {
+  const next = begun(cluster);
+  const status = { ...next.status, ...statusOf(next, facts), URL: clusterURL(facts.externalURL, facts.cluster) };
+  return { ...next, status };
+}
+
+function statusOf(cluster: LogicalCluster, { now }: LogicalClusterFacts): LogicalClusterStatus {
+  const { status = {}, metadata } = cluster;
+  const { conditions, initializers = [], terminators = [] } = status;
+  if (metadata.deletionTimestamp !== undefined) return { phase: terminators.length > 0 ? "Terminating" : "Deleting" };
+  switch (phaseOf(cluster)) {
+    case "Initializing": {
+      if (initializers.length === 0)
+        return { phase: "Ready", conditions: markTrue(conditions, "WorkspaceInitialized", now) };
+      const message = `Initializers still exist: [${initializers.join(" ")}]`;
+      const of = { type: "WorkspaceInitialized", reason: "InitializerExists", severity: "Info", message } as const;
+      return { conditions: markFalse(conditions, of, now) };
+    }
+    case "Ready":
+      return isInactive(cluster) ? { phase: "Inactive" } : {};
+    case "Inactive":
+      return isInactive(cluster) ? {} : { phase: "Ready" };
+    default:
+      return {};
+  }
 }

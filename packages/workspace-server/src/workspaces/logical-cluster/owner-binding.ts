@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { related, type Source } from "@virtual-workspaces/client";
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
 import { type LogicalCluster, OWNER_ANNOTATION } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { ensure, modify } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { parseOwner } from "../owner.ts";
-import { part } from "../parts.ts";
+import { startController } from "../../controllers/shard-controllers.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
+import { ensure, modify } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { OWNER_BINDING, parseOwner } from "../model/owner.ts";
 
 /** What of a ClusterRoleBinding is written here. */
 interface RoleBindingContent {
@@ -20,16 +20,14 @@ export interface RoleBindings {
   readonly tracked: Source;
 }
 
-/** The ClusterRoleBinding by which whoever made a logical cluster is its administrator. */
-export const OWNER_BINDING = "workspace-admin";
 const RBAC = "rbac.authorization.k8s.io";
 
 /**
  * Sees to it that whoever made a logical cluster is its administrator (kcp's controller `kcp-tenancy-logicalcluster`): the binding
  * comes back when it is deleted, and is put right when it is changed.
  */
-export function ownerBindingController(shard: ShardContext, { definition, tracked }: RoleBindings): ShardPart {
-  return part<LogicalCluster>(shard, {
+export function ownerBindingController(shard: ShardContext, { definition, tracked }: RoleBindings): ShardController {
+  return startController<LogicalCluster>(shard, {
     name: "kcp-tenancy-logicalcluster",
     workers: 4,
     sources: [

@@ -1,11 +1,11 @@
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
 import { LogicalCluster } from "@virtual-workspaces/kcp";
-import { newNamespace } from "../../namespaces/new-namespace.ts";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { ensure, modify } from "../../shard/modify.ts";
-import { part } from "../parts.ts";
-import { UNIVERSAL_INITIALIZER } from "../types/holders.ts";
-import { phaseOf } from "./phases.ts";
+import { startController } from "../../controllers/shard-controllers.ts";
+import { newNamespace } from "../../kinds/namespace.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
+import { ensure, modify } from "../../state/modify.ts";
+import { phaseOf } from "../model/phases.ts";
+import { UNIVERSAL_INITIALIZER } from "../model/workspace-types.ts";
 
 /** What of a Namespace is written here. */
 interface NamespaceContent {
@@ -18,10 +18,10 @@ const NAMESPACES = ["default", "kube-system"] as const;
 const CREATED_ONLY = { "bootstrap.kcp.io/create-only": "true" };
 
 /** Sets up what every workspace has: its first namespaces (kcp's controller of `root:universal`). */
-export function universalInitializer(shard: ShardContext, namespaces: ResourceDefinition): ShardPart {
+export function universalInitializer(shard: ShardContext, namespaces: ResourceDefinition): ShardController {
   const collection = shard.objects.of(LogicalCluster);
   const made = shard.objects.of(namespaces as TypedDefinition<NamespaceContent>);
-  return part<LogicalCluster>(shard, {
+  return startController<LogicalCluster>(shard, {
     name: "kcp-workspacetypes-bootstrap-universal",
     workers: 4,
     sources: [{ informer: shard.state.logicalClusters }],

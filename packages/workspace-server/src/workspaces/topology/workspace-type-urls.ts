@@ -10,20 +10,20 @@ import {
   WorkspaceType,
   type WorkspaceTypeStatus,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { AcrossShards, heeding } from "../across-shards.ts";
-import { commit, part } from "../parts.ts";
-import { allShards } from "../workspace/shards.ts";
+import { commit, startController } from "../../controllers/shard-controllers.ts";
+import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
+import { allShards } from "../model/shards.ts";
 
 const CONDITION = "VirtualWorkspaceURLsReady";
 
 /** Tells WorkspaceTypes where those who set up and clean up find their workspaces, on each shard (kcp's controller `kcp-workspacetype`). */
-export function workspaceTypeController(shard: ShardContext, now: () => Date = () => new Date()): ShardPart {
-  const { state, objects, installation } = shard;
-  const shards = new AcrossShards<Shard>(installation, (each) => each.state.shards);
-  const moved = heeding(shards, (is, was) => baseOf(is) !== baseOf(was));
+export function workspaceTypeController(shard: ShardContext, now: () => Date = () => new Date()): ShardController {
+  const { state, objects, registry } = shard;
+  const shards = new AllShardsSource<Shard>(registry, (each) => each.state.shards);
+  const moved = filterUpdates(shards, (is, was) => baseOf(is) !== baseOf(was));
   const types = state.workspaceTypes;
-  return part<WorkspaceType>(shard, {
+  return startController<WorkspaceType>(shard, {
     name: "kcp-workspacetype",
     sources: [
       { informer: types },
@@ -36,7 +36,7 @@ export function workspaceTypeController(shard: ShardContext, now: () => Date = (
     reconcile: async (key, { object: before }) => {
       if (before === undefined) return;
       const { virtualWorkspaces: _, ...others } = before.status ?? {};
-      const urls = urlsOf(before, allShards(installation));
+      const urls = urlsOf(before, allShards(registry));
       const conditions = setSummary(markTrue(others.conditions, CONDITION, now()), { now: now() });
       const status = { ...others, conditions, ...(urls.length > 0 && { virtualWorkspaces: urls }) };
       await commit(objects.of(WorkspaceType), key, { before, next: { ...before, status } });

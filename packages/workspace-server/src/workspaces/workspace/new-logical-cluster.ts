@@ -12,19 +12,18 @@ import {
   WORKSPACE_TYPE_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext } from "../../shard/context.ts";
-import { type Draft, ensure, modify } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { madeFor } from "../logical-cluster/made-for.ts";
-import { begun } from "../logical-cluster/phases.ts";
-import { parseOwner } from "../owner.ts";
-import { initializersOf, terminatorsOf } from "../types/holders.ts";
-import { joined } from "../types/keys.ts";
-import { WorkspaceTypes } from "../types/workspace-types.ts";
+import { type Draft, ensure, modify } from "../../state/modify.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
+import type { ShardRegistry } from "../../state/shard-registry.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { parseOwner } from "../model/owner.ts";
+import { begun, madeFor } from "../model/phases.ts";
+import { initializersOf, joined, terminatorsOf, WorkspaceTypes } from "../model/workspace-types.ts";
 
 /** Where the logical cluster of a workspace is made. */
-export interface NewPlace {
-  readonly shard: ShardContext;
+export interface NewLogicalCluster {
+  readonly shard: ShardPeer;
+  readonly registry: ShardRegistry;
   readonly cluster: string;
   /** The canonical path, for good. */
   readonly path: string;
@@ -36,13 +35,13 @@ export interface NewPlace {
  * @returns false when the name is taken by the logical cluster of another
  * @throws TypeProblem when the type is gone
  */
-export async function makeLogicalCluster(workspace: Workspace, place: NewPlace): Promise<boolean> {
-  const { shard, cluster } = place;
+export async function makeLogicalCluster(workspace: Workspace, place: NewLogicalCluster): Promise<boolean> {
+  const { shard, registry, cluster } = place;
   const collection = shard.objects.of(LogicalCluster);
   const key = logicalClusterKey(cluster);
   const { object } = await ensure(collection, key, () => contentOf(workspace, place));
   if (!isOwnedBy(object, workspace)) return false;
-  if ((await madeFor(object, shard.installation)) === "there") await modify(collection, key, begun);
+  if ((await madeFor(object, registry)) === "there") await modify(collection, key, begun);
   return true;
 }
 
@@ -56,10 +55,13 @@ function ownerOf(workspace: Workspace): LogicalClusterOwner {
   return { apiVersion: apiVersionOf(Workspace), resource: Workspace.plural, name, cluster: clusterOf(workspace), uid };
 }
 
-function contentOf(workspace: Workspace, { shard, path }: NewPlace): Draft<Pick<LogicalCluster, "spec" | "status">> {
+function contentOf(
+  workspace: Workspace,
+  { shard, registry, path }: NewLogicalCluster,
+): Draft<Pick<LogicalCluster, "spec" | "status">> {
   const { annotations = {} } = workspace.metadata;
   const { type = { name: "" } } = workspace.spec;
-  const types = new WorkspaceTypes(shard.installation);
+  const types = new WorkspaceTypes(registry);
   const name = joined(type.path ?? "", type.name);
   const aliases = types.aliases(types.get(name));
   const initializers = initializersOf(aliases);

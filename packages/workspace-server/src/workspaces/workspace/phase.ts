@@ -3,19 +3,19 @@ import {
   isConditionTrue,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
+  type LogicalClusterPhase,
   markFalse,
   markTrue,
   setCondition,
   type Workspace,
   type WorkspaceStatus,
 } from "@virtual-workspaces/kcp";
-import { read } from "../../shard/modify.ts";
-import { logicalClusterKey } from "../../shard/state.ts";
-import { phaseOf } from "../logical-cluster/phases.ts";
-import { CONTENT_DELETED, shardWith } from "./deletion.ts";
-import { settledPhase } from "./settled-phase.ts";
-import { shardOf } from "./shards.ts";
+import { read } from "../../state/modify.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { phaseOf } from "../model/phases.ts";
+import { shardOf } from "../model/shards.ts";
 import { type AfterStep, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
+import { CONTENT_DELETED, shardWith } from "./workspace-deletion.ts";
 
 /** The condition that says whether a workspace is set up. */
 const INITIALIZED = "WorkspaceInitialized";
@@ -67,10 +67,10 @@ async function initialize(workspace: Workspace, tools: WorkspaceTools): Promise<
 function disappeared(workspace: Workspace, { shard, now }: WorkspaceTools): AfterStep {
   const { metadata, spec, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
-  const place = name === undefined ? undefined : shardOf(shard.installation, name);
+  const place = name === undefined ? undefined : shardOf(shard.registry, name);
   // A shard that is known and does not run may have it: it is told of when it joins.
   const isKnown = place !== undefined && place.metadata.deletionTimestamp === undefined;
-  if (isKnown && name !== undefined && shard.installation.shard(name) === undefined) return GO_ON;
+  if (isKnown && name !== undefined && shard.registry.shard(name) === undefined) return GO_ON;
   const left = Date.parse(metadata.creationTimestamp ?? "") + APPEARS_WITHIN - now().getTime();
   if (isKnown && left > 0) return { requeueAfter: left };
   const message = `LogicalCluster ${spec.cluster ?? ""} not found`;
@@ -100,4 +100,18 @@ function withHolders(
 ): WorkspaceStatus {
   const { [field]: _, ...others } = status;
   return holders.length === 0 ? others : { ...others, [field]: [...holders] };
+}
+
+/**
+ * The phase that the conditions of a workspace make of it, if another: Unavailable while one that is about workspaces does not
+ * hold, and back when they do. Unlike in kcp, one that was never set up goes back to where that is waited for.
+ */
+function settledPhase({ spec, status = {} }: Workspace): LogicalClusterPhase | undefined {
+  const { phase = "Scheduling", conditions = [] } = status;
+  if (phase === "Terminating" || phase === "Deleting") return undefined;
+  const wrong = conditions.filter(({ type, status: is }) => is === "False" && type.startsWith("Workspace"));
+  if (phase !== "Unavailable") return wrong.length > 0 ? "Unavailable" : undefined;
+  if (wrong.some(({ type }) => type !== "WorkspaceInitialized")) return undefined;
+  if (spec.mount !== undefined || isConditionTrue(conditions, "WorkspaceInitialized")) return "Ready";
+  return spec.URL && spec.cluster ? "Initializing" : "Scheduling";
 }

@@ -12,9 +12,9 @@ import {
   WORKSPACE_SHARD_HASH_ANNOTATION,
   type Workspace,
 } from "@virtual-workspaces/kcp";
-import { joined, pathOf } from "../types/keys.ts";
+import { areShardsKnown, chooseShard, shardOf } from "../model/shards.ts";
+import { joined, pathOf } from "../model/workspace-types.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
-import { areShardsKnown, chooseShard, shardOf } from "./shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether a workspace has a place. */
@@ -26,7 +26,7 @@ export const schedulingStep: Step = async (workspace, tools) => {
   if (spec.mount !== undefined || metadata.deletionTimestamp !== undefined) return GO_ON;
   const isChosen = Boolean(metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION]);
   // They are told of when they are.
-  if (isChosen && !(await areShardsKnown(tools.shard.installation))) return STOP;
+  if (isChosen && !(await areShardsKnown(tools.shard.registry))) return STOP;
   if (spec.URL && spec.cluster) return keepPlace(workspace, tools);
   const parent = tools.shard.state.logicalCluster(clusterOf(workspace));
   if (parent === undefined) return STOP;
@@ -36,12 +36,12 @@ export const schedulingStep: Step = async (workspace, tools) => {
   return occupy(workspace, tools, joined(pathOf(parent), metadata.name ?? ""));
 };
 
-/** Written before anything is made: whoever comes after a crash finds it again. */
+/** Writable before anything is made: whoever comes after a crash finds it again. */
 function place(workspace: Workspace, { shard, pick, newName, now }: WorkspaceTools): AfterStep {
   const { metadata } = workspace;
   const annotations = { ...metadata.annotations };
   if (!annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION]) {
-    const choice = chooseShard(workspace, shard.installation, pick);
+    const choice = chooseShard(workspace, shard.registry, pick);
     if ("reason" in choice) return unschedulable(workspace, choice.reason, now());
     const { name = "", labels } = choice.shard.metadata;
     annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] = name;
@@ -60,14 +60,14 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
   const { annotations = {} } = workspace.metadata;
   const name = annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] ?? "";
   const cluster = annotations[WORKSPACE_CLUSTER_ANNOTATION] ?? "";
-  const chosen = shardOf(shard.installation, name);
+  const chosen = shardOf(shard.registry, name);
   if (chosen === undefined) return unschedulable(workspace, vanished(name), now());
-  const there = shard.installation.shard(name);
+  const there = shard.registry.shard(name);
   // It is known but does not run here: it is told of when it joins.
   if (there === undefined) return STOP;
   const url = urlOf(chosen, path);
   if (url === undefined) return unreachable(workspace, chosen, now());
-  if (!(await makeLogicalCluster(workspace, { shard: there, cluster, path }))) {
+  if (!(await makeLogicalCluster(workspace, { shard: there, registry: shard.registry, cluster, path }))) {
     const { [WORKSPACE_CLUSTER_ANNOTATION]: _, ...others } = annotations;
     workspace.metadata.annotations = others;
     return STOP;
@@ -82,7 +82,7 @@ function keepPlace(workspace: Workspace, { shard, now }: WorkspaceTools): AfterS
   const { metadata, spec, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   if (!name || !metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION]) return GO_ON;
-  const chosen = shardOf(shard.installation, name);
+  const chosen = shardOf(shard.registry, name);
   if (chosen === undefined) return unschedulable(workspace, vanished(name), now());
   const parent = shard.state.logicalCluster(clusterOf(workspace));
   if (parent === undefined) return STOP;

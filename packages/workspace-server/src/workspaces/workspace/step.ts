@@ -1,5 +1,5 @@
 import type { Workspace } from "@virtual-workspaces/kcp";
-import type { ShardContext } from "../../shard/context.ts";
+import type { ShardContext } from "../../state/context.ts";
 
 /** What the steps of a workspace are made with. */
 export interface WorkspaceTools {

@@ -2,22 +2,62 @@ import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { related } from "@virtual-workspaces/client";
 import {
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
   type LogicalCluster,
+  MOUNT_READY_CONDITION,
+  markFalse,
   newClusterName,
+  PHASE_LABEL,
   type Shard,
+  shardHash,
   UNSCHEDULABLE_ANNOTATION,
   WORKSPACE_CLUSTER_ANNOTATION,
+  WORKSPACE_SHARD_HASH_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { AcrossShards, heeding } from "../across-shards.ts";
-import { commit, part } from "../parts.ts";
-import { deletionStep } from "./deletion.ts";
-import { metadataStep } from "./metadata.ts";
-import { mountStep } from "./mount.ts";
+import { commit, startController } from "../../controllers/shard-controllers.ts";
+import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
+import { withOwnersName } from "../model/owner.ts";
+import { allShards } from "../model/shards.ts";
 import { phaseStep } from "./phase.ts";
 import { schedulingStep } from "./scheduling.ts";
-import type { Step, WorkspaceTools } from "./step.ts";
+import { GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
+import { deletionStep } from "./workspace-deletion.ts";
+
+/**
+ * Says of a mounted workspace that it leads nowhere where the server does without mounts: else it would look as it did when somebody
+ * kept it right. Where there are mounts a controller of their own says how it is, and this one makes the phase of that.
+ */
+const mountStep: Step = (workspace, { shard, now }) => {
+  const { metadata, spec, status = {} } = workspace;
+  if (spec.mount === undefined || shard.mounts !== false || metadata.deletionTimestamp !== undefined) return GO_ON;
+  const message = "mounted workspaces are turned off: start the server with the feature gate WorkspaceMounts";
+  const condition = { type: MOUNT_READY_CONDITION, reason: "FeatureGateDisabled", severity: "Error", message } as const;
+  workspace.status = { ...status, conditions: markFalse(status.conditions, condition, now()) };
+  return GO_ON;
+};
+
+/** Labels and annotations that say what the status says, a write later; the owner's groups go when they have served. */
+const metadataStep: Step = (workspace, { shard }) => {
+  const { metadata, spec, status } = workspace;
+  if (spec.mount !== undefined) return GO_ON;
+  const phase = status?.phase ?? "Scheduling";
+  const labels = { ...metadata.labels, [PHASE_LABEL]: phase };
+  const annotations = { ...metadata.annotations };
+  const name = annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+  const hash = annotations[WORKSPACE_SHARD_HASH_ANNOTATION];
+  if (name) annotations[WORKSPACE_SHARD_HASH_ANNOTATION] = shardHash(name);
+  else if (hash !== undefined) {
+    const found = allShards(shard.registry).find((each) => shardHash(each.metadata.name ?? "") === hash);
+    if (found?.metadata.name !== undefined) annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] = found.metadata.name;
+  }
+  const next = phase === "Ready" ? (withOwnersName(annotations) ?? {}) : annotations;
+  if (isDeepStrictEqual(labels, metadata.labels) && isDeepStrictEqual(next, metadata.annotations ?? {})) return GO_ON;
+  metadata.labels = labels;
+  metadata.annotations = next;
+  return STOP;
+};
 
 /** What a test may want to be otherwise. */
 export type WorkspaceOptions = Partial<Omit<WorkspaceTools, "shard">>;
@@ -28,7 +68,7 @@ const STEPS: readonly Step[] = [metadataStep, deletionStep, schedulingStep, moun
 const WORKERS = 8;
 
 /** Schedules the Workspaces of a shard, tells how they are, and deletes what is behind them (kcp's controller `kcp-workspace`). */
-export function workspaceController(shard: ShardContext, options: WorkspaceOptions = {}): ShardPart {
+export function workspaceController(shard: ShardContext, options: WorkspaceOptions = {}): ShardController {
   const tools: WorkspaceTools = {
     shard,
     now: () => new Date(),
@@ -37,7 +77,7 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
     ...options,
   };
   const collection = shard.objects.of(Workspace);
-  const controlled = part<Workspace>(shard, {
+  const controlled = startController<Workspace>(shard, {
     name: "kcp-workspace",
     workers: WORKERS,
     sources: [{ informer: shard.state.workspaces }, ...relatedTo(shard)],
@@ -60,7 +100,7 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
     for (const key of isOver ? [] : waitingFor(shard, name)) controlled.add(key);
   };
   // What waits for a shard that is known but does not run is looked at when it comes, and what is on one when it goes.
-  const joining = shard.installation.eachShard(({ name }) => {
+  const joining = shard.registry.eachShard(({ name }) => {
     look(name);
     return { [Symbol.dispose]: () => look(name) };
   });
@@ -81,12 +121,12 @@ function waitingFor({ state }: ShardContext, name: string): readonly ObjectKey[]
 
 function relatedTo(shard: ShardContext) {
   const { store } = shard.state.workspaces;
-  const { installation } = shard;
-  const clusters = new AcrossShards<LogicalCluster>(installation, ({ state }) => state.logicalClusters);
-  const shards = new AcrossShards<Shard>(installation, ({ state }) => state.shards);
+  const { registry } = shard;
+  const clusters = new AllShardsSource<LogicalCluster>(registry, ({ state }) => state.logicalClusters);
+  const shards = new AllShardsSource<Shard>(registry, ({ state }) => state.shards);
   // Those that are on it are only looked at when they would say something else.
-  const moved = heeding(shards, (now, before) => now.spec?.externalURL !== before.spec?.externalURL);
-  const opened = heeding(shards, (now, before) => !isDeepStrictEqual(placing(now), placing(before)));
+  const moved = filterUpdates(shards, (now, before) => now.spec?.externalURL !== before.spec?.externalURL);
+  const opened = filterUpdates(shards, (now, before) => !isDeepStrictEqual(placing(now), placing(before)));
   return [
     related(clusters, ({ spec: { owner } }): readonly ObjectKey[] => {
       if (owner === undefined || owner.resource !== Workspace.plural) return [];
@@ -95,7 +135,7 @@ function relatedTo(shard: ShardContext) {
     }),
     // Workspaces may come before what they are in.
     related(
-      heeding(shard.state.logicalClusters, () => false),
+      filterUpdates(shard.state.logicalClusters, () => false),
       (_, { cluster }) => store.keysBy("unplaced", cluster),
     ),
     related(opened, () => store.keysBy("unschedulable", "")),

@@ -1,6 +1,0 @@
-import type { AskedAccess } from "../../workspaces/access.ts";
-
-/** The question whether somebody may bind an export, which is asked in the export's logical cluster. */
-export function bindAttributes(name: string): AskedAccess {
-  return { verb: "bind", group: "apis.kcp.io", version: "v1alpha1", resource: "apiexports", name };
-}

@@ -1,0 +1,213 @@
+import { type GroupResource, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  type APIBinding,
+  type APIExport,
+  type APIResourceSchema,
+  clusterOf,
+  LogicalCluster,
+  RESOURCE_BINDINGS_ANNOTATION,
+} from "@virtual-workspaces/kcp";
+import type { CrdContent, CrdNames, CustomResourceDefinition } from "../../crds/definition/definition.ts";
+import type { Informer } from "../../state/informers/informer.ts";
+import { modify } from "../../state/modify.ts";
+import type { ShardObjects } from "../../state/objects.ts";
+import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
+import { type Exports, exportText } from "../exports/exports.ts";
+import { type BoundCrds, namesOf, UnboundableSchema } from "../served/bound-crds.ts";
+import { EXPORT_VALID, INITIAL_BINDING, type StatusDraft, UP_TO_DATE } from "./draft.ts";
+import { cleanedLocks, formatConflicts, formatLocks, holdersIn, type Lock, lockKey, takeLocks } from "./locks.ts";
+
+/** What binding asks, and writes. */
+export interface BinderOptions {
+  readonly objects: ShardObjects;
+  readonly state: ShardState;
+  readonly exports: Exports;
+  readonly boundCrds: BoundCrds;
+  /** The CustomResourceDefinitions of all logical clusters. */
+  readonly crds: Informer<CrdContent>;
+  readonly now: () => Date;
+}
+
+/** A binding on its way. */
+export interface Binding {
+  readonly binding: APIBinding;
+  readonly key: ObjectKey;
+  readonly draft: StatusDraft;
+}
+
+type ExportedResource = NonNullable<NonNullable<APIExport["spec"]>["resources"]>[number];
+
+/** A resource of an export, and the schema it is to be served by. */
+interface Wanted {
+  readonly resource: ExportedResource;
+  readonly schema: APIResourceSchema;
+}
+
+/** Binds exports: kcp's `kcp-apibinding`, up to what is bound and how that went. */
+export class Binder {
+  readonly #options: BinderOptions;
+
+  constructor(options: BinderOptions) {
+    this.#options = options;
+  }
+
+  /** Does what can be done now, and says in the draft what came of it. @throws ApiError of the store: try again */
+  async bind({ binding, key, draft }: Binding): Promise<void> {
+    const reference = binding.spec.reference.export;
+    if (reference === undefined) {
+      draft.fails(EXPORT_VALID, ["Error", "APIExportInvalidReference", "Missing APIExport reference"]);
+      return;
+    }
+    const { exports } = this.#options;
+    const named = `APIExport ${exportText(reference, key.cluster)}`;
+    const found = exports.find(reference, key.cluster);
+    if (found === undefined) {
+      draft.fails(EXPORT_VALID, ["Error", "APIExportNotFound", `${named} not found`]);
+      return;
+    }
+    draft.set({ exportPermissionClaims: found.spec?.permissionClaims ?? [] });
+    if (found.spec?.permissionClaims === undefined) delete draft.status.exportPermissionClaims;
+    const { identityHash = "" } = found.status ?? {};
+    if (identityHash === "") {
+      draft.fails(EXPORT_VALID, ["Warning", "MissingIdentityHash", `${named} is missing status.identityHash`]);
+      return;
+    }
+    draft.set({ apiExportClusterName: clusterOf(found) });
+    const wanted = this.#schemas(found, draft);
+    if (wanted !== undefined) await this.#bindAll({ key, draft }, wanted, identityHash);
+  }
+
+  #schemas(found: APIExport, draft: StatusDraft): Wanted[] | undefined {
+    const wanted: Wanted[] = [];
+    for (const resource of found.spec?.resources ?? []) {
+      const schema = this.#options.exports.schema(clusterOf(found), resource.schema);
+      if (schema === undefined) {
+        const why = `${INVALID}: APIResourceSchema ${JSON.stringify(resource.schema)} not found`;
+        draft.fails(EXPORT_VALID, ["Error", "InternalError", why]);
+        return undefined;
+      }
+      wanted.push({ resource, schema });
+    }
+    return wanted;
+  }
+
+  async #bindAll(
+    { key, draft }: Pick<Binding, "key" | "draft">,
+    wanted: readonly Wanted[],
+    identityHash: string,
+  ): Promise<void> {
+    const conflicts = await this.#lock(key, wanted);
+    if (conflicts === undefined) {
+      const why = 'logicalclusters.core.kcp.io "cluster" not found';
+      draft.lags(["Error", "LogicalClusterNotFound", `Unable to bind APIs: ${why}`]);
+      return;
+    }
+    for (const { resource, schema } of wanted) {
+      const { group, name } = resource;
+      if (conflicts.has(lockKey({ group, resource: name }))) continue;
+      const clash = this.#clash(key, schema);
+      if (clash !== undefined) {
+        draft.lags(["Error", "NamingConflicts", `Unable to bind APIs: ${clash}`]);
+        return;
+      }
+      const crd = await this.#define(schema, draft);
+      if (crd === undefined) return;
+      const { uid = "", name: schemaName = "" } = schema.metadata;
+      const storageVersions = resource.storage?.virtual === undefined ? [...(crd.status?.storedVersions ?? [])] : [];
+      const bound = { group, resource: name, schema: { name: schemaName, UID: uid, identityHash } };
+      draft.bound(storageVersions.length === 0 ? bound : { ...bound, storageVersions: storageVersions.sort() });
+    }
+    draft.holds(EXPORT_VALID);
+    if (conflicts.size > 0) {
+      const why = `Unable to bind APIs because they are bound by other APIBindings or CRDs: ${formatConflicts(conflicts)}`;
+      draft.lags(["Error", "NamingConflicts", why]);
+      return;
+    }
+    draft.holds(INITIAL_BINDING);
+    draft.holds(UP_TO_DATE);
+    draft.set({ phase: "Bound" });
+  }
+
+  /** @returns whose the others are; `undefined` without a LogicalCluster */
+  async #lock({ cluster, name }: ObjectKey, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Lock> | undefined> {
+    const { objects, state, crds, now } = this.#options;
+    const resources: GroupResource[] = wanted.map(({ resource: { group, name: resource } }) => ({ group, resource }));
+    let conflicts: ReadonlyMap<string, Lock> | undefined;
+    await modify(objects.of(LogicalCluster), logicalClusterKey(cluster), (logicalCluster) => {
+      const { annotations } = logicalCluster.metadata;
+      const text = annotations?.[RESOURCE_BINDINGS_ANNOTATION];
+      const holders = holdersIn(cluster, { state, crds });
+      const given = cleanedLocks(text, holders, now());
+      const taken = takeLocks(given, { name, resources }, { crds: holders.crds, now: now() });
+      conflicts = taken.conflicts;
+      logicalCluster.metadata.annotations = {
+        ...annotations,
+        [RESOURCE_BINDINGS_ANNOTATION]: formatLocks(taken.locks),
+      };
+      return logicalCluster;
+    });
+    return conflicts;
+  }
+
+  /** Which other kind of the group has one of its names. */
+  #clash({ cluster, name }: ObjectKey, { spec }: APIResourceSchema): string | undefined {
+    const { state, boundCrds, crds } = this.#options;
+    if (spec === undefined) return undefined;
+    const { group } = spec;
+    const others: { readonly crd: CustomResourceDefinition; readonly by?: APIBinding }[] = [];
+    for (const by of state.apiBindings.store.list(cluster)) {
+      if (by.metadata.name === name) continue;
+      for (const bound of by.status?.boundResources ?? []) {
+        const crd = bound.group === group ? boundCrds.get(bound.schema.UID) : undefined;
+        if (crd !== undefined) others.push({ crd, by });
+      }
+    }
+    for (const crd of crds.store.list(cluster)) if (crd.spec.group === group) others.push({ crd });
+    others.sort((one, other) => ((one.crd.metadata.uid ?? "") < (other.crd.metadata.uid ?? "") ? -1 : 1));
+    for (const { crd, by } of others) {
+      const existing = by === undefined ? (crd.status?.acceptedNames ?? { plural: "", kind: "" }) : namesOf(crd);
+      const clash = existing.plural === "" ? undefined : namingConflict(spec.names, existing);
+      if (clash !== undefined) return `naming conflict with ${nameOf(crd, by)}: ${clash}`;
+    }
+    return undefined;
+  }
+
+  async #define(schema: APIResourceSchema, draft: StatusDraft): Promise<CustomResourceDefinition | undefined> {
+    try {
+      return await this.#options.boundCrds.ensure(schema);
+    } catch (error) {
+      if (error instanceof UnboundableSchema) {
+        draft.fails(EXPORT_VALID, ["Error", "InternalError", INVALID]);
+        return undefined;
+      }
+      if (isApiError(error) && error.code === 422) {
+        const named = `APIResourceSchema ${clusterOf(schema)}|${schema.metadata.name}`;
+        draft.lags(["Error", "APIResourceSchemaInvalid", `${named} is invalid: ${error.message}`]);
+        return undefined;
+      }
+      throw error;
+    }
+  }
+}
+
+const INVALID = "Invalid APIExport. Please contact the APIExport owner to resolve";
+
+function nameOf(crd: CustomResourceDefinition, by: APIBinding | undefined): string {
+  if (by === undefined) return `CustomResourceDefinition ${JSON.stringify(crd.metadata.name)}`;
+  const { path = "", name } = by.spec.reference.export ?? { name: "" };
+  const to = path === "" ? `local APIExport ${JSON.stringify(name)}` : `APIExport ${path}:${name}`;
+  return `APIBinding ${JSON.stringify(by.metadata.name)} bound to ${to}`;
+}
+
+/** Why names cannot be had beside those of another kind of the group, in kcp's words; `undefined` if they can. */
+function namingConflict(incoming: CrdNames, existing: CrdNames): string | undefined {
+  const names = new Set([existing.plural, existing.singular ?? "", ...(existing.shortNames ?? [])]);
+  const kinds = new Set([existing.kind, existing.listKind ?? ""]);
+  const { plural, singular = "", shortNames = [], kind, listKind = "" } = incoming;
+  const refused = (field: string, value: string): string => `spec.names.${field}=${value} is forbidden`;
+  if (names.has(plural)) return refused("plural", plural);
+  if (singular !== "" && names.has(singular)) return refused("singular", singular);
+  if (shortNames.some((name) => names.has(name))) return refused("shortNames", `[${shortNames.join(" ")}]`);
+  if (kinds.has(kind)) return refused("kind", kind);
+  return listKind !== "" && kinds.has(listKind) ? refused("listKind", listKind) : undefined;
+}

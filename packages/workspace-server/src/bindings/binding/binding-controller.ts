@@ -1,0 +1,295 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
+import {
+  API_BINDING_FINALIZER,
+  APIBinding,
+  type APIBinding as APIBindingObject,
+  BOUND_CRDS_CLUSTER,
+  clusterOf,
+  EXPORT_EXTRA_ANNOTATION_PREFIX,
+  isConditionTrue,
+  markFalse,
+  markTrue,
+  PATH_ANNOTATION,
+  READY_CONDITION,
+  RESOURCE_BINDINGS_ANNOTATION,
+} from "@virtual-workspaces/kcp";
+import type { Known } from "../../controllers/shard-controllers.ts";
+import { follow } from "../../controllers/sources.ts";
+import type { ShardController } from "../../state/context.ts";
+import { modify, read } from "../../state/modify.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
+import { RESOURCES_DELETED_CONDITION, type ShardState } from "../../state/shard-state.ts";
+import { type ClaimIndex, withLabels } from "../claims/claim-index.ts";
+import { type KindsOf, relabel } from "../claims/claim-labels.ts";
+import type { Exports } from "../exports/exports.ts";
+import { type BoundCrds, schemaOf } from "../served/bound-crds.ts";
+import type { BoundKinds } from "../served/bound-kinds.ts";
+import { Binder, type BinderOptions } from "./binder.ts";
+import { applyClaims } from "./binding-claims.ts";
+import { CLAIMS_APPLIED, CLAIMS_VALID, EXPORT_VALID, INITIAL_BINDING, StatusDraft, UP_TO_DATE } from "./draft.ts";
+import { LeavingObjects } from "./leaving.ts";
+import { lockKey } from "./locks.ts";
+
+/** What the controller of bindings is made of. */
+export interface BindingControllerOptions extends BinderOptions {
+  readonly claims: ClaimIndex;
+  readonly kindsOf: KindsOf;
+  readonly kinds: BoundKinds;
+  readonly known: Known;
+  /** All that run together. */
+  readonly shards: () => readonly ShardPeer[];
+  readonly onError: (failure: ReconcileFailure) => void;
+}
+
+type Conditions = NonNullable<NonNullable<APIBindingObject["status"]>["conditions"]>;
+
+/**
+ * Keeps APIBindings as their exports say: what is bound, which claims are in force, annotations that exports hand on, and,
+ * when one is deleted, that its objects go first. Each pass writes what it finds at once, after the lock of the resources
+ * and the definitions that it needs; killed between any two, the next pass finds its own locks and goes on.
+ */
+export class BindingController implements ShardController {
+  readonly started: Promise<void>;
+  readonly #options: BindingControllerOptions;
+  readonly #binder: Binder;
+  readonly #leaving: LeavingObjects;
+  readonly #controller: Controller<APIBindingObject>;
+  readonly #stack = new DisposableStack();
+  /** Those whose export may be on a shard that does not run: they are left as they are. */
+  readonly #unknown = new Map<string, ObjectKey>();
+
+  constructor(options: BindingControllerOptions) {
+    const { state, exports, kinds, onError } = options;
+    this.#options = options;
+    this.#binder = new Binder(options);
+    const again = (key: ObjectKey): void => this.#controller.add(key);
+    this.#leaving = this.#stack.use(new LeavingObjects({ state, exports, kinds, again }));
+    this.#controller = controller<APIBindingObject>({
+      name: "apibinding",
+      sources: [{ informer: state.apiBindings }],
+      reconcile: options.known(state.apiBindings, (key, { object, signal }) => this.#reconcile(key, object, signal)),
+      onError,
+      workers: 4,
+    });
+    this.started = this.#controller.started;
+    this.#stack.use(follow(options.crds, (crd, key) => this.#definitionChanged(crd, key)));
+    this.#stack.use(
+      follow(
+        state.logicalClusters,
+        (_, { cluster }) => this.#lockChanged(cluster),
+        ({ metadata }) => metadata.annotations,
+      ),
+    );
+  }
+
+  /** Heeds the exports of a shard and their schemas, also those of others. @returns ends that */
+  follow({ state }: ShardPeer): Disposable {
+    const stack = new DisposableStack();
+    stack.use(
+      follow(
+        state.apiExports,
+        (found, { cluster, name }) => {
+          const path = found.metadata.annotations?.[PATH_ANNOTATION];
+          for (const place of new Set([cluster, path ?? cluster])) this.#exportChanged(`${place}:${name}`);
+        },
+        ({ metadata: { annotations }, spec, status }) => [annotations, spec, status?.identityHash],
+      ),
+    );
+    const schemaChanged = (cluster: string, name: string): void => {
+      for (const key of state.apiExports.store.keysBy("schema", `${cluster}/${name}`))
+        this.#exportChanged(`${key.cluster}:${key.name}`, state.apiExports.store.get(key)?.metadata.annotations);
+    };
+    stack.use(follow(state.apiResourceSchemas, (_, { cluster, name }) => schemaChanged(cluster, name)));
+    return stack;
+  }
+
+  /** A shard has come or gone: what was not known may be now. */
+  shardsChanged(): void {
+    const all = [...this.#unknown.values()];
+    this.#unknown.clear();
+    for (const key of all) this.#controller.add(key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stack.dispose();
+    await this.#controller.stop();
+  }
+
+  #exportChanged(reference: string, annotations: Readonly<Record<string, string>> = {}): void {
+    const path = annotations[PATH_ANNOTATION];
+    const name = reference.slice(reference.lastIndexOf(":") + 1);
+    const references = new Set([reference, ...(path === undefined ? [] : [`${path}:${name}`])]);
+    for (const each of references)
+      for (const key of this.#options.state.apiBindings.store.keysBy("export", each)) this.#controller.add(key);
+  }
+
+  /** One of a workspace may free a name; one that something is bound by is made again. */
+  #definitionChanged(crd: Parameters<typeof schemaOf>[0], { cluster, name }: ObjectKey): void {
+    if (cluster !== BOUND_CRDS_CLUSTER) {
+      this.#lockChanged(cluster);
+      return;
+    }
+    this.#options.kinds.defined(name);
+    if (this.#options.boundCrds.get(name) !== undefined) return;
+    const schema = schemaOf(crd);
+    for (const { state } of this.#options.shards())
+      for (const key of state.apiExports.store.keysBy("schema", `${schema.cluster}/${schema.name}`))
+        this.#exportChanged(`${key.cluster}:${key.name}`, state.apiExports.store.get(key)?.metadata.annotations);
+  }
+
+  /** What waits for a resource or a name in a logical cluster may get it now. */
+  #lockChanged(cluster: string): void {
+    for (const { metadata, status } of this.#options.state.apiBindings.store.list(cluster))
+      if (!isConditionTrue(status?.conditions, UP_TO_DATE))
+        this.#controller.add({ cluster, namespace: "", name: metadata.name ?? "" });
+  }
+
+  async #reconcile(key: ObjectKey, tracked: APIBindingObject | undefined, signal: AbortSignal): Promise<void> {
+    if (tracked !== undefined && this.#annotated(tracked) === tracked && isSettled(tracked, key, this.#options)) return;
+    const binding = tracked && (await this.#read(key));
+    if (binding === undefined) this.#leaving.end(key);
+    else if (binding.metadata.deletionTimestamp !== undefined) await this.#remove(binding, key, signal);
+    else if (this.#isUnknown(binding)) this.#unknown.set(`${key.cluster}/${key.name}`, key);
+    else await this.#bind(binding, key, signal);
+  }
+
+  #isUnknown(binding: APIBindingObject): boolean {
+    const { exports } = this.#options;
+    return (
+      binding.spec.reference.export !== undefined && exports.of(binding) === undefined && exports.missing.length > 0
+    );
+  }
+
+  #read(key: ObjectKey): Promise<APIBindingObject | undefined> {
+    return read(this.#options.objects.of(APIBinding), key);
+  }
+
+  async #bind(binding: APIBindingObject, key: ObjectKey, signal: AbortSignal): Promise<void> {
+    const draft = new StatusDraft(binding, this.#options.now());
+    if ((draft.status.phase ?? "") === "") {
+      draft.set({ phase: "Binding" });
+      draft.fails(INITIAL_BINDING, ["Info", "WaitingForEstablished", "Waiting for API(s) to be established"]);
+    }
+    await this.#binder.bind({ binding, key, draft });
+    draft.copyReady();
+    const found = this.#options.exports.of(binding);
+    const { claims, kindsOf } = this.#options;
+    const errors =
+      found === undefined ? [] : await applyClaims({ claims, kindsOf }, { binding, key, found, draft, signal });
+    await this.#write(binding, key, draft);
+    if (errors.length > 0) throw new Error(`permission claims: ${errors.join(", ")}`);
+  }
+
+  /** Unless somebody was faster: then it is all worked out again. */
+  async #write(binding: APIBindingObject, key: ObjectKey, draft: StatusDraft): Promise<void> {
+    const { objects, claims } = this.#options;
+    const resource = { group: APIBinding.group, resource: APIBinding.plural };
+    await modify(objects.of(APIBinding), key, (current) => {
+      if (current.metadata.resourceVersion !== binding.metadata.resourceVersion) return undefined;
+      const labels = claims.corrected({ resource, key, labels: current.metadata.labels });
+      const next = this.#annotated(withLabels(current, labels));
+      return { ...next, status: draft.status };
+    });
+  }
+
+  /** Annotations that the export hands on, and no others of the kind. */
+  #annotated(binding: APIBindingObject): APIBindingObject {
+    const isExtra = ([name]: readonly [string, string]): boolean => name.startsWith(EXPORT_EXTRA_ANNOTATION_PREFIX);
+    const { annotations: before = {}, ...metadata } = binding.metadata;
+    const found = this.#options.exports.of(binding);
+    const extra = Object.entries(found?.metadata.annotations ?? {}).filter(isExtra);
+    const own = Object.entries(before).filter((entry) => !isExtra(entry));
+    const annotations = Object.fromEntries([...own, ...extra]);
+    if (isDeepStrictEqual(annotations, before)) return binding;
+    return { ...binding, metadata: { ...metadata, annotations } };
+  }
+
+  async #remove(binding: APIBindingObject, key: ObjectKey, signal: AbortSignal): Promise<void> {
+    if (binding.metadata.finalizers?.includes(API_BINDING_FINALIZER) !== true) return;
+    const left = await this.#leaving.sweep(binding, key, signal);
+    if (left !== undefined) {
+      const { reason, message } = left;
+      const type = RESOURCES_DELETED_CONDITION;
+      await this.#mark(key, (conditions) =>
+        markFalse(conditions, { type, severity: "Error", reason, message }, this.#options.now()),
+      );
+      if (reason === "ResourceDeletionFailed") throw new Error(message);
+      return;
+    }
+    const claimed = this.#claimed(binding);
+    if (claimed.length > 0) {
+      await this.#mark(key, (conditions) => markTrue(conditions, RESOURCES_DELETED_CONDITION, this.#options.now()));
+      // From then on its claims do not count. When the shard has heard of it, objects are freed of their labels.
+      const seen = this.#options.state.apiBindings.store.get(key);
+      if (!isConditionTrue(seen?.status?.conditions, RESOURCES_DELETED_CONDITION)) return;
+      for (const resource of claimed) {
+        const kinds = this.#options.kindsOf(key.cluster, resource) ?? [];
+        await relabel(this.#options.claims, { cluster: key.cluster, resource, kinds, except: undefined, signal });
+      }
+    }
+    await modify(this.#options.objects.of(APIBinding), key, (current) => {
+      const finalizers = (current.metadata.finalizers ?? []).filter((name) => name !== API_BINDING_FINALIZER);
+      return { ...current, metadata: { ...current.metadata, finalizers } };
+    });
+  }
+
+  #claimed({ spec, status }: APIBindingObject): { readonly group: string; readonly resource: string }[] {
+    const accepted = (spec.permissionClaims ?? []).filter(({ state }) => state === "Accepted");
+    const all = [...accepted, ...(status?.appliedPermissionClaims ?? [])];
+    const byText = new Map(all.map(({ group = "", resource }) => [`${group}/${resource}`, { group, resource }]));
+    return [...byText.values()];
+  }
+
+  async #mark(key: ObjectKey, change: (conditions: Conditions | undefined) => Conditions): Promise<void> {
+    await modify(this.#options.objects.of(APIBinding), key, (current) => ({
+      ...current,
+      status: { ...current.status, conditions: change(current.status?.conditions) },
+    }));
+  }
+}
+
+/** What is looked at. */
+interface SettledOptions {
+  readonly state: ShardState;
+  readonly exports: Exports;
+  readonly boundCrds: BoundCrds;
+  readonly claims: ClaimIndex;
+}
+
+const CONDITIONS = [READY_CONDITION, EXPORT_VALID, INITIAL_BINDING, UP_TO_DATE, CLAIMS_VALID, CLAIMS_APPLIED];
+
+/**
+ * Whether a pass would leave a binding as it is, by what is followed alone. So it is with most of the bindings of a server
+ * that starts, two for each workspace: nothing is read or written for them. Of bindings with claims it is not said.
+ */
+function isSettled(binding: APIBinding, key: ObjectKey, options: SettledOptions): boolean {
+  const { metadata, spec, status } = binding;
+  const { state, exports, boundCrds, claims } = options;
+  const found = exports.of(binding);
+  if (metadata.deletionTimestamp !== undefined || status?.phase !== "Bound" || found === undefined) return false;
+  if (!CONDITIONS.every((type) => isConditionTrue(status.conditions, type))) return false;
+  const there = clusterOf(found);
+  if (status.apiExportClusterName !== there) return false;
+  const claimed = [
+    spec.permissionClaims,
+    found.spec?.permissionClaims,
+    status.exportPermissionClaims,
+    status.appliedPermissionClaims,
+  ];
+  if (claimed.some((list = []) => list.length > 0)) return false;
+  const locks = state.logicalCluster(key.cluster)?.metadata.annotations?.[RESOURCE_BINDINGS_ANNOTATION] ?? "";
+  const own = JSON.stringify({ n: key.name });
+  for (const { group, name, schema, storage } of found.spec?.resources ?? []) {
+    const bound = status.boundResources?.find((one) => one.group === group && one.resource === name);
+    const uid = exports.schema(there, schema)?.metadata.uid;
+    if (bound === undefined || uid === undefined || storage?.virtual !== undefined) return false;
+    const { name: boundAs, UID, identityHash } = bound.schema;
+    if (boundAs !== schema || UID !== uid || identityHash !== found.status?.identityHash) return false;
+    if (boundCrds.get(uid) === undefined) return false;
+    if (!locks.includes(`${JSON.stringify(lockKey({ group, resource: name }))}:${own}`)) return false;
+  }
+  const resource = { group: APIBinding.group, resource: APIBinding.plural };
+  return claims.corrected({ resource, key, labels: metadata.labels }) === metadata.labels;
+}

@@ -1,0 +1,182 @@
+import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
+import {
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+  RESOURCE_BINDINGS_ANNOTATION,
+} from "@virtual-workspaces/kcp";
+import type { Known } from "../../controllers/shard-controllers.ts";
+import { follow } from "../../controllers/sources.ts";
+import { type CrdContent, hasCondition } from "../../crds/definition/definition.ts";
+import type { ShardController } from "../../state/context.ts";
+import type { Informer } from "../../state/informers/informer.ts";
+import { modify } from "../../state/modify.ts";
+import type { ShardObjects } from "../../state/objects.ts";
+import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
+
+/** Who has a resource in a logical cluster: a binding by its name (`n`), or CustomResourceDefinitions (`c`), until `e`. */
+export interface Lock {
+  readonly n?: string;
+  readonly c?: boolean;
+  readonly e?: string;
+}
+
+/** Who has which resource of a logical cluster, by `<resource>.<group>`. */
+export type Locks = ReadonlyMap<string, Lock>;
+
+/** What can have locks, in a logical cluster. */
+export interface Holders {
+  /** The names of its bindings, and what each has bound. */
+  readonly bindings: ReadonlyMap<string, readonly GroupResource[]>;
+  /** The names of its CustomResourceDefinitions, and whether they are established. */
+  readonly crds: ReadonlyMap<string, boolean>;
+}
+
+/** The key of a resource, as the annotation has it. */
+export function lockKey({ group, resource }: GroupResource): string {
+  return group === "" ? resource : `${resource}.${group}`;
+}
+
+/** The annotation `internal.apis.kcp.io/resource-bindings`; `undefined` when it is not there, or broken. */
+function parseLocks(text: string | undefined): Locks | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    const entries = Object.entries(value);
+    if (entries.some(([, lock]) => typeof lock !== "object" || lock === null)) return undefined;
+    return new Map(entries as [string, Lock][]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Its text: keys in order. */
+export function formatLocks(locks: Locks): string {
+  return JSON.stringify(Object.fromEntries([...locks].sort(([one], [other]) => (one < other ? -1 : 1))));
+}
+
+/** The locks as they should be: without those of who is gone, with those of established definitions (kcp's clean-up). */
+export function cleanedLocks(text: string | undefined, holders: Holders, now: Date): Locks {
+  const given = parseLocks(text) ?? boundLocks(holders);
+  const locks = new Map<string, Lock>();
+  for (const [key, lock] of given) {
+    if (lock.c !== true) {
+      if (holders.bindings.has(lock.n ?? "")) locks.set(key, lock);
+    } else if (holders.crds.has(key)) locks.set(key, { c: true });
+    else if (lock.e !== undefined && !hasPassed(lock.e, now)) locks.set(key, lock);
+  }
+  for (const [name, established] of holders.crds) if (established && !locks.has(name)) locks.set(name, { c: true });
+  return locks;
+}
+
+function boundLocks({ bindings }: Holders): Locks {
+  return new Map(
+    [...bindings].flatMap(([n, resources]) => resources.map((resource) => [lockKey(resource), { n }] as const)),
+  );
+}
+
+/** What came of asking for locks. */
+export interface Taken {
+  readonly locks: Locks;
+  /** Whose the others are. */
+  readonly conflicts: ReadonlyMap<string, Lock>;
+}
+
+/** Takes the locks of resources for a binding, as far as they are free: first come, first served. */
+export function takeLocks(
+  given: Locks,
+  { name, resources }: { readonly name: string; readonly resources: readonly GroupResource[] },
+  { crds, now }: { readonly crds: Holders["crds"]; readonly now: Date },
+): Taken {
+  const locks = new Map(given);
+  const conflicts = new Map<string, Lock>();
+  for (const resource of resources) {
+    const key = lockKey(resource);
+    const lock = locks.get(key);
+    const over = lock?.c === true && !crds.has(key) && hasPassed(lock.e, now);
+    if (lock === undefined || over || (lock.c !== true && lock.n === name)) locks.set(key, { n: name });
+    else conflicts.set(key, lock);
+  }
+  return { locks, conflicts };
+}
+
+/** Go's print of a map of locks, by which kcp names them. */
+export function formatConflicts(conflicts: ReadonlyMap<string, Lock>): string {
+  const texts = [...conflicts].map(([key, { n = "", c = false }]) => `${key}:{${n} ${c}}`);
+  return `map[${texts.sort().join(" ")}]`;
+}
+
+function hasPassed(time: string | undefined, now: Date): boolean {
+  return time === undefined || !(Date.parse(time) > now.getTime());
+}
+
+/** What has resources in a logical cluster, or may have. */
+export function holdersIn(
+  cluster: string,
+  { state, crds }: { readonly state: Pick<ShardState, "apiBindings">; readonly crds: Informer<CrdContent> },
+): Holders {
+  const bindings = new Map<string, readonly GroupResource[]>();
+  for (const { metadata, status } of state.apiBindings.store.list(cluster))
+    bindings.set(metadata.name ?? "", status?.boundResources ?? []);
+  const definitions = new Map<string, boolean>();
+  for (const { metadata, status } of crds.store.list(cluster))
+    definitions.set(metadata.name ?? "", hasCondition(status, "Established"));
+  return { bindings, crds: definitions };
+}
+
+/** What keeping locks asks. */
+interface LockControllerOptions {
+  readonly objects: ShardObjects;
+  readonly state: ShardState;
+  readonly crds: Informer<CrdContent>;
+  readonly known: Known;
+  readonly now: () => Date;
+  readonly onError: (failure: ReconcileFailure) => void;
+}
+
+/** Keeps the annotation of LogicalClusters right that says who has which resource (kcp's `logicalclustercleanup`). */
+export class LockController implements ShardController {
+  readonly started: Promise<void>;
+  readonly #options: LockControllerOptions;
+  readonly #controller: Controller<LogicalClusterObject>;
+  readonly #stack = new DisposableStack();
+
+  constructor(options: LockControllerOptions) {
+    const { state, crds, onError } = options;
+    this.#options = options;
+    this.#controller = controller({
+      name: "resource-bindings",
+      sources: [{ informer: state.logicalClusters }],
+      reconcile: options.known(state.logicalClusters, (key) => this.#reconcile(key)),
+      onError,
+    });
+    this.started = this.#controller.started;
+    const changed = (_: unknown, { cluster }: ObjectKey): void => this.#controller.add(logicalClusterKey(cluster));
+    this.#stack.use(follow(state.apiBindings, changed, ({ metadata }) => metadata.uid));
+    this.#stack.use(follow(crds, changed, ({ status }) => hasCondition(status, "Established")));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stack.dispose();
+    await this.#controller.stop();
+  }
+
+  async #reconcile(key: ObjectKey): Promise<void> {
+    const { objects } = this.#options;
+    const seen = this.#options.state.logicalClusters.store.get(key);
+    if (seen === undefined) return;
+    const { annotations: known } = seen.metadata;
+    if (known?.[RESOURCE_BINDINGS_ANNOTATION] === this.#text(key, known)) return;
+    await modify(objects.of(LogicalCluster), key, (current) => {
+      const { annotations } = current.metadata;
+      current.metadata.annotations = { ...annotations, [RESOURCE_BINDINGS_ANNOTATION]: this.#text(key, annotations) };
+      return current;
+    });
+  }
+
+  #text({ cluster }: ObjectKey, annotations: Readonly<Record<string, string>> = {}): string {
+    const holders = holdersIn(cluster, this.#options);
+    return formatLocks(cleanedLocks(annotations[RESOURCE_BINDINGS_ANNOTATION], holders, this.#options.now()));
+  }
+}

@@ -1,0 +1,149 @@
+import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Awaitable, CacheLease, Encoded } from "@virtual-workspaces/framework";
+import { CLAIM_LABEL_PREFIX, normalizedGroupResource } from "@virtual-workspaces/kcp";
+import type { StoredObject } from "@virtual-workspaces/store";
+import { Workers } from "../../controllers/workers.ts";
+import type { ShardContext, ShardController } from "../../state/context.ts";
+import { modify, type Writable } from "../../state/modify.ts";
+import { type ClaimIndex, withLabels } from "./claim-index.ts";
+
+interface Task {
+  readonly space: string;
+  readonly key: ObjectKey;
+}
+
+/** Where bindings are: their own labels are set with their status. */
+const BINDINGS = "apis.kcp.io/apibindings";
+
+/**
+ * Sees to it that objects have the labels of the claims on them, and no others (kcp's `kcp-permissionclaimlabel-resource`),
+ * whoever has written them: admission labels what clients write, but neither what controllers make, nor what is written in
+ * the moment in which a claim is accepted or ends, here or by another process on the same store. Told of objects by the feed;
+ * of those that nobody claims it parses nothing.
+ */
+export class ClaimLabelController implements ShardController {
+  readonly started: Promise<void> = Promise.resolve();
+  readonly #context: ShardContext;
+  readonly #claims: ClaimIndex;
+  readonly #workers: Workers<Task>;
+  readonly #following: Disposable;
+
+  constructor(context: ShardContext, claims: ClaimIndex) {
+    const { feed, log, name: shard } = context;
+    this.#context = context;
+    this.#claims = claims;
+    this.#workers = new Workers<Task>({
+      id: ({ space, key }) => `${space} ${key.cluster}/${key.namespace}/${key.name}`,
+      part: ({ key }) => key.cluster,
+      count: 4,
+      work: (task) => this.#work(task),
+      onError: (error, { space, key }) =>
+        log({
+          level: "warn",
+          message: "object not labelled for those who claim it",
+          shard,
+          space,
+          key,
+          error: String(error),
+        }),
+    });
+    this.#following = feed.on({ set: (object) => this.#set(object) });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#following[Symbol.dispose]();
+    await this.#workers[Symbol.asyncDispose]();
+  }
+
+  #set({ space, key, bytes }: StoredObject): void {
+    if (!this.#isClaimed(space, key.cluster) && !this.#hasLabels(space, bytes)) return;
+    this.#workers.add({ space, key });
+  }
+
+  #isClaimed(space: string, cluster: string): boolean {
+    const resource = this.#resourceOf(space, cluster);
+    if (resource === undefined) return false;
+    const { group, resource: plural } = normalizedGroupResource(resource);
+    return this.#context.state.apiBindings.store.countBy("claimed", `${cluster} ${plural}.${group}`) > 0;
+  }
+
+  /** What is there from the start had its labels from whoever ended a claim. */
+  #hasLabels(space: string, bytes: Buffer): boolean {
+    return this.#context.feed.isSynced && space !== BINDINGS && bytes.includes(CLAIM_LABEL_PREFIX);
+  }
+
+  #resourceOf(space: string, cluster: string): GroupResource | undefined {
+    const [group = "", resource] = space.split("/");
+    if (resource !== undefined) return { group, resource };
+    // Most logical clusters bind nothing.
+    if (this.#context.state.apiBindings.store.countBy("claiming", cluster) === 0) return undefined;
+    const definition = this.#context.kinds.in(cluster).in(space)?.definition;
+    return definition && { group: definition.group, resource: definition.plural };
+  }
+
+  async #work({ space, key }: Task): Promise<void> {
+    const kind = this.#context.kinds.in(key.cluster).in(space);
+    if (kind === undefined) return;
+    const { group, plural: resource } = kind.definition;
+    await modify(kind.objects, key, (object) => {
+      const { labels } = object.metadata;
+      const corrected = this.#claims.corrected({ resource: { group, resource }, key, labels });
+      return corrected === labels ? undefined : withLabels(object, corrected);
+    });
+  }
+}
+
+/** Objects of a kind that claims may be on. */
+export interface KeptKind extends Writable<object> {
+  cache(): Awaitable<CacheLease>;
+}
+
+/**
+ * Where the objects of a resource are that a logical cluster has: none if there can be none in it, `undefined` when the
+ * shard knows no such resource.
+ */
+export type KindsOf = (cluster: string, resource: GroupResource) => readonly KeptKind[] | undefined;
+
+/** What is relabelled. */
+interface Relabelling {
+  readonly cluster: string;
+  readonly resource: GroupResource;
+  readonly kinds: readonly KeptKind[];
+  /** Whose label somebody else sets. */
+  readonly except?: ObjectKey | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Gives all objects of a resource in a logical cluster the labels of the claims that are accepted now. An object that has
+ * them is not written; what was admitted under other claims is waited for. It is harmless when done again.
+ *
+ * @throws ApiError of the store: some have them, some not yet
+ */
+export async function relabel(claims: ClaimIndex, of: Relabelling): Promise<void> {
+  const { cluster, resource, kinds, except, signal } = of;
+  await claims.written(cluster, resource);
+  for (const kind of kinds) {
+    using lease = await kind.cache();
+    await lease.confirm({ signal });
+    for (const { key, labels } of objectsOf(lease, cluster)) {
+      signal.throwIfAborted();
+      if (key.name === except?.name && key.namespace === except.namespace) continue;
+      if (claims.corrected({ resource, key, labels }) === labels) continue;
+      await modify(kind, key, (object) => {
+        const before = object.metadata.labels;
+        const corrected = claims.corrected({ resource, key, labels: before });
+        return corrected === before ? undefined : withLabels(object, corrected);
+      });
+    }
+  }
+}
+
+/** The objects of a logical cluster, as they are in a cache. */
+export function* objectsOf({ cache }: CacheLease, cluster: string): Generator<Encoded> {
+  const prefix = `${cluster}/`;
+  for (const [key, object] of cache.snapshot().objects.entries(prefix)) {
+    if (!key.startsWith(prefix)) return;
+    yield object;
+  }
+}

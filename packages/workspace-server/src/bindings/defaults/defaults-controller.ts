@@ -1,0 +1,269 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
+import type { Log } from "@virtual-workspaces/framework";
+import {
+  API_BINDINGS_INITIALIZER,
+  clusterOf,
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+  ROOT_CLUSTER,
+  TypeFault,
+  type TypesOf,
+  WORKSPACE_TYPE_ANNOTATION,
+} from "@virtual-workspaces/kcp";
+import type { IsAllowed } from "../../authz/access.ts";
+import type { Known } from "../../controllers/shard-controllers.ts";
+import { follow } from "../../controllers/sources.ts";
+import type { OwnServices } from "../../loopback/own-services.ts";
+import type { ShardController } from "../../state/context.ts";
+import { modify } from "../../state/modify.ts";
+import type { ShardObjects } from "../../state/objects.ts";
+import type { ShardPeer } from "../../state/shard-peer.ts";
+import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
+import { OWNER_BINDING } from "../../workspaces/model/owner.ts";
+import { UNIVERSAL_BINDINGS, UNIVERSAL_INITIALIZER } from "../../workspaces/model/workspace-types.ts";
+import type { Exports } from "../exports/exports.ts";
+import type { DefaultExport } from "./default-bindings.ts";
+import { BoundByDefault } from "./default-bindings.ts";
+import { initialize, maintain } from "./initialize.ts";
+import { OwnSetup, type Setup } from "./setup.ts";
+import { ViewSetup } from "./view-setup.ts";
+
+/** What making default bindings asks. */
+export interface DefaultBindingsOptions {
+  readonly objects: ShardObjects;
+  readonly state: ShardState;
+  readonly exports: Exports;
+  readonly known: Known;
+  readonly typesOf: TypesOf;
+  readonly mayAccess: IsAllowed;
+  /** The views of the shard's listener, of which one may be that of workspaces that are set up. */
+  readonly services: OwnServices | undefined;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly onError: (failure: ReconcileFailure) => void;
+}
+
+/**
+ * The bindings that workspaces have by their type: made while a workspace is set up, as its creator, who must be allowed to
+ * bind each export, through the view of such workspaces where there is one; and where the type says `Maintain`, made and put right later, as the server. A workspace whose type or
+ * exports are at fault says so in its LogicalCluster, and stays as it is until they are right.
+ */
+export class DefaultBindings implements ShardController {
+  readonly started: Promise<void>;
+  readonly #options: DefaultBindingsOptions & { readonly bound: BoundByDefault };
+  readonly #controller: Controller<LogicalClusterObject>;
+  readonly #maintained = new Set<string>();
+  /** Those that wait, as they were last looked at: few, of many. */
+  readonly #held = new Set<string>();
+  /** Those to be looked at when it is known what their types say, which a shard may have that does not run. */
+  readonly #unknown = new Set<string>();
+  #later: Promise<void> | undefined;
+  /** Made when it is needed: which views there are is known when the shard runs. */
+  #setup: Setup | undefined;
+  readonly #stack = new AsyncDisposableStack();
+
+  constructor(options: DefaultBindingsOptions) {
+    const { state, onError } = options;
+    this.#options = { ...options, bound: new BoundByDefault(options) };
+    this.#controller = controller<LogicalClusterObject>({
+      name: "default-apibindings",
+      sources: [{ informer: state.logicalClusters }],
+      reconcile: options.known(state.logicalClusters, (key, { object }) => this.#reconcile(key, object)),
+      onError,
+      workers: 4,
+    });
+    this.started = this.#controller.started;
+    this.#stack.use(
+      follow(
+        state.apiBindings,
+        (_, { cluster }) => {
+          const there = state.logicalCluster(cluster);
+          if (there !== undefined && this.#waits(there)) this.#controller.add(logicalClusterKey(cluster));
+        },
+        ({ metadata, status }) => [metadata.uid, status?.conditions],
+      ),
+    );
+    this.#stack.use(
+      follow(state.rbac.clusterRoleBindings, (_, { cluster, name }) => {
+        if (name === OWNER_BINDING && this.#held.has(cluster)) this.#controller.add(logicalClusterKey(cluster));
+      }),
+    );
+  }
+
+  /** Heeds the types and exports of a shard, also those of others. @returns ends that */
+  follow({ state }: ShardPeer): Disposable {
+    const stack = new DisposableStack();
+    const changed = (): void => this.#changed();
+    stack.use(
+      state.workspaceTypes.on({
+        added: () => this.#waiting(),
+        updated: ({ spec }, before) => {
+          if (JSON.stringify(spec) !== JSON.stringify(before.spec)) changed();
+        },
+      }),
+    );
+    stack.use(
+      state.apiExports.on({
+        added: () => this.#waiting(),
+        updated: ({ spec }, before) => {
+          if (JSON.stringify(spec) !== JSON.stringify(before.spec)) changed();
+        },
+      }),
+    );
+    return stack;
+  }
+
+  /** A shard has come or gone: what was not known may be now. */
+  shardsChanged(): void {
+    this.#waiting();
+    const unknown = [...this.#unknown];
+    this.#unknown.clear();
+    for (const cluster of unknown) {
+      this.#maintained.add(cluster);
+      this.#controller.add(logicalClusterKey(cluster));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+    await this.#controller.stop();
+  }
+
+  /** Those that are being set up may go on. */
+  #waiting(): void {
+    for (const cluster of this.#held) this.#controller.add(logicalClusterKey(cluster));
+  }
+
+  /** A type or an export says something else: all that follow it are looked at, when all are known. */
+  #changed(): void {
+    const { objects } = this.#options;
+    if (!objects.isWhole) {
+      this.#later ??= objects.whole.then(() => {
+        this.#later = undefined;
+        if (!this.#stack.disposed) this.#changed();
+      });
+      return;
+    }
+    for (const each of this.#options.state.logicalClusters.store.list()) {
+      if (each.metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION] === undefined) continue;
+      const cluster = clusterOf(each);
+      this.#maintained.add(cluster);
+      this.#controller.add(logicalClusterKey(cluster));
+    }
+  }
+
+  #waits(there: LogicalClusterObject): boolean {
+    const { phase, initializers = [] } = there.status ?? {};
+    return (
+      (phase === "Initializing" && initializers.includes(API_BINDINGS_INITIALIZER)) ||
+      isOlder(there, this.#options.exports)
+    );
+  }
+
+  async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<void> {
+    const maintained = this.#maintained.delete(key.cluster);
+    this.#held.delete(key.cluster);
+    if (there === undefined || there.metadata.deletionTimestamp !== undefined) return;
+    const waits = this.#waits(there);
+    if (waits) this.#held.add(key.cluster);
+    if (isOlder(there, this.#options.exports)) await catchUp(this.#options, key, there);
+    else if (waits) await this.#initialize(key, there);
+    else if (maintained) await this.#maintain(key, there);
+  }
+
+  async #initialize(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
+    this.#setup ??= this.#setupOf();
+    const found = this.#setup.find(key, there);
+    if (found !== undefined) await initialize({ ...this.#options, setup: this.#setup }, key, found);
+  }
+
+  #setupOf(): Setup {
+    const { services, state, log } = this.#options;
+    const own = new OwnSetup(this.#options);
+    if (services?.initializing !== true) return own;
+    const { clusterRoleBindings } = state.rbac;
+    const isOwned = (cluster: string): boolean =>
+      clusterRoleBindings.store.get({ cluster, namespace: "", name: OWNER_BINDING }) !== undefined;
+    const found = (key: ObjectKey): void => this.#controller.add(key);
+    const current = (cluster: string): LogicalClusterObject | undefined => state.logicalCluster(cluster);
+    return this.#stack.use(new ViewSetup({ services, own, isOwned, current, found, log }));
+  }
+
+  async #maintain(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
+    const { bound } = this.#options;
+    if (bound.isUnknown(key.cluster, bound.wantedBy(there))) this.#unknown.add(key.cluster);
+    else await maintain(this.#options, key, there);
+  }
+}
+
+/** What {@link catchUp} needs. */
+interface CatchUpOptions {
+  readonly objects: ShardObjects;
+  readonly exports: Exports;
+  readonly bound: BoundByDefault;
+}
+
+/** Gives a workspace that {@link isOlder} what it would have been given, had it been made today, or had before. It looks the same then. */
+async function catchUp(
+  { objects, exports, bound }: CatchUpOptions,
+  key: ObjectKey,
+  there: LogicalClusterObject,
+): Promise<void> {
+  const wanted = isUniversal(there) ? bound.wantedBy(there) : ONCE_EVERYWHERE;
+  if (wanted instanceof TypeFault || wanted.length === 0) return;
+  const isNew = isUniversal(there) && there.status?.phase === "Initializing";
+  if (!isNew) {
+    for (const each of wanted) {
+      const found = exports.find(each, key.cluster);
+      if (found === undefined) return;
+      if (!bound.has(key.cluster, each)) await bound.ensure(key, { wanted: each, found, own: true });
+    }
+  }
+  await modify(objects.of(LogicalCluster), key, (current) => {
+    if (!isOlder(current, exports)) return undefined;
+    const { metadata, spec, status = {} } = current;
+    if (!isUniversal(current))
+      return {
+        ...current,
+        metadata: { ...metadata, annotations: { ...metadata.annotations, [GIVEN_ANNOTATION]: "true" } },
+      };
+    const withIt = (names: readonly string[] = []): string[] => [...names, API_BINDINGS_INITIALIZER];
+    return {
+      ...current,
+      spec: { ...spec, initializers: withIt(spec.initializers) },
+      status: isNew ? { ...status, initializers: withIt(status.initializers) } : status,
+    };
+  });
+}
+
+/** On logical clusters of other types that have been given what they had before. */
+const GIVEN_ANNOTATION = "virtual-workspaces.io/universal-bindings-given";
+
+/** What the type `universal` binds: every workspace had it, whatever its type, before it came by exports. */
+const ONCE_EVERYWHERE: readonly DefaultExport[] = UNIVERSAL_BINDINGS.map(({ path, export: name }) => ({
+  path,
+  name,
+}));
+
+/** Of the type `universal` or one that extends it. */
+function isUniversal({ spec }: LogicalCluster): boolean {
+  return spec.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
+}
+
+/**
+ * Whether a workspace was made before there were exports in `root`, and has not been given what they bring. One of `universal`
+ * has the initializer as soon as it has; of another type, which need not bind anything, its age says it, and a mark that it
+ * was given: whoever deletes the bindings then is not given them again.
+ */
+function isOlder(there: LogicalCluster, exports: Exports): boolean {
+  const { metadata, spec } = there;
+  if (isUniversal(there)) return spec.initializers?.includes(API_BINDINGS_INITIALIZER) !== true;
+  const cluster = clusterOf(there);
+  if (cluster === ROOT_CLUSTER || metadata.annotations?.[GIVEN_ANNOTATION] !== undefined) return false;
+  const { creationTimestamp: made } = metadata;
+  return ONCE_EVERYWHERE.some((each) => {
+    const { creationTimestamp: since } = exports.find(each, cluster)?.metadata ?? {};
+    return typeof made === "string" && typeof since === "string" && made < since;
+  });
+}

@@ -1,0 +1,135 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  API_BINDINGS_INITIALIZER,
+  APIBinding,
+  deleteCondition,
+  type LogicalCluster as LogicalClusterObject,
+  markFalse,
+  markTrue,
+  TypeFault,
+  type TypesOf,
+  typesFrom,
+  WORKSPACE_TYPE_ANNOTATION,
+} from "@virtual-workspaces/kcp";
+import { modify } from "../../state/modify.ts";
+import type { ShardObjects } from "../../state/objects.ts";
+import type { Exports } from "../exports/exports.ts";
+import { type BoundByDefault, type DefaultExport, defaultExports, nameOf, specTo } from "./default-bindings.ts";
+import { modifyStatus, type Setup } from "./setup.ts";
+
+/** What {@link initialize} needs. */
+export interface InitializeOptions {
+  readonly setup: Setup;
+  readonly exports: Exports;
+  readonly bound: BoundByDefault;
+  readonly now: () => Date;
+}
+
+const INITIALIZED = "APIBindingsInitialized";
+
+/** Makes what a workspace is to have before it is Ready, as its creator, and takes the initializer away when all is bound. */
+export async function initialize(
+  options: InitializeOptions,
+  key: ObjectKey,
+  there: LogicalClusterObject,
+): Promise<void> {
+  const { bound, setup } = options;
+  const wanted = bound.wantedBy(there);
+  if (bound.isUnknown(key.cluster, wanted)) return;
+  if (wanted instanceof TypeFault) {
+    await say(options, key, { reason: "WorkspaceTypesInvalid", severity: "Error", message: wanted.message });
+    return;
+  }
+  const missing = wanted.filter((each) => !bound.has(key.cluster, each));
+  const made = await Promise.all(missing.map((each) => make(options, there, { key, wanted: each })));
+  const faults = made.filter((fault) => fault !== undefined);
+  if (faults.length > 0) {
+    const message = `encountered errors: ${faults.length === 1 ? faults[0] : `[${faults.join(", ")}]`}`;
+    await say(options, key, { reason: "APIBindingErrors", severity: "Error", message });
+    return;
+  }
+  // They are told of when they are bound, or say why not.
+  if (missing.length > 0) return;
+  const pending = bound.pending(key.cluster, wanted);
+  if (pending.length > 0) {
+    const message = `APIBinding(s) not yet fully bound: ${pending.join(", ")}`;
+    await say(options, key, { reason: "WaitingOnAPIBindings", severity: "Info", message });
+    return;
+  }
+  await setup.changeStatus(key, ({ conditions, initializers = [], ...status }) => {
+    const others = initializers.filter((name) => name !== API_BINDINGS_INITIALIZER);
+    return {
+      ...status,
+      // Nothing is waited for any more.
+      ...(conditions && { conditions: deleteCondition(conditions, INITIALIZED) }),
+      ...(others.length > 0 && { initializers: others }),
+    };
+  });
+}
+
+/** @returns why it cannot be made */
+async function make(
+  { setup, exports }: InitializeOptions,
+  there: LogicalClusterObject,
+  { key, wanted }: { readonly key: ObjectKey; readonly wanted: DefaultExport },
+): Promise<string | undefined> {
+  const found = exports.find(wanted, key.cluster);
+  if (found === undefined) return "unable to complete initialization: unable to find at least 1 APIExport";
+  return setup.bind(key, there, { wanted, found, own: true });
+}
+
+function say(
+  { setup, now }: InitializeOptions,
+  key: ObjectKey,
+  fault: { readonly reason: string; readonly severity: "Error" | "Info"; readonly message: string },
+): Promise<void> {
+  return setup.changeStatus(key, (status) => ({
+    ...status,
+    conditions: markFalse(status.conditions, { type: INITIALIZED, ...fault }, now()),
+  }));
+}
+
+/** What {@link maintain} needs. */
+interface MaintainOptions {
+  readonly objects: ShardObjects;
+  readonly exports: Exports;
+  readonly bound: BoundByDefault;
+  readonly typesOf: TypesOf;
+  readonly now: () => Date;
+}
+
+const RECONCILED = "APIBindingsReconciled";
+
+/** Makes and puts right, as the server, what those of a workspace's types bind that say `Maintain`. @throws TypeFault */
+export async function maintain(
+  { bound, exports, objects, typesOf, now }: MaintainOptions,
+  key: ObjectKey,
+  there: LogicalClusterObject,
+): Promise<void> {
+  const type = there.metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
+  if (type === undefined) return;
+  const types = typesFrom(type, typesOf).filter(({ spec }) => spec?.defaultAPIBindingLifecycle === "Maintain");
+  const wanted = defaultExports(types);
+  if (wanted.length === 0) return;
+  for (const each of wanted) {
+    const found = exports.find(each, key.cluster);
+    if (found === undefined) continue;
+    const name = nameOf(key.cluster, each);
+    const to = { wanted: each, found, own: false };
+    await bound.ensure(key, to);
+    await modify(objects.of(APIBinding), { ...key, name }, (binding) => ({ ...binding, spec: specTo(to) }));
+  }
+  const pending = bound.pending(key.cluster, wanted);
+  const message = `APIBinding(s) not yet fully reconciled: ${pending.join(", ")}`;
+  await modifyStatus(objects, key, (status) => ({
+    ...status,
+    conditions:
+      pending.length === 0
+        ? markTrue(status.conditions, RECONCILED, now())
+        : markFalse(
+            status.conditions,
+            { type: RECONCILED, reason: "WaitingOnAPIBindings", severity: "Info", message },
+            now(),
+          ),
+  }));
+}

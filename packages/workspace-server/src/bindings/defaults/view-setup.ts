@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from "node:util";
+import { isApiError, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { Client, Informer, type InformerEvent, type LifecycleEvent } from "@virtual-workspaces/client";
+import type { Log } from "@virtual-workspaces/framework";
+import {
+  API_BINDINGS_INITIALIZER,
+  APIBinding,
+  clusterOf,
+  type Holds,
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+} from "@virtual-workspaces/kcp";
+import type { OwnServices } from "../../loopback/own-services.ts";
+import { logicalClusterKey } from "../../state/shard-state.ts";
+import { type Found, nameOf, specTo } from "./default-bindings.ts";
+import type { Setup, Status } from "./setup.ts";
+
+/** The view of workspaces that are set up. */
+const INITIALIZING_VIEW = "initializingworkspaces";
+
+/** What {@link ViewSetup} needs. */
+export interface ViewSetupOptions {
+  /** The server's own views, that one among them. */
+  readonly services: Pick<OwnServices, "upstream" | "leaving">;
+  /** Makes what the view makes for nobody: where no record is kept of the creator, or the creator is not known in the workspace. */
+  readonly own: Setup;
+  /** Whether a workspace's creator is its administrator yet. */
+  readonly isOwned: (cluster: string) => boolean;
+  /** A LogicalCluster as the shard knows it, which is sooner than the view tells. */
+  readonly current: (cluster: string) => LogicalClusterObject | undefined;
+  /** Told of workspaces that can be gone on with. */
+  readonly found: (key: ObjectKey) => void;
+  readonly log: Log;
+}
+
+/**
+ * Through the view of workspaces that are set up, as kcp's own controller does it (`kcp-apibinder-initializer`): it follows those that
+ * wait for `system:apibindings`, makes bindings as their creator, whom admission asks for `bind`, and says in `/status` that it
+ * is done. While the view cannot be had they wait. Memory: the LogicalClusters that wait, and a connection.
+ */
+export class ViewSetup implements Setup, AsyncDisposable {
+  readonly #options: ViewSetupOptions;
+  readonly #client: Client;
+  readonly #informer: Informer<Holds<typeof LogicalCluster>>;
+  #isTold = false;
+
+  constructor(options: ViewSetupOptions) {
+    const { services, found } = options;
+    this.#options = options;
+    const path = `/services/${INITIALIZING_VIEW}/${API_BINDINGS_INITIALIZER}`;
+    // What fails is tried again by the controller, which has others to see to meanwhile.
+    this.#client = new Client({ upstream: services.upstream, cluster: WILDCARD, path, retries: false });
+    this.#informer = new Informer({ resource: this.#client.resource(LogicalCluster) });
+    const tell = (_: unknown, event: Pick<InformerEvent<object>, "key">): void => found(event.key);
+    this.#informer.on({
+      added: tell,
+      updated: (_, before, event) => tell(before, event),
+      lifecycle: (event) => this.#happened(event),
+    });
+    this.#informer.start(services.leaving);
+  }
+
+  find(key: ObjectKey, there: LogicalClusterObject): LogicalClusterObject | undefined {
+    if (!this.#informer.connected || this.#informer.store.get(key) === undefined) return undefined;
+    return there.spec.createdBy === undefined || this.#options.isOwned(key.cluster) ? there : undefined;
+  }
+
+  async bind(key: ObjectKey, there: LogicalClusterObject, to: Found): Promise<string | undefined> {
+    const { own } = this.#options;
+    if (there.spec.createdBy === undefined) return own.bind(key, there, to);
+    const metadata = { name: nameOf(key.cluster, to.wanted) };
+    try {
+      await this.#client
+        .cluster(key.cluster)
+        .resource(APIBinding)
+        .create({ metadata, spec: specTo(to) });
+      return undefined;
+    } catch (error) {
+      if (!isApiError(error) || !isRefusal(error)) throw error;
+      if (error.reason === "AlreadyExists") return undefined;
+      // Not everybody who may make a workspace is known in it: a service account of another is not. Who may bind can bind.
+      return error.code === 403 ? own.bind(key, there, to) : error.message;
+    }
+  }
+
+  async changeStatus(key: ObjectKey, change: (status: Status) => Status): Promise<void> {
+    const resource = this.#client.cluster(key.cluster).resource(LogicalCluster);
+    for (let there = this.#options.current(key.cluster); there !== undefined; ) {
+      const status = change(there.status ?? {});
+      if (isDeepStrictEqual(status, there.status)) return;
+      try {
+        await resource.status.update({ ...there, status });
+        return;
+      } catch (error) {
+        if (isApiError(error) && error.code === 404) return;
+        if (!isApiError(error) || error.code !== 409) throw error;
+      }
+      there = await unlessGone(resource.get(key.name));
+    }
+  }
+
+  /** Stops following the view; nothing else is held. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#informer.stop();
+  }
+
+  #happened(event: LifecycleEvent): void {
+    if (event.type === "connected") {
+      this.#isTold = false;
+      for (const there of this.#informer.store.list()) this.#options.found(logicalClusterKey(clusterOf(there)));
+    }
+    // What cannot be reached or has yet to start is told by whoever reaches for it.
+    if (event.type !== "error" || !isRefusal(event.error) || this.#isTold) return;
+    this.#isTold = true;
+    const message = `new workspaces wait: the view ${INITIALIZING_VIEW} is not to be had`;
+    this.#options.log({ level: "warn", message, error: event.error.message });
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return isApiError(error) && error.code < 500 && error.code !== 429;
+}
+
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isApiError(error) && error.code === 404) return undefined;
+    throw error;
+  }
+}

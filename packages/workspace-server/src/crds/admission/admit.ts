@@ -1,0 +1,93 @@
+import {
+  ApiError,
+  isRecognizedFormat,
+  type JsonSchema,
+  type KubeObject,
+  quote,
+} from "@virtual-workspaces/apimachinery";
+import type { AdmitRequest } from "@virtual-workspaces/framework";
+import {
+  type CrdContent,
+  type CrdSpec,
+  type CrdStatus,
+  type CustomResourceDefinition,
+  initialStatus,
+  withDefaults,
+  withStorageVersion,
+} from "../definition/definition.ts";
+import { createProblems, statusProblems, updateProblems } from "./crd-problems.ts";
+import { decodeCrd } from "./spec.ts";
+
+const KIND = { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" };
+
+/** Kinds of kcp's own are no workspace's to define (kcp's `reservedcrdgroups`). */
+const RESERVED_GROUP = "apis.kcp.io";
+
+/**
+ * Admission of CustomResourceDefinitions, for `ServeOptions.admit`: fills in defaults, drops what no version of the API
+ * knows, with a warning, and refuses what Kubernetes refuses. Conversion webhooks are refused as well: none is called here.
+ *
+ * @throws ApiError 400 on a field of the wrong type, 403 for a group of kcp's APIs, 422 with a cause for each fault
+ */
+export function admitCrd(request: AdmitRequest<CustomResourceDefinition>): CustomResourceDefinition | undefined {
+  const { object, oldObject, subresource, warn } = request;
+  if (object === undefined) return undefined;
+  const { spec: given, status, warnings } = decodeCrd(object as unknown as KubeObject);
+  for (const text of warnings) warn(text);
+  if (given.group?.endsWith(RESERVED_GROUP) === true) throw reserved(object, given.group);
+  if (subresource === "status") return withStatus(object, status ?? {});
+  const spec = withDefaults(given);
+  const next = { ...object, spec };
+  const causes =
+    oldObject === undefined
+      ? createProblems({ ...next, status: initialStatus(spec) })
+      : updateProblems({ ...next, status: withStorageVersion(oldObject.status ?? {}, spec) }, oldObject);
+  if (causes.length > 0) throw refusal(object, causes);
+  for (const text of schemaWarnings(spec, oldObject?.spec)) warn(text);
+  return next;
+}
+
+function withStatus(object: CustomResourceDefinition, status: CrdStatus): CustomResourceDefinition {
+  const causes = statusProblems(status);
+  if (causes.length > 0) throw refusal(object, causes);
+  return { ...object, status } satisfies CrdContent & object;
+}
+
+function reserved({ metadata }: CustomResourceDefinition, group: string): ApiError {
+  const resource = { group: KIND.group, resource: "customresourcedefinitions" };
+  return ApiError.forbidden({ resource, name: metadata.name ?? "", message: `${group} is a reserved group` });
+}
+
+function refusal({ metadata }: CustomResourceDefinition, causes: ReturnType<typeof statusProblems>): ApiError {
+  return ApiError.invalid({ kind: KIND, name: metadata.name ?? metadata.generateName ?? "", causes });
+}
+
+/** What Kubernetes warns of in schemas that it takes; of what was so before it is silent. */
+function schemaWarnings(spec: CrdSpec, before: CrdSpec | undefined): string[] {
+  const known = new Set(before === undefined ? [] : findings(before));
+  return findings(spec).filter((text) => !known.has(text));
+}
+
+function findings({ versions }: CrdSpec): string[] {
+  const formats: string[] = [];
+  const sets = new Set<string>();
+  for (const { schema } of versions)
+    for (const one of everySchema(schema?.openAPIV3Schema)) {
+      const { format = "", type = "", items } = one;
+      if (format !== "" && !isRecognizedFormat(format, type)) formats.push(`unrecognized format ${quote(format)}`);
+      if (one["x-kubernetes-list-type"] === "set" && (items?.type === "object" || items?.type === "array"))
+        sets.add(
+          `x-kubernetes-list-type: set for items of type ${quote(items.type)} is not supported by server-side apply or CEL validation rules`,
+        );
+    }
+  return [...formats, ...[...sets].sort()];
+}
+
+function* everySchema(schema: JsonSchema | undefined): Generator<JsonSchema, void> {
+  if (schema === undefined) return;
+  yield schema;
+  const { items, allOf = [], anyOf = [], oneOf = [], not, properties = {}, additionalProperties: rest } = schema;
+  const below = [items, ...allOf, ...anyOf, ...oneOf, not, ...Object.values(properties)];
+  for (const child of below) yield* everySchema(child);
+  if (typeof rest === "object") yield* everySchema(rest);
+}

@@ -1,0 +1,62 @@
+import {
+  ApiError,
+  equalJson,
+  fieldForbidden,
+  fieldInvalid,
+  type KubeObject,
+  quote,
+  type StatusCause,
+} from "@virtual-workspaces/apimachinery";
+import { dataKeyProblems, membersOf } from "./problems.ts";
+
+/** What ConfigMaps and Secrets may hold, bytes: keys are not counted. */
+export const MAX_DATA: number = 1024 * 1024;
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Bytes are base64 in JSON; as in Go, line breaks in it are passed over. @throws ApiError 400 on what is none */
+export function checkBase64(object: KubeObject, member: string): void {
+  const map = membersOf(object[member]) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(map)) {
+    if (typeof value !== "string") continue; // the schema says what is wrong with it
+    const plain = value.replaceAll(/[\r\n]/g, "");
+    if (!BASE64.test(plain)) throw illegal(object, wrongByte(plain));
+    if (plain !== value) map[key] = plain;
+  }
+}
+
+/** How many bytes a base64 text stands for. */
+export function base64Bytes(text: string): number {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  return (text.length / 4) * 3 - padding;
+}
+
+function illegal({ kind }: KubeObject, at: number): ApiError {
+  return ApiError.badRequest(
+    `${kind} in version ${quote("v1")} cannot be handled as a ${kind}: illegal base64 data at input byte ${at}`,
+  );
+}
+
+/** Where Go's decoder gives up: at what is no digit, at padding that is out of place, or behind the last whole group. */
+function wrongByte(text: string): number {
+  const odd = text.search(/[^A-Za-z0-9+/=]/);
+  const padding = text.search(/=(?!=?$)/);
+  const found = [odd, padding].filter((at) => at >= 0);
+  return found.length > 0 ? Math.min(...found) : text.length - (text.length % 4);
+}
+
+/** What is wrong with the keys of a map. */
+export function keyProblems(field: string, map: unknown): StatusCause[] {
+  return Object.keys(membersOf(map)).flatMap((key) =>
+    dataKeyProblems(key).map((problem) => fieldInvalid(`${field}[${key}]`, key, problem)),
+  );
+}
+
+/** What an object with `immutable: true` does not let change. */
+export function immutableProblems(next: KubeObject, before: KubeObject, members: readonly string[]): StatusCause[] {
+  if (before["immutable"] !== true) return [];
+  const detail = "field is immutable when `immutable` is set";
+  const changed = members.filter((name) => !equalJson(membersOf(next[name]), membersOf(before[name])));
+  const fields = next["immutable"] === true ? changed : ["immutable", ...changed];
+  return fields.map((field) => fieldForbidden(field, detail));
+}

@@ -1,0 +1,195 @@
+import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework";
+
+// Field numbers are those of Kubernetes' generated.proto files, release 1.37; they never change.
+
+/** A list of texts. */
+export const texts = (name: string): ProtobufField => ({ name, form: "list" });
+
+/** Kubernetes' LabelSelector. */
+const labelSelector: ProtobufMessage = {
+  1: { name: "matchLabels", form: "map" },
+  2: {
+    name: "matchExpressions",
+    form: "list",
+    of: { 1: { name: "key", empty: "kept" }, 2: { name: "operator", empty: "kept" }, 3: texts("values") },
+  },
+};
+
+const condition: ProtobufMessage = {
+  1: { name: "type", empty: "kept" },
+  2: { name: "status", empty: "kept" },
+  4: { name: "lastTransitionTime", of: "time" },
+  5: { name: "reason" },
+  6: { name: "message" },
+};
+
+export const namespaceMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: { name: "spec", of: { 1: texts("finalizers") } },
+  3: { name: "status", of: { 1: { name: "phase" }, 2: { name: "conditions", of: condition, form: "list" } } },
+};
+
+export const configMapMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: { name: "data", form: "map" },
+  3: { name: "binaryData", of: "bytes", form: "map" },
+  4: { name: "immutable", of: "boolean", empty: "kept" },
+};
+
+export const secretMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: { name: "data", of: "bytes", form: "map" },
+  3: { name: "type" },
+  4: { name: "stringData", form: "map" },
+  5: { name: "immutable", of: "boolean", empty: "kept" },
+};
+
+const objectReference: ProtobufMessage = {
+  1: { name: "kind" },
+  2: { name: "namespace" },
+  3: { name: "name" },
+  4: { name: "uid" },
+  5: { name: "apiVersion" },
+  6: { name: "resourceVersion" },
+  7: { name: "fieldPath" },
+};
+
+export const serviceAccountMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: { name: "secrets", of: objectReference, form: "list" },
+  3: { name: "imagePullSecrets", of: { 1: { name: "name" } }, form: "list" },
+  4: { name: "automountServiceAccountToken", of: "boolean", empty: "kept" },
+};
+
+const quantities = (name: string) => ({ name, of: "quantity", form: "map" }) as const;
+const scopeRequirement: ProtobufMessage = {
+  1: { name: "scopeName", empty: "kept" },
+  2: { name: "operator", empty: "kept" },
+  3: texts("values"),
+};
+
+export const resourceQuotaMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: {
+    name: "spec",
+    of: {
+      1: quantities("hard"),
+      2: texts("scopes"),
+      3: { name: "scopeSelector", of: { 1: { name: "matchExpressions", of: scopeRequirement, form: "list" } } },
+    },
+  },
+  3: { name: "status", of: { 1: quantities("hard"), 2: quantities("used") } },
+};
+
+export const leaseMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: {
+    name: "spec",
+    of: {
+      1: { name: "holderIdentity", empty: "kept" },
+      2: { name: "leaseDurationSeconds", of: "integer", empty: "kept" },
+      3: { name: "acquireTime", of: "microTime" },
+      4: { name: "renewTime", of: "microTime" },
+      5: { name: "leaseTransitions", of: "integer", empty: "kept" },
+      6: { name: "strategy", empty: "kept" },
+      7: { name: "preferredHolder", empty: "kept" },
+    },
+  },
+};
+
+const source: ProtobufMessage = { 1: { name: "component" }, 2: { name: "host" } };
+
+/** `v1` Event. */
+export const coreEventMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: { name: "involvedObject", of: objectReference },
+  3: { name: "reason" },
+  4: { name: "message" },
+  5: { name: "source", of: source },
+  6: { name: "firstTimestamp", of: "time" },
+  7: { name: "lastTimestamp", of: "time" },
+  8: { name: "count", of: "integer" },
+  9: { name: "type" },
+  10: { name: "eventTime", of: "microTime" },
+  11: { name: "series", of: { 1: { name: "count", of: "integer" }, 2: { name: "lastObservedTime", of: "microTime" } } },
+  12: { name: "action" },
+  13: { name: "related", of: objectReference },
+  14: { name: "reportingComponent", empty: "kept" },
+  15: { name: "reportingInstance", empty: "kept" },
+};
+
+/** `events.k8s.io/v1` Event. */
+export const eventMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: { name: "eventTime", of: "microTime" },
+  3: {
+    name: "series",
+    of: { 1: { name: "count", of: "integer", empty: "kept" }, 2: { name: "lastObservedTime", of: "microTime" } },
+  },
+  4: { name: "reportingController" },
+  5: { name: "reportingInstance" },
+  6: { name: "action" },
+  7: { name: "reason" },
+  8: { name: "regarding", of: objectReference },
+  9: { name: "related", of: objectReference },
+  10: { name: "note" },
+  11: { name: "type" },
+  12: { name: "deprecatedSource", of: source },
+  13: { name: "deprecatedFirstTimestamp", of: "time" },
+  14: { name: "deprecatedLastTimestamp", of: "time" },
+  15: { name: "deprecatedCount", of: "integer" },
+};
+
+const rules: ProtobufField = {
+  name: "rules",
+  form: "list",
+  of: {
+    1: texts("verbs"),
+    2: texts("apiGroups"),
+    3: texts("resources"),
+    4: texts("resourceNames"),
+    5: texts("nonResourceURLs"),
+  },
+};
+
+export const roleMessage: ProtobufMessage = { 1: PROTOBUF_METADATA, 2: rules };
+
+export const clusterRoleMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: rules,
+  3: { name: "aggregationRule", of: { 1: { name: "clusterRoleSelectors", of: labelSelector, form: "list" } } },
+};
+
+export const bindingMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: {
+    name: "subjects",
+    form: "list",
+    of: {
+      1: { name: "kind", empty: "kept" },
+      2: { name: "apiGroup" },
+      3: { name: "name", empty: "kept" },
+      4: { name: "namespace" },
+    },
+  },
+  3: {
+    name: "roleRef",
+    of: { 1: { name: "apiGroup" }, 2: { name: "kind", empty: "kept" }, 3: { name: "name", empty: "kept" } },
+  },
+};
+
+export const tokenRequestMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: {
+    name: "spec",
+    of: {
+      1: texts("audiences"),
+      3: {
+        name: "boundObjectRef",
+        of: { 1: { name: "kind" }, 2: { name: "apiVersion" }, 3: { name: "name" }, 4: { name: "uid" } },
+      },
+      4: { name: "expirationSeconds", of: "integer", empty: "kept" },
+    },
+  },
+  3: { name: "status", of: { 1: { name: "token", empty: "kept" }, 2: { name: "expirationTimestamp", of: "time" } } },
+};

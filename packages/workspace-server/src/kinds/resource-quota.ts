@@ -1,0 +1,138 @@
+import { fieldInvalid, type KubeObject, labelKeyProblems, type StatusCause } from "@virtual-workspaces/apimachinery";
+import { Resource } from "@virtual-workspaces/framework";
+import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
+import { object, objects, text, texts } from "./descriptions.ts";
+import { finalizerProblems, immutableProblem, membersOf, specOf } from "./problems.ts";
+import { resourceQuotaMessage } from "./protobuf.ts";
+
+/** Names without a domain that a quota may limit. */
+const STANDARD: ReadonlySet<string> = new Set([
+  ...["cpu", "memory", "ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets"],
+  ...["configmaps", "persistentvolumeclaims", "services.nodeports", "services.loadbalancers", "requests.storage"],
+  ...["cpu", "memory", "ephemeral-storage"].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+]);
+/** Those that are counts. */
+const COUNTED: ReadonlySet<string> = new Set([
+  ...["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps"],
+  ...["persistentvolumeclaims", "services.nodeports", "services.loadbalancers"],
+]);
+
+function problems(quota: KubeObject, before: KubeObject | undefined, subresource: string): StatusCause[] {
+  if (subresource === "status") return quantityProblems("status.used", membersOf(quota["status"])["used"]);
+  const { hard, scopes } = specOf(quota);
+  return [
+    ...finalizerProblems(quota.metadata),
+    ...quantityProblems("spec.hard", hard),
+    ...(before === undefined ? [] : immutableProblem("spec.scopes", scopes, specOf(before)["scopes"])),
+  ];
+}
+
+function quantityProblems(field: string, quantities: unknown): StatusCause[] {
+  return Object.entries(membersOf(quantities)).flatMap(([name, value]) => {
+    const at = `${field}[${name}]`;
+    const invalid = (detail: string): StatusCause => fieldInvalid(at, name, detail);
+    const known = name.includes("/") || STANDARD.has(name) || /^(?:requests\.)?hugepages-/.test(name);
+    return [
+      ...labelKeyProblems(name).map(invalid),
+      ...(known ? [] : [invalid("must be a standard resource for quotas")]),
+      ...valueProblems(at, name, String(value)),
+    ];
+  });
+}
+
+function valueProblems(at: string, name: string, value: string): StatusCause[] {
+  if (!isQuantity(value))
+    return [
+      fieldInvalid(
+        at,
+        value,
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      ),
+    ];
+  if (value.startsWith("-")) return [fieldInvalid(at, value, "must be greater than or equal to 0")];
+  const counted = COUNTED.has(name) || name.startsWith("count/");
+  return counted && !isWhole(value) ? [fieldInvalid(at, value, "must be an integer")] : [];
+}
+
+/** `requests.cpu: 1/2, pods: 3/10`: what is used of what there is. */
+function usage(quota: KubeObject, limits: boolean): string {
+  const { hard, used } = membersOf(quota["status"]);
+  const names = Object.keys(membersOf(hard)).filter((name) => name.startsWith("limits.") === limits);
+  return names
+    .sort()
+    .map((name) => `${name}: ${String(membersOf(used)[name] ?? 0)}/${String(membersOf(hard)[name])}`)
+    .join(", ");
+}
+
+const columns: Columns = {
+  Request: {
+    type: "string",
+    description: "Request represents a minimum amount of cpu/memory that a container may consume.",
+    value: (quota) => usage(quota, false),
+  },
+  Limit: {
+    type: "string",
+    description:
+      "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
+    value: (quota) => usage(quota, true),
+  },
+  Age: AGE,
+};
+
+const quantities = (description: string) =>
+  ({ type: "object", description, additionalProperties: { "x-kubernetes-int-or-string": true } }) as const;
+
+/** `v1` ResourceQuota: kept, and not enforced. */
+export const ResourceQuota: Resource = new Resource({
+  group: "",
+  version: "v1",
+  kind: "ResourceQuota",
+  scope: "Namespaced",
+  shortNames: ["quota"],
+  description: "ResourceQuota sets aggregate quota restrictions enforced per namespace.",
+  schema: {
+    type: "object",
+    properties: {
+      spec: object("What may be used.", {
+        hard: quantities("By resource: count/<resource>.<group> for a number of objects."),
+        scopes: texts("Which objects count. It cannot be changed."),
+        scopeSelector: {
+          ...object("Which objects count, in more words.", {
+            matchExpressions: objects("All of them must hold.", {
+              scopeName: text("The scope."),
+              operator: text("In, NotIn, Exists or DoesNotExist."),
+              values: texts("For In and NotIn."),
+            }),
+          }),
+          "x-kubernetes-map-type": "atomic",
+        },
+      }),
+      status: object("What is used.", { hard: quantities("As the spec has it."), used: quantities("By resource.") }),
+    },
+  },
+  columns,
+  protobuf: resourceQuotaMessage,
+  strategy: { generation: false, returnDeleted: true, unconditionalUpdate: true, problems },
+});
+
+export const resourceQuotas: BuiltInKind = { resource: ResourceQuota, verbs: STANDARD_VERBS };
+
+/** A number with a suffix, decimal (`m`, `k`, `M`), binary (`Ki`) or an exponent. */
+const QUANTITY = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
+
+/** Whether a text is a quantity as Kubernetes has them: `2`, `500m`, `1.5Gi`, `1e3`. */
+const isQuantity = (text: string): boolean => QUANTITY.test(text);
+
+const POWER: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+
+/** Whether a quantity is a whole number. */
+function isWhole(quantity: string): boolean {
+  const [, number = "", suffix = ""] = /^[+-]?([\d.]+)(.*)$/.exec(quantity) ?? [];
+  const exponent = /^[eE]([+-]?\d+)$/.exec(suffix)?.[1];
+  if (suffix.endsWith("i")) return Number.isInteger(Number(number) * 1024 ** ("KMGTPE".indexOf(suffix[0] ?? "") + 1));
+  const power = exponent === undefined ? (POWER[suffix] ?? 0) : Number(exponent);
+  const fraction = (number.split(".")[1] ?? "").replace(/0+$/, "");
+  if (power >= 0) return fraction.length <= power;
+  const digits = number.replace(".", "").replace(/^0+/, "");
+  return digits === "" || (fraction === "" && digits.endsWith("0".repeat(Math.min(-power, 400))));
+}

@@ -1,0 +1,75 @@
+import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { type Admit, type AdmitRequest, decodeObject, groupResourceOf } from "@virtual-workspaces/framework";
+import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
+import { scopeOf } from "../state/informers/key-index.ts";
+import type { ShardObjects } from "../state/objects.ts";
+import type { ShardState } from "../state/shard-state.ts";
+
+/** What cannot be deleted as long as the logical cluster is to stay. */
+const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
+
+/** What namespaces are looked up in. */
+export interface NamespaceLifecycleOptions {
+  readonly objects: ShardObjects;
+  readonly state: Pick<ShardState, "namespaces" | "logicalCluster">;
+}
+
+/**
+ * Admission of what is in namespaces, and of their deletion (kcp's `WorkspaceNamespaceLifecycle`): nothing is created in a
+ * namespace that is not there, 404, or that is to go, 403.
+ */
+export function namespaceLifecycle(options: NamespaceLifecycleOptions): Admit {
+  return async (request) => {
+    if (request.operation === "DELETE") refuseImmortal(request, options);
+    if (request.operation !== "CREATE" || request.definition.scope !== "Namespaced") return;
+    const { namespace = "", name } = request.object?.metadata ?? {};
+    const there = await lookUp({ cluster: request.params["cluster"] ?? "", namespace: "", name: namespace }, options);
+    if (there === undefined) throw ApiError.notFound(groupResourceOf(Namespace), namespace);
+    if (there.metadata.deletionTimestamp === undefined && there.status?.phase !== "Terminating") return;
+    throw terminating(request, { namespace, name });
+  };
+}
+
+/** One that was just made may not be known yet. */
+async function lookUp(
+  key: { readonly cluster: string; readonly namespace: string; readonly name: string },
+  { objects, state }: NamespaceLifecycleOptions,
+): Promise<(KubeObject & NamespaceContent) | undefined> {
+  const known = state.namespaces.store.get(key);
+  if (known !== undefined) return known;
+  const kept = await objects.of(Namespace).get(scopeOf(key), key);
+  return kept && (decodeObject(kept) as KubeObject & NamespaceContent);
+}
+
+function refuseImmortal(
+  { definition, oldObject, params }: AdmitRequest,
+  { state }: Pick<NamespaceLifecycleOptions, "state">,
+): void {
+  const { name = "" } = oldObject?.metadata ?? {};
+  if (definition.group !== "" || definition.plural !== "namespaces" || !IMMORTAL.has(name)) return;
+  const cluster = state.logicalCluster(params["cluster"] ?? "");
+  if (cluster?.metadata.deletionTimestamp !== undefined) return;
+  throw ApiError.forbidden({
+    resource: groupResourceOf(definition),
+    name,
+    message: "this namespace may not be deleted",
+  });
+}
+
+function terminating(
+  { definition }: AdmitRequest,
+  { namespace, name }: { readonly namespace: string; readonly name: string | undefined },
+): ApiError {
+  return ApiError.forbidden({
+    resource: groupResourceOf(definition),
+    name,
+    message: `unable to create new content in namespace ${namespace} because it is being terminated`,
+    causes: [
+      {
+        reason: "NamespaceTerminating",
+        message: `namespace ${namespace} is being terminated`,
+        field: "metadata.namespace",
+      },
+    ],
+  });
+}

@@ -1,0 +1,205 @@
+import {
+  ApiError,
+  fieldInvalid,
+  isApiError,
+  type ObjectOf,
+  OMITTED_VALUE,
+  type StatusCause,
+} from "@virtual-workspaces/apimachinery";
+import {
+  type AccessStatus,
+  type Authorizer,
+  type Log,
+  type RequestInfo,
+  type RequestOptions,
+  type Scope,
+  type Storage,
+  type SubjectAccessContent,
+  type SubjectAccessSpec,
+  User,
+  type WriteOptions,
+} from "@virtual-workspaces/framework";
+
+/** What access reviews ask. */
+export interface AccessReviewOptions {
+  /** Who decides about requests, in the logical cluster that the review is created in. */
+  readonly authorizer: Authorizer<Readonly<Record<string, string>>>;
+  /** Says who decides instead, for one who asks so: kcp's deep SubjectAccessReview. @default nobody */
+  readonly instead?: (options: WriteOptions, scope: Scope) => AccessReviewOptions["authorizer"] | undefined;
+  /** Where failures of the authorizer are written. */
+  readonly log: Log;
+}
+
+/**
+ * Says whether somebody may do something (SubjectAccessReview): what the authorizer says of a user with this name, uid,
+ * extras, and these groups and no others, `system:authenticated` neither. The reason is kcp's `access granted` or `access
+ * denied`, whatever the authorizer's is: that would tell of rules that the asker need not know.
+ */
+export class SubjectAccessReviews implements Storage<ObjectOf<SubjectAccessContent>> {
+  /** No review is kept. */
+  readonly lifecycle = "storage";
+  readonly #options: AccessReviewOptions;
+
+  constructor(options: AccessReviewOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError 422 */
+  async create(
+    scope: Scope,
+    review: ObjectOf<SubjectAccessContent>,
+    options: WriteOptions,
+  ): Promise<ObjectOf<SubjectAccessContent>> {
+    const { apiVersion, kind, spec = {} } = review;
+    this.refuse(review, scope);
+    return { apiVersion, kind, metadata: this.metadata(scope), spec, status: await this.#status(scope, spec, options) };
+  }
+
+  /** @throws ApiError on a review that asks nothing sensible */
+  protected refuse(review: ObjectOf<SubjectAccessContent>, _scope: Scope): void {
+    refuseInvalid("SubjectAccessReview", reviewProblems(review));
+  }
+
+  /** Of the answer. */
+  protected metadata(_scope: Scope): ObjectOf<SubjectAccessContent>["metadata"] {
+    return {};
+  }
+
+  /** Who is asked about. */
+  protected subject({ user = "", uid = "", groups = [], extra = {} }: SubjectAccessSpec, _options: WriteOptions): User {
+    return new User({ name: user, uid, groups, extra });
+  }
+
+  async #status(scope: Scope, spec: SubjectAccessSpec, options: WriteOptions): Promise<AccessStatus> {
+    const user = this.subject(spec, options);
+    const question = { ...infoOf(spec), user, params: scope.params, signal: options.signal };
+    try {
+      const { authorizer, instead } = this.#options;
+      const decision = await (instead?.(options, scope) ?? authorizer)(question);
+      if (decision.allowed === true) return { allowed: true, reason: "access granted" };
+      return { allowed: false, ...(decision.final === true && { denied: true }), reason: "access denied" };
+    } catch (error) {
+      const evaluationError = failureOf(error, options, this.#options.log);
+      return { allowed: false, reason: "access denied", evaluationError };
+    }
+  }
+}
+
+/** Says whether somebody may do something in a namespace (LocalSubjectAccessReview), to those who may ask only there. */
+export class LocalSubjectAccessReviews extends SubjectAccessReviews {
+  protected override refuse(review: ObjectOf<SubjectAccessContent>, { namespace }: Scope): void {
+    if ((review.metadata.namespace ?? namespace) !== namespace)
+      throw ApiError.badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+    refuseInvalid("LocalSubjectAccessReview", localReviewProblems(review, namespace));
+  }
+
+  protected override metadata({ namespace }: Scope): ObjectOf<SubjectAccessContent>["metadata"] {
+    return { namespace };
+  }
+}
+
+/** Says whether the caller may do something (SelfSubjectAccessReview), in the same words. */
+export class SelfSubjectAccessReviews extends SubjectAccessReviews {
+  protected override refuse(review: ObjectOf<SubjectAccessContent>, _scope: Scope): void {
+    refuseInvalid("SelfSubjectAccessReview", selfReviewProblems(review));
+  }
+
+  protected override subject(_spec: SubjectAccessSpec, { user }: WriteOptions): User {
+    return user;
+  }
+}
+
+function refuseInvalid(kind: string, causes: readonly StatusCause[]): void {
+  if (causes.length === 0) return;
+  throw ApiError.invalid({ kind: { group: "authorization.k8s.io", kind }, name: "", causes: [...causes] });
+}
+
+/** The question as the review asks it, in the version and namespace that it names: nothing is looked up. */
+function infoOf({ resourceAttributes: about, nonResourceAttributes: path = {} }: SubjectAccessSpec): RequestInfo {
+  const info = {
+    isResource: about !== undefined,
+    verb: (about ?? path).verb ?? "",
+    path: about === undefined ? (path.path ?? "") : "",
+    group: about?.group ?? "",
+    version: about?.version ?? "",
+    resource: about?.resource ?? "",
+    identity: "",
+    subresource: about?.subresource ?? "",
+    namespace: about?.namespace ?? "",
+    name: about?.name ?? "",
+    longRunning: false,
+    upgrade: false,
+  };
+  return info;
+}
+
+type Review = ObjectOf<SubjectAccessContent>;
+
+/** What is wrong with a SubjectAccessReview, in Kubernetes' words. */
+function reviewProblems({ metadata, spec = {} }: Review): readonly StatusCause[] {
+  return [...specProblems(spec), ...metadataProblems(metadata)];
+}
+
+/** The same of a SelfSubjectAccessReview, which names nobody. */
+function selfReviewProblems({ metadata, spec = {} }: Review): readonly StatusCause[] {
+  return [...attributeProblems(spec), ...metadataProblems(metadata)];
+}
+
+function metadataProblems({ managedFields: _, ...given }: Review["metadata"]): readonly StatusCause[] {
+  return Object.keys(given).length === 0 ? [] : [fieldInvalid("metadata", OMITTED_VALUE, "must be empty")];
+}
+
+/** The same of a LocalSubjectAccessReview. @param namespace the one of its URL */
+function localReviewProblems({ metadata, spec = {} }: Review, namespace: string): readonly StatusCause[] {
+  const { managedFields: _, namespace: _own, ...given } = metadata;
+  const problems = [...specProblems(spec)];
+  if (Object.keys(given).length > 0)
+    problems.push(fieldInvalid("metadata", OMITTED_VALUE, "must be empty except for namespace"));
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  const asked = resourceAttributes?.namespace ?? "";
+  if (resourceAttributes !== undefined && asked !== namespace)
+    problems.push(fieldInvalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
+  if (nonResourceAttributes !== undefined)
+    problems.push(
+      fieldInvalid("spec.nonResourceAttributes", nonResourceAttributes, "disallowed on this kind of request"),
+    );
+  return problems;
+}
+
+type Spec = NonNullable<SubjectAccessContent["spec"]>;
+
+function specProblems(spec: Spec): readonly StatusCause[] {
+  const { user = "", groups = [] } = spec;
+  const problems = attributeProblems(spec);
+  if (user !== "" || groups.length > 0) return problems;
+  return [...problems, fieldInvalid("spec.user", user, "at least one of user or group must be specified")];
+}
+
+function attributeProblems({ resourceAttributes, nonResourceAttributes }: Spec): readonly StatusCause[] {
+  const problems: StatusCause[] = [];
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined)
+    problems.push(
+      fieldInvalid(
+        "spec.nonResourceAttributes",
+        nonResourceAttributes,
+        "cannot be specified in combination with resourceAttributes",
+      ),
+    );
+  if (resourceAttributes === undefined && nonResourceAttributes === undefined)
+    problems.push(
+      fieldInvalid(
+        "spec.resourceAttributes",
+        null,
+        "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+      ),
+    );
+  return problems;
+}
+
+/** What may be told to a caller of what went wrong in a review: an ApiError as it stands, of anything else where to look. */
+export function failureOf(error: unknown, { requestId }: Pick<RequestOptions, "requestId">, log: Log): string {
+  if (isApiError(error)) return error.message;
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  log({ level: "error", message: "review failed", requestId, error: text });
+  return `the question could not be answered: the server's log says why, under request ${requestId}`;
+}

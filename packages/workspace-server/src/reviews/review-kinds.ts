@@ -1,0 +1,125 @@
+import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import {
+  type Authenticator,
+  type AuthorizeRequest,
+  type Authorizer,
+  LocalSubjectAccessReview,
+  type Log,
+  type RulesContent,
+  type RulesRequest,
+  type Scope,
+  SelfReviews,
+  SelfSubjectAccessReview,
+  SelfSubjectReview,
+  SelfSubjectRulesReview,
+  type ServedResource,
+  type Storage,
+  SubjectAccessReview,
+  TokenReview,
+  type WriteOptions,
+} from "@virtual-workspaces/framework";
+import { DEEP_REVIEW_HEADER, MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import type { ShardAuthorizer } from "../authz/authorizer.ts";
+import type { ClusterParams } from "../authz/cluster-request.ts";
+import { effectiveUsers } from "../authz/effective-users.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
+import { workspaceLogins } from "../state/workspace-logins.ts";
+import { LocalSubjectAccessReviews, SelfSubjectAccessReviews, SubjectAccessReviews } from "./access-reviews.ts";
+import { TokenReviews } from "./token-reviews.ts";
+
+/** What reviews ask. */
+export interface ReviewKindsOptions {
+  readonly authenticators: readonly Authenticator[];
+  readonly audiences: readonly string[];
+  /** The shard's own. */
+  readonly authorizer: ShardAuthorizer;
+  readonly registry: ShardRegistry;
+  readonly log: Log;
+}
+
+type AnyAuthorizer = Authorizer<Readonly<Record<string, string>>>;
+
+/**
+ * What is only created: who somebody is, and what they may do. The reviews of oneself are resources as well, and not the
+ * framework's, which are for all who have logged in: in kcp one may ask only where one may enter.
+ */
+export function reviewKinds(options: ReviewKindsOptions): readonly ServedResource[] {
+  const { authenticators, audiences, registry, log } = options;
+  const authorizer = ofEach(options);
+  // Below `:cluster` there is always one; of the server's root there is none, and nobody but masters gets there.
+  const [own, review, deep] = [authorizer, authorizer.review, authorizer.deep] as unknown as AnyAuthorizer[];
+  const reviews = { authorizer: review as AnyAuthorizer, log };
+  const instead = (request: WriteOptions, { params }: Scope): AnyAuthorizer | undefined =>
+    asksDeeply(request, params["cluster"] ?? "") ? deep : undefined;
+  return [
+    SelfSubjectReview.serve(new SelfReviews()),
+    TokenReview.serve(new TokenReviews({ authenticators, logins: workspaceLogins(registry), audiences, log })),
+    LocalSubjectAccessReview.serve(new LocalSubjectAccessReviews(reviews)),
+    SelfSubjectAccessReview.serve(new SelfSubjectAccessReviews({ authorizer: own as AnyAuthorizer, log })),
+    SelfSubjectRulesReview.serve(new SelfSubjectRulesReviews(authorizer)),
+    SubjectAccessReview.serve(new SubjectAccessReviews({ ...reviews, instead })),
+  ];
+}
+
+const NAMES: ReadonlySet<string> = new Set(
+  [
+    SelfSubjectReview,
+    TokenReview,
+    LocalSubjectAccessReview,
+    SelfSubjectAccessReview,
+    SelfSubjectRulesReview,
+    SubjectAccessReview,
+  ].map(({ group, plural }) => `${plural}.${group}`),
+);
+
+/** Whether a request is about one of these. */
+export function isReview({ isResource, group, resource, subresource }: AuthorizeRequest<unknown>): boolean {
+  return isResource && subresource === "" && NAMES.has(`${resource}.${group}`);
+}
+
+/**
+ * What is asked about a logical cluster says the shard that has it: that alone knows what is bound there. In kcp each answers
+ * by what is replicated to it.
+ */
+function ofEach({
+  authorizer: own,
+  registry,
+}: ReviewKindsOptions): Pick<ShardAuthorizer, "deep" | "review" | "rules"> & Authorizer<ClusterParams> {
+  const by = ({ params }: { readonly params: ClusterParams }): ShardAuthorizer =>
+    registry.shardWith(params.cluster ?? "")?.authorizer ?? own;
+  return Object.assign((question: AuthorizeRequest<ClusterParams>) => by(question)(question), {
+    deep: (question: AuthorizeRequest<ClusterParams>) => by(question).deep(question),
+    review: (question: AuthorizeRequest<ClusterParams>) => by(question).review(question),
+    rules: (question: RulesRequest<ClusterParams>) => by(question).rules(question),
+  });
+}
+
+/** Of others than masters the header is not looked at, as in kcp. */
+function asksDeeply({ headers = {}, user }: WriteOptions, cluster: string): boolean {
+  if (headers[DEEP_REVIEW_HEADER.toLowerCase()] !== "true") return false;
+  return effectiveUsers(user, cluster).some(({ groups }) => groups.includes(MASTERS_GROUP));
+}
+
+type Review = ObjectOf<RulesContent>;
+
+/**
+ * Says what the caller may do in a namespace (SelfSubjectRulesReview), by the roles of the logical cluster and those that
+ * hold in all: as in kcp without regard to maximal permission policies.
+ */
+class SelfSubjectRulesReviews implements Storage<Review> {
+  /** No review is kept. */
+  readonly lifecycle = "storage";
+  readonly #rules: ShardAuthorizer["rules"];
+
+  constructor({ rules }: Pick<ShardAuthorizer, "rules">) {
+    this.#rules = rules;
+  }
+
+  /** @throws ApiError 400 without a namespace */
+  create(scope: Scope, { apiVersion, kind, spec }: Review, { user, signal }: WriteOptions): Review {
+    const { namespace = "" } = spec ?? {};
+    if (namespace === "") throw ApiError.badRequest("no namespace on request");
+    const params = scope.params as Readonly<Record<string, string>> & ClusterParams;
+    return { apiVersion, kind, metadata: {}, spec: {}, status: this.#rules({ user, params, namespace, signal }) };
+  }
+}

@@ -1,0 +1,98 @@
+import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import {
+  type Authenticator,
+  type Log,
+  reviewedUser,
+  type Scope,
+  type Storage,
+  type TokenAuthenticator,
+  type TokenReviewContent,
+  type TokenReviewStatus,
+  type WriteOptions,
+} from "@virtual-workspaces/framework";
+import type { AudienceAuthenticator, ReviewedToken } from "../tokens/authenticator.ts";
+import { TokenRefused } from "../tokens/claims.ts";
+import { failureOf } from "./access-reviews.ts";
+
+/** What {@link TokenReviews} ask. */
+export interface TokenReviewOptions {
+  /** The server's, in their order. Those that know no tokens are passed over: nobody has shown a certificate here. */
+  readonly authenticators: readonly Authenticator[];
+  /** Who may log in besides to the logical cluster that the review is created in. @default nobody */
+  readonly logins?: ((cluster: string) => readonly TokenAuthenticator[]) | undefined;
+  /** For whom tokens are that say nothing else, and who is meant when nobody is asked for: this server. */
+  readonly audiences: readonly string[];
+  /** Where failures of authenticators are written. */
+  readonly log: Log;
+}
+
+/**
+ * Says whose a token is: whoever the server would take its bearer for in the logical cluster that the review is created in. An
+ * authenticator that knows of no audiences stands for all of the server's own. Whoever may create these can try tokens out.
+ */
+export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
+  /** No review is kept. */
+  readonly lifecycle = "storage";
+  readonly #options: TokenReviewOptions;
+
+  constructor(options: TokenReviewOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError 400 without a token */
+  async create(
+    { params }: Scope,
+    { apiVersion, kind, spec = {} }: ObjectOf<TokenReviewContent>,
+    options: WriteOptions,
+  ): Promise<ObjectOf<TokenReviewContent>> {
+    const { token = "", audiences = [] } = spec;
+    if (token === "") throw ApiError.badRequest("token is required for TokenReview in authentication");
+    const wanted = audiences.length > 0 ? audiences : this.#options.audiences;
+    const status = await this.#status({ token, audiences: wanted, cluster: params["cluster"] ?? "" }, options);
+    return { apiVersion, kind, metadata: {}, spec, status };
+  }
+
+  async #status({ token, audiences, cluster }: Reviewed, options: WriteOptions): Promise<TokenReviewStatus> {
+    const errors = new Set<string>();
+    const { authenticators, logins } = this.#options;
+    for (const authenticator of [...authenticators, ...(logins?.(cluster) ?? [])]) {
+      if (!isOfTokens(authenticator)) continue;
+      try {
+        const found = await this.#ask(authenticator, token, audiences);
+        if (found !== undefined)
+          return { authenticated: true, user: reviewedUser(found.user), audiences: found.audiences };
+        errors.add("invalid bearer token");
+      } catch (error) {
+        errors.add(error instanceof TokenRefused ? error.message : failureOf(error, options, this.#options.log));
+      }
+    }
+    const [first = "invalid bearer token", ...more] = errors;
+    return { user: {}, error: more.length === 0 ? first : `[${[first, ...more].join(", ")}]` };
+  }
+
+  async #ask(
+    authenticator: TokenAuthenticator,
+    token: string,
+    wanted: readonly string[],
+  ): Promise<ReviewedToken | undefined> {
+    if (knowsAudiences(authenticator)) return authenticator.reviewToken(token, wanted);
+    const audiences = this.#options.audiences.filter((one) => wanted.includes(one));
+    if (audiences.length === 0) return undefined;
+    const user = await authenticator.authenticateToken(token);
+    return user && { user, audiences };
+  }
+}
+
+interface Reviewed {
+  readonly token: string;
+  readonly audiences: readonly string[];
+  readonly cluster: string;
+}
+
+function isOfTokens(authenticator: Authenticator): authenticator is TokenAuthenticator {
+  return typeof (authenticator as Partial<TokenAuthenticator>).authenticateToken === "function";
+}
+
+function knowsAudiences(authenticator: TokenAuthenticator): authenticator is AudienceAuthenticator {
+  return typeof (authenticator as Partial<AudienceAuthenticator>).reviewToken === "function";
+}

@@ -1,0 +1,173 @@
+import { ApiError, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { decodeObject, groupResourceOf, type TypedDefinition } from "@virtual-workspaces/framework";
+import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
+import { Workers } from "../controllers/workers.ts";
+import { ConfigMap } from "../kinds/config-map.ts";
+import { Namespace } from "../kinds/namespace.ts";
+import { Secret } from "../kinds/secret.ts";
+import { ServiceAccount } from "../kinds/service-account.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { keyText, scopeOf } from "../state/informers/key-index.ts";
+import { type Draft, ensure, modify, remove, type Writable } from "../state/modify.ts";
+import type { ShardObjects } from "../state/objects.ts";
+import { ACCOUNT_NAME_ANNOTATION, TOKEN_SECRET_TYPE } from "../tokens/claims.ts";
+import {
+  DEFAULT_ACCOUNT,
+  isActive,
+  type KeptKey,
+  type KeptObjects,
+  type KeptResource,
+  NamespaceDefaults,
+  ROOT_CA_CONFIG_MAP,
+} from "./namespace-defaults.ts";
+import { TokenSecrets } from "./token-secrets.ts";
+
+type Task = ObjectKey & { readonly kind: "namespace" | "secret" };
+
+/** The spaces of the kinds that are looked at. */
+const [SECRETS, CONFIG_MAPS, ACCOUNTS] = ["/secrets", "/configmaps", "/serviceaccounts"] as const;
+const [ACCOUNT_NAME, TOKEN_TYPE] = [Buffer.from(ACCOUNT_NAME_ANNOTATION), Buffer.from(TOKEN_SECRET_TYPE)];
+
+/**
+ * What is in every namespace of every logical cluster: the account `default`, the ConfigMap `kube-root-ca.crt`, and in the
+ * Secrets that are to hold tokens, tokens. Memory: the names of these Secrets; of all others nothing is kept.
+ */
+export class NamespaceContents implements ShardController {
+  readonly started: Promise<void> = Promise.resolve();
+  readonly #context: ShardContext;
+  readonly #defaults: NamespaceDefaults;
+  readonly #secrets: TokenSecrets;
+  readonly #workers: Workers<Task>;
+  readonly #following = new DisposableStack();
+  /** The names of the Secrets that are to hold tokens, by `<logical cluster>/<namespace>`. */
+  readonly #tokens = new Map<string, Set<string>>();
+
+  constructor(context: ShardContext) {
+    const { objects, rootCa, minter, state, feed, log, name: shard } = context;
+    this.#context = context;
+    const kept = keptObjects(objects);
+    this.#defaults = new NamespaceDefaults({ objects: kept, rootCa });
+    this.#secrets = new TokenSecrets({ objects: kept, minter, rootCa });
+    this.#workers = new Workers<Task>({
+      id: (task) => `${task.kind} ${keyText(task)}`,
+      part: ({ cluster }) => cluster,
+      count: 4,
+      work: (task) => this.#work(task),
+      onError: (error, task) => {
+        // Somebody was faster: it is tried again, quietly.
+        if (isApiError(error) && error.code === 409) return;
+        const message = `what belongs into a ${task.kind} could not be put there`;
+        log({ level: "error", message, shard, key: keyText(task), error: String(error) });
+      },
+    });
+    this.#following.use(
+      state.namespaces.onKey(({ key, initial }) => {
+        const task = { ...key, kind: "namespace" } as const;
+        if (initial === true) this.#workers.addInitial(task);
+        else this.#workers.add(task);
+      }),
+    );
+    this.#following.use(
+      feed.on({
+        began: () => this.#tokens.clear(),
+        set: (object) => this.#set(object),
+        deleted: (place) => this.#deleted(place),
+      }),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#following.dispose();
+    await this.#workers[Symbol.asyncDispose]();
+  }
+
+  #set({ space, key, bytes }: StoredObject): void {
+    if (space === SECRETS) {
+      if (bytes.includes(ACCOUNT_NAME) && bytes.includes(TOKEN_TYPE)) this.#secret(key);
+      else this.#forget(key);
+    } else if (space === ACCOUNTS) this.#account(key);
+    // What is there from the start is looked at with its namespace.
+    else if (space === CONFIG_MAPS && key.name === ROOT_CA_CONFIG_MAP && this.#context.feed.isSynced)
+      this.#namespace(key);
+  }
+
+  #deleted({ space, key }: StoredPlace): void {
+    if (space === SECRETS) this.#forget(key);
+    else if (space === CONFIG_MAPS && key.name === ROOT_CA_CONFIG_MAP) this.#namespace(key);
+    else if (space === ACCOUNTS) {
+      this.#account(key);
+      if (key.name === DEFAULT_ACCOUNT) this.#namespace(key);
+    }
+  }
+
+  #secret(key: ObjectKey): void {
+    const place = placeOf(key);
+    const names = this.#tokens.get(place) ?? new Set();
+    this.#tokens.set(place, names.add(key.name));
+    this.#workers.add({ ...key, kind: "secret" });
+  }
+
+  /** Which of them name it, they say themselves. */
+  #account(key: ObjectKey): void {
+    for (const name of this.#tokens.get(placeOf(key)) ?? []) this.#workers.add({ ...key, name, kind: "secret" });
+  }
+
+  #namespace({ cluster, namespace }: ObjectKey): void {
+    this.#workers.add({ cluster, namespace: "", name: namespace, kind: "namespace" });
+  }
+
+  #forget(key: ObjectKey): void {
+    const names = this.#tokens.get(placeOf(key));
+    names?.delete(key.name);
+    if (names?.size === 0) this.#tokens.delete(placeOf(key));
+  }
+
+  async #work(task: Task): Promise<void> {
+    if (task.kind === "secret") return this.#secrets.reconcile(task);
+    const namespace = this.#context.state.namespaces.store.get(task);
+    if (namespace !== undefined) await this.#defaults.reconcile(task.cluster, namespace);
+  }
+}
+
+function placeOf({ cluster, namespace }: ObjectKey): string {
+  return `${cluster}/${namespace}`;
+}
+
+const KINDS = { configmaps: ConfigMap, secrets: Secret, serviceaccounts: ServiceAccount } as unknown as Readonly<
+  Record<KeptResource, TypedDefinition<object>>
+>;
+
+/** The objects of a shard, as the controllers of service accounts write them. */
+function keptObjects(objects: ShardObjects): KeptObjects {
+  const collection = ({ resource }: KeptKey): Writable<object> => objects.of(KINDS[resource]);
+  return {
+    get: (key) => read(collection(key), key),
+    create: async (key, { apiVersion: _version, kind: _kind, metadata, ...content }) => {
+      await checkNamespace(objects, key);
+      const { annotations, labels } = metadata;
+      const kept = { ...(annotations && { annotations }), ...(labels && { labels }) };
+      await ensure(collection(key), key, () => ({ ...content, metadata: kept }) as Draft<object>);
+    },
+    update: (key, object) =>
+      modify(collection(key), key, ({ metadata }) => {
+        const { resourceVersion } = object.metadata;
+        if (metadata.resourceVersion !== resourceVersion)
+          throw ApiError.conflict(groupResourceOf(KINDS[key.resource]), key.name, "it has changed meanwhile");
+        return object;
+      }),
+    delete: (key, { uid }) => remove(collection(key), key, uid),
+  };
+}
+
+async function read(from: Writable<object>, key: KeptKey): Promise<KubeObject | undefined> {
+  const encoded = await from.get(scopeOf(key), key);
+  return encoded && decodeObject(encoded);
+}
+
+/** Admission is not asked of what the server writes: nothing is made where it could not stay. */
+async function checkNamespace(objects: ShardObjects, { cluster, namespace }: KeptKey): Promise<void> {
+  const key = { cluster, namespace: "", name: namespace };
+  const there = await objects.of(Namespace).get(scopeOf(key), key);
+  if (there === undefined || !isActive(decodeObject(there)))
+    throw ApiError.notFound(groupResourceOf(Namespace), namespace);
+}

@@ -1,0 +1,155 @@
+import { type Admit, converted, type ServedResource } from "@virtual-workspaces/framework";
+import {
+  APIBinding,
+  APIBindingV1alpha1,
+  APIConversion,
+  APIExport,
+  APIExportEndpointSlice,
+  APIExportV1alpha1,
+  APIResourceSchema,
+  LogicalCluster,
+  olderApiBindings,
+  olderApiExports,
+} from "@virtual-workspaces/kcp";
+import type { PersistentCollection } from "@virtual-workspaces/store";
+import type { Bindings } from "../bindings/bindings.ts";
+import type { TakenNames } from "../crds/definition/naming.ts";
+import type { BuiltInKind } from "../kinds/built-in-kind.ts";
+import { builtInKinds } from "../kinds/built-in-kinds.ts";
+import { CustomResourceDefinition } from "../kinds/custom-resource-definition.ts";
+import { CoreEvent } from "../kinds/event.ts";
+import { coreOfEvent, Event, eventOfCore } from "../kinds/events-event.ts";
+import { finalizeNamespace, Namespace } from "../kinds/namespace.ts";
+import { ServiceAccount } from "../kinds/service-account.ts";
+import { admitInOrder } from "../state/admission.ts";
+import type { ShardObjects } from "../state/objects.ts";
+import { type TokenSubresourceOptions, tokenSubresource } from "../tokens/token-request.ts";
+
+/** How long an event lives that is not written again, s (`--event-ttl`). */
+const EVENT_TTL = 3_600;
+
+/** What the kinds that all logical clusters have are served with. */
+export interface BaseKindsOptions {
+  readonly objects: ShardObjects;
+  /** Asked of all of them. */
+  readonly admit: Admit;
+  /** `serviceaccounts/token`. */
+  readonly token: TokenSubresourceOptions;
+}
+
+/** Kubernetes' own kinds, but for CustomResourceDefinition, whose controller serves it. */
+export function baseKinds(options: BaseKindsOptions): readonly ServedResource[] {
+  return builtInKinds
+    .filter(({ resource }) => resource !== CustomResourceDefinition)
+    .map((kind) => serve(kind, options));
+}
+
+function serve({ resource, verbs }: BuiltInKind, { objects, admit, token }: BaseKindsOptions): ServedResource {
+  const options = { verbs, admit };
+  if (resource.plural === Namespace.plural) {
+    const namespaces = objects.of(Namespace);
+    const finalize = finalizeNamespace(namespaces);
+    return Namespace.serve(namespaces, { verbs, admit: admit as never, subresources: { finalize } });
+  }
+  if (resource.plural === ServiceAccount.plural) {
+    const subresources = { token: tokenSubresource(token) };
+    return ServiceAccount.serve(objects.of(ServiceAccount), { verbs, admit: admit as never, subresources } as never);
+  }
+  if (resource === CoreEvent) return CoreEvent.serve(events(objects), options);
+  if (resource !== Event) return resource.serve(objects.of(resource), options);
+  const renamed = { read: eventOfCore as never, write: coreOfEvent as never };
+  return Event.serve(converted({ from: events(objects), to: Event, ...renamed }), options);
+}
+
+function events(objects: ShardObjects): PersistentCollection {
+  return objects.of(CoreEvent, { ttl: EVENT_TTL });
+}
+
+/** The one kind of kcp's besides those of apis.kcp.io that every logical cluster has without binding it. */
+export function logicalClusters(objects: ShardObjects, admit: Admit): ServedResource {
+  return LogicalCluster.serve(objects.of(LogicalCluster), { admit: admit as never });
+}
+
+/** The kinds of apis.kcp.io, exports and bindings in both versions, each with its own admission before that of all. */
+export function apiKinds(
+  objects: ShardObjects,
+  { admit, bindings }: { readonly admit: Admit; readonly bindings: Pick<Bindings, "admission"> },
+): readonly ServedResource[] {
+  const { apiExport, apiBinding, apiResourceSchema, apiExportEndpointSlice } = bindings.admission;
+  const served = (own: Admit): { readonly admit: never } => ({ admit: admitInOrder(own, admit) as never });
+  const [exports, bound] = [objects.of(APIExport), objects.of(APIBinding)];
+  return [
+    APIExport.serve(exports, served(apiExport)),
+    APIExportV1alpha1.serve(olderApiExports(exports), served(apiExport)),
+    APIBinding.serve(bound, served(apiBinding)),
+    APIBindingV1alpha1.serve(olderApiBindings(bound), served(apiBinding)),
+    APIResourceSchema.serve(objects.of(APIResourceSchema), served(apiResourceSchema)),
+    APIExportEndpointSlice.serve(objects.of(APIExportEndpointSlice), served(apiExportEndpointSlice)),
+    APIConversion.serve(objects.of(APIConversion), { admit: admit as never }),
+  ];
+}
+
+/** Kubernetes' own groups as kcp's discovery has them; what workspaces define and bind comes behind. */
+const GROUPS: readonly string[] = [
+  "",
+  "authentication.k8s.io",
+  "authorization.k8s.io",
+  "certificates.k8s.io",
+  "coordination.k8s.io",
+  "rbac.authorization.k8s.io",
+  "admissionregistration.k8s.io",
+  "events.k8s.io",
+];
+
+/** In the order by which clients choose: `kubectl get events` are those of the core group. */
+export function inGroupOrder(resources: readonly ServedResource[]): readonly ServedResource[] {
+  const rank = ({ definition }: ServedResource): number => {
+    const at = GROUPS.indexOf(definition.group);
+    return at === -1 ? GROUPS.length : at;
+  };
+  return resources.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** The names of a group that kinds of every logical cluster have: no definition of one's own gets them. */
+export function takenNames(served: readonly ServedResource[], group: string): TakenNames {
+  const definitions = served.map(({ definition }) => definition).filter((definition) => definition.group === group);
+  return {
+    resources: new Set(definitions.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames])),
+    kinds: new Set(definitions.flatMap(({ kind, listKind }) => [kind, listKind])),
+  };
+}
+
+type List = readonly ServedResource[];
+
+/**
+ * What logical clusters have in all: what every one has, what their bindings bring, and kinds of their own, but for those
+ * whose names bindings have. Equal logical clusters have one and the same list.
+ */
+export class ServedLists {
+  readonly #base: List;
+  readonly #known = new WeakMap<List, WeakMap<List, List>>();
+
+  constructor(base: List) {
+    this.#base = base;
+  }
+
+  /** @param parts the same lists as long as nothing of them has changed */
+  of({ bound, own }: { readonly bound: List; readonly own: List }): List {
+    let byOwn = this.#known.get(bound);
+    if (byOwn === undefined) {
+      byOwn = new WeakMap();
+      this.#known.set(bound, byOwn);
+    }
+    let list = byOwn.get(own);
+    if (list === undefined) {
+      const names = new Set(bound.map(nameOf));
+      list = [...this.#base, ...bound, ...own.filter((kind) => !names.has(nameOf(kind)))];
+      byOwn.set(own, list);
+    }
+    return list;
+  }
+}
+
+export function nameOf({ definition: { group, plural } }: Pick<ServedResource, "definition">): string {
+  return `${plural}.${group}`;
+}

@@ -1,0 +1,141 @@
+import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
+import {
+  type AuthorizeRequest,
+  type Awaitable,
+  allow,
+  type Decision,
+  defineVirtualWorkspace,
+  deny,
+  type ServedResource,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import type { ClusterParams } from "../authz/cluster-request.ts";
+import type { Mounts } from "../mounts/mounts.ts";
+import { isReview } from "../reviews/review-kinds.ts";
+import { mountedWorkspaceOf } from "../state/mounted-workspace.ts";
+import { elsewhere, inactive, isInactive, notRunning } from "../state/unavailable.ts";
+import type { WorkspaceLogins } from "../state/workspace-logins.ts";
+import { ServedOnce, servedFrom, withOriginalVersion } from "./served-from.ts";
+import { type Clusters, type ServedShard, whenLoaded } from "./served-shard.ts";
+
+/** What is served besides by a shard, and in each of its logical clusters. */
+export interface ShardViewOptions {
+  readonly documents: NonNullable<VirtualWorkspace<unknown>["documents"]>;
+}
+
+/** What is served where there is no logical cluster. */
+export interface ClustersViewOptions extends ShardViewOptions {
+  readonly mounts: Mounts;
+  /** Who may log in besides, by the name or path of a logical cluster. @default nobody */
+  readonly logins?: WorkspaceLogins | undefined;
+}
+
+/**
+ * Logical clusters under `/clusters/<name or path>`, what workspaces are mounted on by their paths, and all of a shard at once under
+ * `/clusters/*`.
+ */
+export function clustersView(clusters: Clusters, { documents, mounts, logins }: ClustersViewOptions): VirtualWorkspace {
+  const isShut = (cluster: string): boolean => {
+    const found = clusters.shardOf(cluster).context.state.logicalCluster(cluster);
+    return found !== undefined && isInactive(found);
+  };
+  const isThere = (cluster: string): boolean =>
+    cluster.startsWith("system:") || clusters.shardOf(cluster).context.state.logicalCluster(cluster) !== undefined;
+  const unwatched = new ServedOnce(withoutWatch);
+  const everywhere = new ServedOnce(withOriginalVersion);
+  // Masters may ask where there is nothing; watches from when there was something end, as they do the other way round.
+  const ofNobody = new ServedOnce((served) => servedFrom(served, {}));
+  const decide = (question: AuthorizeRequest<ClusterParams>, cluster: string): Awaitable<Decision> => {
+    const shard = clusters.shardOf(cluster);
+    if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
+    if (shard.homes?.isAsked(question)) return allow();
+    const decision = shard.authorizer(question);
+    const refusal = refusalOf(question, clusters, shard);
+    if (refusal === undefined) return decision;
+    const refuse = (decided: Decision): Decision => refuseAllowed(decided, refusal);
+    return decision instanceof Promise ? decision.then(refuse) : refuse(decision as Decision);
+  };
+  const servedIn = (cluster: string): readonly ServedResource[] => {
+    const shard = clusters.shardOf(cluster);
+    const all = shard.servedIn(cluster);
+    if (cluster === WILDCARD) return everywhere.of(all);
+    const served = cluster === ROOT_CLUSTER ? (shard.homes?.in(all) ?? all) : all;
+    if (isShut(cluster)) return unwatched.of(served);
+    return isThere(cluster) ? served : ofNobody.of(served);
+  };
+  return defineVirtualWorkspace({
+    name: "clusters",
+    prefix: "/clusters",
+    path: "/:cluster",
+    wildcard: true,
+    groupOrder: "listed",
+    authentication: ({ cluster }) => logins?.(cluster) ?? [],
+    locate: (said) => clusters.locate(said),
+    authorize: (question) => {
+      refuseShardLevel(question);
+      const { cluster } = question.params;
+      if (mountedWorkspaceOf(question.params) !== undefined) return entering(clusters.shardOf(cluster), question);
+      return whenLoaded(clusters.load(cluster), () => decide(question, cluster));
+    },
+    // What workspaces are mounted on, if that is a view of this server that takes them.
+    takesToken: true,
+    handles: ({ params }) => mountedWorkspaceOf(params) !== undefined,
+    handle: mounts.handle,
+    upgrade: mounts.upgrade,
+    resources: ({ params: { cluster } }) => whenLoaded(clusters.load(cluster), () => servedIn(cluster)),
+    metadataOf: ({ group, resource }, { params: { cluster } }) =>
+      cluster === WILDCARD
+        ? whenLoaded(clusters.load(cluster), () => clusters.shardOf(cluster).metadataOf({ group, resource }))
+        : undefined,
+    documents,
+    ready: () => clusters.started,
+  });
+}
+
+/** Who may enter a workspace may ask what the workspaces in it are mounted on, which decides itself about what they ask. */
+function entering(
+  { authorizer }: ServedShard,
+  { user, params: { cluster } }: AuthorizeRequest<ClusterParams>,
+): Decision {
+  return authorizer.enters(user, cluster) ? allow() : deny("workspace access not permitted");
+}
+
+/** What keeps those from a logical cluster who may do something there: it is on another shard, which answers itself. */
+function refusalOf(
+  question: AuthorizeRequest<ClusterParams>,
+  clusters: Clusters,
+  shard: ServedShard,
+): (() => ApiError) | undefined {
+  const { cluster = "" } = question.params;
+  // These are answered wherever they are asked, by what is known; what is not known is no answer.
+  if (isReview(question)) return shard.context.registry.isUnknown(cluster) ? notRunning : undefined;
+  return clusters.isElsewhere(cluster) ? elsewhere : undefined;
+}
+
+/** Whoever may not is told no more than of any name. @throws ApiError 429, 503 */
+function refuseAllowed(decision: Decision, refusal: () => ApiError): Decision {
+  if (decision.allowed) throw refusal();
+  return decision;
+}
+
+/** For masters too: what is the process's own is not to look as if it were a workspace's. @throws ApiError 501 */
+function refuseShardLevel({ isResource, path, params }: AuthorizeRequest<ClusterParams>): void {
+  if (isResource || path !== "/metrics" || params.cluster === "*") return;
+  const message = "shard-level endpoint not available at workspace scope";
+  throw new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 501 });
+}
+
+const LOGICAL_CLUSTERS = "/apis/core.kcp.io/v1alpha1/logicalclusters";
+
+/** Whether an inactive logical cluster answers all the same: it must be possible to make it active again. */
+function isOpen({ path }: AuthorizeRequest<ClusterParams>): boolean {
+  return path.startsWith("/openapi") || path.startsWith(LOGICAL_CLUSTERS);
+}
+
+/** Ends what is open: the framework ends watches on what can no longer be watched. */
+function withoutWatch(resource: ServedResource): ServedResource {
+  const { group, plural } = resource.definition;
+  if (group === "core.kcp.io" && plural === "logicalclusters") return resource;
+  return Object.freeze({ ...resource, verbs: resource.verbs.filter((verb) => verb !== "watch") });
+}

@@ -1,0 +1,164 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  type Condition,
+  isConditionTrue,
+  markFalse,
+  markTrue,
+  READY_CONDITION,
+  ROOT_CLUSTER,
+  ROOT_SHARD,
+  Shard,
+} from "@virtual-workspaces/kcp";
+import { startController } from "../controllers/shard-controllers.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { modify } from "../state/modify.ts";
+import { IN_PROCESS_FINALIZER, isInProcess } from "../state/shard-registry.ts";
+import { ReplicaMismatch } from "./replicas.ts";
+
+/** What runs the shards. */
+export interface ShardRunner {
+  /** Starts a shard that does not run. @returns `undefined` when the process ends @throws what keeps it from running */
+  run(name: string): Promise<ShardContext | undefined>;
+  /** Stops a shard that runs. */
+  end(name: string): Promise<void>;
+}
+
+/** Says of a shard that is to go whether anything is left on it. */
+const EMPTY = "ShardEmpty";
+/** How often a shard that is to go is looked at, ms. */
+const LOOK_EVERY = 500;
+/** How many shards start at a time. */
+const WORKERS = 4;
+
+/** Runs the shards of which Shard objects in `root` say that this process does, and stops those that are deleted, once nothing is on them. */
+export function inProcessShardsController(root: ShardContext, runner: ShardRunner): ShardController {
+  const shards = root.objects.of(Shard);
+  /** Found empty once: whoever was choosing a shard at that moment has written it down when it is found so again. */
+  const empty = new Set<string>();
+
+  const say = (key: ObjectKey, change: (conditions: Condition[] | undefined) => Condition[]): Promise<unknown> =>
+    modify(shards, key, (shard) => ({
+      ...shard,
+      status: { ...shard.status, conditions: change(shard.status?.conditions) },
+    }));
+
+  const run = async (key: ObjectKey): Promise<ShardContext | undefined> => {
+    try {
+      return await runner.run(key.name);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const condition = { type: READY_CONDITION, reason: "NotStarted", severity: "Error", message } as const;
+      // One that another process runs is not to be called broken by this one.
+      const isElsewhere = (conditions: Condition[] | undefined): boolean =>
+        error instanceof ReplicaMismatch && isConditionTrue(conditions, READY_CONDITION);
+      await say(key, (all) => (isElsewhere(all) ? (all ?? []) : markFalse(all, condition, new Date())));
+      throw error;
+    }
+  };
+
+  const leave = async (
+    key: ObjectKey,
+    running: ShardContext,
+  ): Promise<{ readonly requeueAfter: number } | undefined> => {
+    const { name } = key;
+    // What has not been read yet would count as gone.
+    if (!running.registry.isWhole || !running.objects.isWhole) return { requeueAfter: LOOK_EVERY };
+    const remains = remainsOf(running);
+    if (remains.clusters + remains.workspaces + remains.unknown.length > 0) {
+      empty.delete(name);
+      const message = remainsText(remains);
+      const condition = { type: EMPTY, reason: "LogicalClustersRemain", severity: "Info", message } as const;
+      await say(key, (conditions) => markFalse(conditions, condition, new Date()));
+      return { requeueAfter: LOOK_EVERY };
+    }
+    if (!empty.has(name)) {
+      empty.add(name);
+      return { requeueAfter: LOOK_EVERY };
+    }
+    empty.delete(name);
+    await runner.end(name);
+    await modify(shards, key, ({ metadata, ...shard }) => ({
+      ...shard,
+      metadata: { ...metadata, finalizers: others(metadata.finalizers) },
+    }));
+    return undefined;
+  };
+
+  return startController<Shard>(root, {
+    name: "in-process-shards",
+    workers: WORKERS,
+    grace: 0,
+    sources: [{ informer: root.state.shards }],
+    reconcile: async (key, { object }) => {
+      if (key.cluster !== ROOT_CLUSTER || key.name === ROOT_SHARD) return;
+      if (object === undefined || !isInProcess(object)) {
+        await runner.end(key.name);
+        return;
+      }
+      if (object.metadata.deletionTimestamp === undefined) {
+        const held = await modify(shards, key, hold);
+        if (held === undefined) return;
+        if ((await run(key)) !== undefined)
+          await say(key, (conditions) => markTrue(conditions, READY_CONDITION, new Date()));
+        return;
+      }
+      const running = await run(key);
+      return running && leave(key, running);
+    },
+  });
+}
+
+function others(finalizers: readonly string[] = []): string[] {
+  return finalizers.filter((each) => each !== IN_PROCESS_FINALIZER);
+}
+
+/** One that is being deleted takes no finalizer more. */
+function hold({ metadata, ...shard }: Shard): Shard {
+  if (metadata.deletionTimestamp !== undefined) return { metadata, ...shard };
+  return { ...shard, metadata: { ...metadata, finalizers: [...others(metadata.finalizers), IN_PROCESS_FINALIZER] } };
+}
+
+/** What is left on a shard. */
+interface ShardRemains {
+  /** Logical clusters, but those of the system, which every shard has. */
+  readonly clusters: number;
+  /** Some of them, as their users call them. */
+  readonly examples: readonly string[];
+  /** Workspaces that are to be put there, or that have been. */
+  readonly workspaces: number;
+  /** Shards that do not run, and may have such workspaces. */
+  readonly unknown: readonly string[];
+}
+
+/** How many are named. */
+const EXAMPLES = 5;
+
+/** Counts what is left on a shard. Up to 100 logical clusters are looked at one by one. */
+function remainsOf({ name, state, registry }: ShardContext): ShardRemains {
+  const { size } = state.logicalClusters.store;
+  const names =
+    size > 100
+      ? []
+      : state.logicalClusters.store
+          .list()
+          .map(({ metadata }) => metadata.annotations?.["kcp.io/cluster"] ?? "")
+          .filter((cluster) => !cluster.startsWith("system:"));
+  const examples = names.slice(0, EXAMPLES).map((cluster) => registry.index.pathOf(cluster) ?? cluster);
+  const counts = registry.shards.map((shard) => shard.state.workspaces.store.countBy("shard", name));
+  return {
+    clusters: size > 100 ? size : names.length,
+    examples: examples.sort(),
+    workspaces: counts.reduce((sum, count) => sum + count, 0),
+    unknown: registry.missing.map(({ metadata }) => metadata.name ?? ""),
+  };
+}
+
+/** The same for whoever has deleted the shard. */
+function remainsText({ clusters, examples, workspaces, unknown }: ShardRemains): string {
+  if (clusters + workspaces === 0)
+    return `workspaces that are on it may be in those of shards that do not run: ${unknown.join(", ")}`;
+  if (clusters === 0) return `workspaces are about to be put on it, or to leave it: ${workspaces}`;
+  const more = clusters > examples.length ? ", …" : "";
+  const named = examples.length === 0 ? "" : ` (${examples.join(", ")}${more})`;
+  return `logical clusters are on it: ${clusters}${named}; delete their workspaces, and the shard goes`;
+}

@@ -1,0 +1,326 @@
+import { type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
+import type { Keyed, Source } from "@virtual-workspaces/client";
+import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
+import {
+  BOUND_CRDS_CLUSTER,
+  LogicalCluster,
+  normalizedGroupResource,
+  ROOT_CLUSTER,
+  ROOT_SHARD,
+  SYSTEM_ADMIN_CLUSTER,
+} from "@virtual-workspaces/kcp";
+import { ObjectFeed, type Store } from "@virtual-workspaces/store";
+import { access, deepAccess } from "../authz/access.ts";
+import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
+import { roleEscalation } from "../authz/role-escalation.ts";
+import { Bindings } from "../bindings/bindings.ts";
+import type { ClaimIndex } from "../bindings/claims/claim-index.ts";
+import { ClaimLabelController, type KeptKind } from "../bindings/claims/claim-labels.ts";
+import type { ServeElsewhere } from "../bindings/served/own-kind.ts";
+import { bootstrap, register } from "../bootstrap/bootstrap.ts";
+import { rootBound, systemKinds } from "../bootstrap/system-apis.ts";
+import { CrdController } from "../crds/controller/controller.ts";
+import { GarbageCollector } from "../garbage/collector.ts";
+import { CustomResourceDefinition } from "../kinds/custom-resource-definition.ts";
+import { Namespace } from "../kinds/namespace.ts";
+import { ClusterRoleBinding } from "../kinds/rbac.ts";
+import { Secret } from "../kinds/secret.ts";
+import type { OwnServices } from "../loopback/own-services.ts";
+import { admitNamedSecrets } from "../mounts/named-secrets.ts";
+import { Leftovers } from "../namespaces/leftovers.ts";
+import { NamespaceDeletion } from "../namespaces/namespace-deletion.ts";
+import { namespaceLifecycle } from "../namespaces/namespace-lifecycle.ts";
+import { reviewKinds } from "../reviews/review-kinds.ts";
+import { NamespaceContents } from "../service-accounts/namespace-contents.ts";
+import {
+  apiKinds,
+  baseKinds,
+  inGroupOrder,
+  logicalClusters,
+  nameOf,
+  ServedLists,
+  takenNames,
+} from "../serving/base-kinds.ts";
+import { HomeWorkspaces } from "../serving/home-workspaces.ts";
+import { MetadataKinds } from "../serving/metadata-kinds.ts";
+import type { ServedShard } from "../serving/served-shard.ts";
+import type { ShardUrls } from "../shard-urls.ts";
+import { admitInOrder } from "../state/admission.ts";
+import { authorizerState } from "../state/authorization-state.ts";
+import type { ShardContext, ShardController } from "../state/context.ts";
+import { inProcessPeer } from "../state/in-process-peer.ts";
+import { ShardObjects } from "../state/objects.ts";
+import type { ShardRegistry } from "../state/shard-registry.ts";
+import { ShardState } from "../state/shard-state.ts";
+import { KindsOfClusters, type StoredKind } from "../state/stored-kinds.ts";
+import type { TokenSubresourceOptions } from "../tokens/token-request.ts";
+import { VirtualStorage, type VirtualStorageOptions } from "../virtual-storage/virtual-storage.ts";
+import { admitPathAnnotation, workspaceAdmissions } from "../workspaces/admission/workspace-admissions.ts";
+import { workspaceContent } from "../workspaces/logical-cluster/content.ts";
+import { ObjectCounts, objectLimit } from "../workspaces/object-limit.ts";
+import { workspaceControllers } from "../workspaces/workspace-controllers.ts";
+
+const NOTHING: readonly ServedResource[] = [];
+
+/** What a shard is made of. */
+export interface ShardOptions {
+  /** `root` for the one that holds the root of the tree. */
+  readonly name: string;
+  /** How it is reached: asked once it has started, when it is known where it listens. */
+  readonly urls: () => ShardUrls;
+  /** Its own: versions of one shard are one line. */
+  readonly store: Store;
+  /** The shards that it runs with. */
+  readonly registry: ShardRegistry;
+  /** Asked by TokenReviews; whoever serves the shard asks them as well. */
+  readonly authenticators: readonly Authenticator[];
+  readonly token: TokenSubresourceOptions;
+  /** PEM by which clients trust the server, as it is now. */
+  readonly rootCa: () => string;
+  /** What tokens are for that say nothing else. */
+  readonly audiences: readonly string[];
+  /** How many objects there may be in a logical cluster that says nothing else. @default as many as one likes */
+  readonly totalObjectLimit?: number;
+  /** Whether `status.virtualWorkspaces` of exports is written. @default true */
+  readonly virtualWorkspaceURLs?: boolean;
+  /** Groups whose members get a home workspace when they ask for it. @default there are no home workspaces */
+  readonly homeCreators?: readonly string[];
+  /** Whether resources of exports may be kept by views (`storage.virtual`), and by what those at other servers are asked. @default by views of this process */
+  readonly virtualStorage?: false | VirtualStorageOptions;
+  /** Whether workspaces may be mounted. @default true */
+  readonly mounts?: boolean;
+  /** The views of its listener. @default none */
+  readonly services?: OwnServices;
+  readonly log: Log;
+}
+
+/** One shard: objects in a store, the controllers that keep them right, and what is served of them in each logical cluster. */
+export class Shard implements ServedShard, AsyncDisposable {
+  readonly context: ShardContext;
+  readonly authorizer: ShardAuthorizer;
+  /** On the shard that has `root`, if users have homes. */
+  readonly homes: HomeWorkspaces | undefined;
+  readonly #crds: CrdController;
+  readonly #base: readonly ServedResource[];
+  readonly #bindings: Bindings;
+  readonly #lists: ServedLists;
+  readonly #metadata: MetadataKinds;
+  readonly #homeCreators: readonly string[];
+  readonly #stack = new AsyncDisposableStack();
+  readonly #controllers = new AsyncDisposableStack();
+  readonly #stop = new AbortController();
+  readonly #ready = Promise.withResolvers<void>();
+  #background: Promise<void> | undefined;
+
+  constructor(options: ShardOptions) {
+    const { name, urls, store, registry, rootCa, homeCreators, log } = options;
+    const kept = { onError: (error: unknown): void => this.#failed("objects", error) };
+    const objects = this.#stack.use(new ShardObjects(store, kept.onError));
+    const state = new ShardState(objects);
+    const authorizer = (): ShardAuthorizer => this.authorizer;
+    this.context = {
+      name,
+      get urls() {
+        return urls();
+      },
+      get authorizer() {
+        return authorizer();
+      },
+      objects,
+      state,
+      registry,
+      kinds: new KindsOfClusters((cluster) => this.servedIn(cluster)),
+      feed: this.#stack.use(new ObjectFeed({ store, onError: (error) => this.#failed("feed", error) })),
+      rootCa,
+      minter: options.token.minter,
+      services: options.services,
+      ...(options.mounts !== undefined && { mounts: options.mounts }),
+      log,
+    };
+    const known = authorizerState(this.context, (...asked) => this.#bindings.boundResource(...asked));
+    this.authorizer = shardAuthorizer({ state: known });
+    const counts = this.#stack.use(new ObjectCounts(this.context.feed));
+    const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
+    // Of all kinds. What docs/conformance.md says is not there would be asked here, in kcp's order: mutating webhooks and
+    // policies before the labels of claims (`admitClaims`, the last to change anything), validating ones and ResourceQuota
+    // behind them, where the object is as it will be kept.
+    const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
+    const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit, admitNamedSecrets(isAllowed));
+    const roles = roleEscalation({ state: known, authorizer: this.authorizer });
+    const rules = workspaceAdmissions({ shard: this.context, isAllowed });
+    const path = admitPathAnnotation({ state });
+    const own = (plural: string): Admit => admitInOrder(...[rules.get(plural) ?? []].flat(), path);
+    const elsewhere = this.#virtualStorage(options);
+    this.#bindings = this.#controllers.use(
+      new Bindings(this.context, {
+        own: systemKinds({ objects, identities: () => registry.identities, admit: own }),
+        kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
+        mayAccess: isAllowed,
+        kindsOf: (cluster, resource) => this.#keptKinds(cluster, normalizedGroupResource(resource)),
+        admit,
+        elsewhere,
+        kept,
+        ...(options.virtualWorkspaceURLs !== undefined && { virtualWorkspaceURLs: options.virtualWorkspaceURLs }),
+      }),
+    );
+    const all = admitInOrder(admit, roles, path, this.#bindings.admitClaims);
+    this.#crds = this.#stack.use(
+      new CrdController({
+        crds: objects.of(CustomResourceDefinition) as never,
+        store,
+        admit: admitInOrder(admit, this.#bindings.admitClaims),
+        known: (cluster) => registry.load(cluster),
+        taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
+        objects: { garbageCollected: true, ...kept },
+        onError: (error, crd) => this.#failed(`custom resource definition ${crd}`, error),
+      }),
+    );
+    this.#base = [
+      ...inGroupOrder([
+        ...baseKinds({ objects, admit: all, token: options.token }),
+        ...reviewKinds({ ...options, authorizer: this.authorizer }),
+      ]),
+      this.#crds.serve(),
+      ...apiKinds(objects, { admit: all, bindings: this.#bindings }),
+      logicalClusters(objects, admitInOrder(own(LogicalCluster.plural), all)),
+    ];
+    this.#lists = new ServedLists(this.#base);
+    this.#metadata = new MetadataKinds({
+      crds: this.#crds,
+      bindings: this.#bindings,
+      base: this.#base,
+      store,
+      onError: (error) => this.#failed("metadata", error),
+    });
+    this.#homeCreators = homeCreators ?? [];
+    if (name === ROOT_SHARD && homeCreators !== undefined)
+      this.homes = new HomeWorkspaces({ shard: this.context, isAllowed: access(this.authorizer, this.#stop.signal) });
+  }
+
+  /**
+   * Makes what is to be there from the start, reads what the shard is run by, and sets its controllers to work. Of what every
+   * workspace has it reads what is asked for, and the rest in the background: what needs all of it waits for that.
+   *
+   * @param joined waited for once others know what is on it, before controllers work: for shards that start together, so that
+   *   none takes for missing what another has
+   * @throws ApiError 503 when the store cannot be read or written, and what `joined` throws
+   */
+  async start(joined?: () => Promise<void>): Promise<void> {
+    await bootstrap(this.context, { homeCreators: this.#homeCreators });
+    await this.context.registry.identified;
+    const held = Promise.withResolvers<void>();
+    const { objects } = this.context;
+    await objects.begin(held.promise);
+    for (const cluster of [SYSTEM_ADMIN_CLUSTER, ROOT_CLUSTER]) await objects.loadFirst(cluster);
+    this.#stack.use(this.context.registry.join(inProcessPeer(this.context)));
+    await joined?.();
+    held.resolve();
+    this.#stack.use(this.context.registry.eachShard((shard) => this.#bindings.join(shard)));
+    await this.#crds.start();
+    await this.#bindings.started;
+    if (this.context.name === ROOT_SHARD) await rootBound(this.context.state, this.#stop.signal);
+    this.#stack.use(this.#freeNames());
+    // Before there is much to do: it writes, and would have to wait for its turn.
+    await register(this.context.registry.shard(ROOT_SHARD) ?? this.context, this.context);
+    const isBound = (cluster: string, { definition }: StoredKind): boolean =>
+      this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
+    {
+      using _together = this.context.objects.gather();
+      for (const part of controllersOf(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
+    }
+    this.#ready.resolve();
+    this.#background = this.#readAll();
+  }
+
+  /** What is told of all objects is judged by what is known. */
+  async #readAll(): Promise<void> {
+    try {
+      await this.context.objects.readAll();
+    } catch (error) {
+      this.#failed("objects", error);
+    }
+    if (this.context.objects.isWhole) this.context.feed.start();
+  }
+
+  /** What is served in a logical cluster, whether or not there is one; the same list for all that are equal. */
+  servedIn(cluster: string): readonly ServedResource[] {
+    const isOne = cluster !== WILDCARD && cluster !== BOUND_CRDS_CLUSTER;
+    const own = isOne ? this.#crds.servedIn(cluster) : NOTHING;
+    return this.#lists.of({ bound: this.#bindings.servedIn(cluster), own });
+  }
+
+  /** What is served of a resource of all logical clusters to those who want metadata alone. */
+  metadataOf(resource: GroupResource): ServedResource | undefined {
+    return this.#metadata.of(resource);
+  }
+
+  /** Resolves when it has started. */
+  get started(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** Ends the controllers, and nothing else. Of shards that end together all come first: none is to see another leave. */
+  stop(): Promise<void> {
+    return this.#controllers.disposeAsync();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    this.#stop.abort();
+    await this.#stack.disposeAsync();
+    await this.#background;
+  }
+
+  #virtualStorage({ virtualStorage = {} }: ShardOptions): ServeElsewhere | undefined {
+    if (virtualStorage === false) return undefined;
+    const storage = this.#stack.use(new VirtualStorage(this.context, virtualStorage));
+    return (...served) => storage.serve(...served);
+  }
+
+  /** Where objects of a kind are that exports claim. */
+  #keptKinds(cluster: string, { group, resource }: GroupResource): readonly KeptKind[] | undefined {
+    const name = `${resource}.${group}`;
+    const kept = this.context.kinds.in(cluster).all.filter((kind) => nameOf(kind) === name);
+    return kept.length === 0 ? undefined : kept.map(({ objects }) => objects as unknown as KeptKind);
+  }
+
+  /** Definitions that wait for a name may get it when a binding changes. */
+  #freeNames(): Disposable {
+    const recheck = (_: unknown, { key }: Keyed): void => this.#crds.recheck(key.cluster);
+    return this.context.state.apiBindings.on({
+      updated: (_now, _before, event) => recheck(_now, event),
+      deleted: recheck,
+    });
+  }
+
+  #failed(part: string, error: unknown): void {
+    this.context.log({
+      level: "error",
+      message: "part of a shard failed",
+      shard: this.context.name,
+      part,
+      error: String(error),
+    });
+  }
+}
+
+/** The controllers of a shard: the one list of them. */
+function controllersOf(
+  context: ShardContext,
+  isBound: (cluster: string, kind: StoredKind) => boolean,
+  claims: ClaimIndex,
+): readonly ShardController[] {
+  const { clusterRoleBindings } = context.state.rbac;
+  return [
+    workspaceControllers(context, {
+      content: workspaceContent(context, isBound),
+      namespaces: Namespace,
+      roleBindings: { definition: ClusterRoleBinding, tracked: clusterRoleBindings as unknown as Source },
+    }),
+    new NamespaceContents(context),
+    new NamespaceDeletion(context),
+    new ClaimLabelController(context, claims),
+    new GarbageCollector(context),
+    new Leftovers(context),
+  ];
+}

@@ -1,0 +1,30 @@
+import type { ShardContext } from "./context.ts";
+import { read } from "./modify.ts";
+import type { ShardPeer } from "./shard-peer.ts";
+
+/** A shard of this process as the others see it: they read its own informers and write to its own store. */
+export function inProcessPeer(shard: ShardContext): ShardPeer {
+  const { name, state, objects, services, kinds } = shard;
+  return {
+    name,
+    state,
+    objects,
+    services,
+    // Known once the shard listens.
+    get urls() {
+      return shard.urls;
+    },
+    // Made after the context.
+    get authorizer() {
+      return shard.authorizer;
+    },
+    async referred(cluster, reference) {
+      const found = kinds
+        .in(cluster)
+        .all.find(({ definition: { group, kind } }) => group === reference.group && kind === reference.kind);
+      if (found === undefined || found.definition.scope !== "Cluster") return undefined;
+      const object = await read(found.objects, { cluster, namespace: "", name: reference.name });
+      return { plural: found.definition.plural, object };
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Encoded } from "@virtual-workspaces/framework";
+
+/**
+ * How far a kind is known whose objects are still being read: of which logical clusters all is known, and what was deleted.
+ * Whatever is read or told, in whichever order, counts if it is newer than what is known: versions of a store are one line.
+ * Memory: a number for each logical cluster that somebody asked for, and for each object that was deleted meanwhile, and
+ * the name of each that was asked for.
+ */
+export class InitialRead {
+  /** As of which revision all is known, by logical cluster. */
+  readonly #clusters = new Map<string, number>();
+  /** Names that were read alone. */
+  readonly #names = new Set<string>();
+  /** When what is not there was deleted. */
+  readonly #deleted = new Map<string, number>();
+  /** All changes behind this revision are told. */
+  #follows: number;
+
+  /** @param follows changes behind this revision are told */
+  constructor(follows: number) {
+    this.#follows = follows;
+  }
+
+  /** Whether all is known of a logical cluster, and its changes are told. */
+  knows(cluster: string): boolean {
+    return this.#clusters.has(cluster);
+  }
+
+  /** Up to which revision it is known what there is of a name. @param there what is there, as far as is known */
+  knownAt(text: string, there: Encoded | undefined): number {
+    const own = there === undefined ? this.#deleted.get(text) : Number(there.resourceVersion);
+    return Math.max(own ?? 0, this.#clusters.get(text.slice(0, text.indexOf("/"))) ?? 0);
+  }
+
+  /** All of a logical cluster is known as of a revision: unless changes were missed since, it stays so. */
+  knew(cluster: string, revision: number): void {
+    if (revision >= this.#follows) this.#clusters.set(cluster, revision);
+  }
+
+  /** Whether it is known what there is of a name that was read alone. */
+  knowsName(text: string): boolean {
+    return this.#names.has(text);
+  }
+
+  /** An object was read: from then on its changes are told. */
+  knewName(text: string): void {
+    if (this.#follows < Number.POSITIVE_INFINITY) this.#names.add(text);
+  }
+
+  /** It is read again when it is asked for the next time. */
+  forget(cluster: string): void {
+    this.#clusters.delete(cluster);
+  }
+
+  deleted(text: string, revision: number): void {
+    this.#deleted.set(text, revision);
+  }
+
+  /** There is one of that name again. */
+  set(text: string): void {
+    this.#deleted.delete(text);
+  }
+
+  /** Changes were missed: what was known is not known any more. @param follows changes behind this revision are told again */
+  lost(follows: number): void {
+    this.#follows = follows;
+    this.#clusters.clear();
+    this.#names.clear();
+  }
+}
+
+/** How long others wait for a slice of the work, ms. */
+const SLICE = 5;
+
+/** Work that takes long, done in slices: between any two of them others have their turn of the event loop. */
+export class Pace {
+  #end = performance.now() + SLICE;
+
+  /** Whether it is time to let others: {@link rest}. */
+  get isOver(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  async rest(): Promise<void> {
+    await nextTurn();
+    this.#end = performance.now() + SLICE;
+  }
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import {
+  apiVersionOf,
+  FOREGROUND_FINALIZER,
+  formatTime,
+  isApiError,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+  type ObjectOf,
+  ORPHAN_FINALIZER,
+  type PropagationPolicy,
+} from "@virtual-workspaces/apimachinery";
+import { decodeObject, type Encoded, type ResourceDefinition } from "@virtual-workspaces/framework";
+import type { PersistentCollection } from "@virtual-workspaces/store";
+import { scopeOf } from "./informers/key-index.ts";
+
+/** What is written to, of a kind. */
+export type Writable<T extends object> = Pick<
+  PersistentCollection<T>,
+  "resource" | "get" | "create" | "update" | "delete"
+>;
+
+/** A new object: its content, and what of its metadata is not the server's to say. */
+export type Draft<T extends object> = T & {
+  readonly metadata?: Pick<ObjectMeta, "annotations" | "finalizers" | "labels" | "ownerReferences">;
+};
+
+/**
+ * Changes an object as a controller does: reads it as it stands now, and writes what `change` makes of it, again if others
+ * were faster. Admission is not asked, since controllers are the server's own. An object that is being deleted goes with its last
+ * finalizer; one that `change` returns unchanged, or gives nothing for, is not written.
+ *
+ * @returns the object as it stands then; `undefined` when there is none, or it went
+ */
+export async function modify<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  change: (object: ObjectOf<T>) => ObjectOf<T> | undefined,
+): Promise<ObjectOf<T> | undefined> {
+  for (;;) {
+    const encoded = await collection.get(scopeOf(key), key);
+    if (encoded === undefined) return undefined;
+    const before = decodeObject(encoded) as ObjectOf<T>;
+    // Parsed once more, in half the time of a clone.
+    const next = change(decodeObject(encoded) as ObjectOf<T>);
+    if (next === undefined || isDeepStrictEqual(next, before)) return before;
+    try {
+      return await replace(collection, key, { before, next });
+    } catch (error) {
+      if (isApiError(error) && error.code === 404) return undefined;
+      if (!isApiError(error) || error.code !== 409) throw error;
+    }
+  }
+}
+
+/** Creates an object as a controller does. @returns it, or the one that is there already */
+export async function ensure<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  content: () => Draft<T>,
+): Promise<{ readonly object: ObjectOf<T>; readonly created: boolean }> {
+  for (;;) {
+    const there = await read(collection, key);
+    if (there !== undefined) return { object: there, created: false };
+    try {
+      const encoded = await collection.create(scopeOf(key), stamped(collection.resource, key, content()));
+      return { object: decodeObject(encoded) as ObjectOf<T>, created: true };
+    } catch (error) {
+      if (!isApiError(error) || error.reason !== "AlreadyExists") throw error;
+    }
+  }
+}
+
+/**
+ * Deletes an object as a controller does: it stays, marked, while finalizers hold it.
+ *
+ * @param uid only the object of this uid: one that took its name is left alone
+ * @returns whether it was there
+ */
+export async function remove<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  uid?: string,
+): Promise<boolean> {
+  let found = false;
+  await modify(collection, key, (object) => {
+    found = uid === undefined || object.metadata.uid === uid;
+    return found && object.metadata.deletionTimestamp === undefined ? marked(collection.resource, object) : undefined;
+  });
+  return found;
+}
+
+/**
+ * Deletes an object as a client does that says what becomes of its dependents (`propagationPolicy`): one that is on its way
+ * already changes its mind about them.
+ *
+ * @param judged whether it is still the object that is to go, as it stands now
+ * @returns the object as it stands then; `undefined` when it is gone
+ */
+export async function removeWith<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  {
+    policy,
+    judged = () => true,
+  }: { readonly policy: PropagationPolicy; readonly judged?: (object: ObjectOf<T>) => boolean },
+): Promise<ObjectOf<T> | undefined> {
+  return modify(collection, key, (object) => {
+    if (!judged(object)) return undefined;
+    const { finalizers = [] } = object.metadata;
+    const wanted = FINALIZER_OF[policy];
+    const others = finalizers.filter(
+      (finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER,
+    );
+    const isSet = finalizers.length - others.length === (wanted === undefined ? 0 : 1);
+    if (!isSet || (wanted !== undefined && !finalizers.includes(wanted)))
+      object.metadata.finalizers = wanted === undefined ? others : [...others, wanted];
+    return object.metadata.deletionTimestamp === undefined ? marked(collection.resource, object) : object;
+  });
+}
+
+const FINALIZER_OF: Readonly<Record<PropagationPolicy, string | undefined>> = {
+  Background: undefined,
+  Foreground: FOREGROUND_FINALIZER,
+  Orphan: ORPHAN_FINALIZER,
+};
+
+function marked<T extends object>({ strategy }: ResourceDefinition, object: ObjectOf<T>): ObjectOf<T> {
+  object.metadata.deletionTimestamp = formatTime(new Date());
+  object.metadata.deletionGracePeriodSeconds = 0;
+  if (strategy?.isHeld?.(object) === true) strategy.marked?.(object);
+  return object;
+}
+
+/** An object as it is kept now, which may be newer than what is followed of it. */
+export async function read<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+): Promise<ObjectOf<T> | undefined> {
+  const encoded = await collection.get(scopeOf(key), key);
+  return encoded === undefined ? undefined : (decodeObject(encoded) as ObjectOf<T>);
+}
+
+async function replace<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  { before, next }: { readonly before: ObjectOf<T>; readonly next: ObjectOf<T> },
+): Promise<ObjectOf<T> | undefined> {
+  const { deletionTimestamp, finalizers = [] } = next.metadata;
+  const { resourceVersion } = before.metadata;
+  const isHeld = finalizers.length > 0 || collection.resource.strategy?.isHeld?.(next) === true;
+  if (deletionTimestamp !== undefined && !isHeld) {
+    const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
+    await collection.delete(scopeOf(key), key, preconditions);
+    return undefined;
+  }
+  const metadata = { ...next.metadata, ...(resourceVersion !== undefined && { resourceVersion }) };
+  if (finalizers.length === 0) delete metadata.finalizers;
+  const { generation } = before.metadata;
+  if (generation !== undefined && isRespecified(before, next)) metadata.generation = generation + 1;
+  const written: Encoded = await collection.update(scopeOf(key), { ...next, metadata });
+  return decodeObject(written) as ObjectOf<T>;
+}
+
+/** A change of metadata or status is no new generation. */
+function isRespecified(before: KubeObject, next: KubeObject): boolean {
+  const content = ({ metadata: _m, status: _s, ...rest }: KubeObject): object => rest;
+  const marked = before.metadata.deletionTimestamp === undefined && next.metadata.deletionTimestamp !== undefined;
+  return marked || !isDeepStrictEqual(content(before), content(next));
+}
+
+function stamped<T extends object>(
+  resource: ResourceDefinition,
+  { namespace, name }: ObjectKey,
+  { metadata, ...content }: Draft<T>,
+): ObjectOf<T> {
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    ...content,
+    metadata: {
+      ...metadata,
+      name,
+      ...(namespace === "" ? {} : { namespace }),
+      uid: randomUUID(),
+      creationTimestamp: formatTime(new Date()),
+      ...(resource.strategy?.generation !== false && { generation: 1 }),
+    },
+  } as unknown as ObjectOf<T>;
+}

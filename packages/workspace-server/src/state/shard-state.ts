@@ -1,0 +1,188 @@
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { RbacKey, RbacObject, Resource } from "@virtual-workspaces/framework";
+import {
+  APIBinding,
+  type APIBinding as APIBindingObject,
+  APIExport,
+  APIExportEndpointSlice,
+  APIResourceSchema,
+  isConditionFalse,
+  isConditionTrue,
+  LOGICAL_CLUSTER_NAME,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+  PATH_ANNOTATION,
+  Partition,
+  PartitionSet,
+  Shard,
+  Workspace,
+  WorkspaceAuthenticationConfiguration,
+  WorkspaceType,
+} from "@virtual-workspaces/kcp";
+import { RbacPolicies } from "../authz/rbac-policies.ts";
+import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
+import {
+  type BindingContent,
+  ClusterRole,
+  ClusterRoleBinding,
+  type ClusterRoleKindContent,
+  Role,
+  RoleBinding,
+} from "../kinds/rbac.ts";
+import type { Informer } from "./informers/informer.ts";
+import type { ShardObjects } from "./objects.ts";
+
+/** What a kind holds. */
+type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
+
+/**
+ * What a shard knows of its objects without asking its store: the kinds that it is run by. Of those of which every workspace
+ * has objects it knows all only when `ShardObjects.isWhole`, and before that of a logical cluster once that is loaded.
+ */
+export class ShardState {
+  readonly rbac: RbacState;
+  readonly namespaces: Informer<NamespaceContent>;
+  readonly logicalClusters: Informer<ContentOf<typeof LogicalCluster>>;
+  /**
+   * Index `cluster`: by the name of the logical cluster that they lead to. `shard`: by the name of the shard that was chosen.
+   * `mounted`: those with a mount, by the logical cluster they are in. `unplaced`: those that lead nowhere yet, by the logical cluster they are in. `unschedulable`: those that found no shard, by "".
+   */
+  readonly workspaces: Informer<ContentOf<typeof Workspace>>;
+  /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
+  readonly workspaceTypes: Informer<ContentOf<typeof WorkspaceType>>;
+  readonly workspaceAuthenticationConfigurations: Informer<ContentOf<typeof WorkspaceAuthenticationConfiguration>>;
+  readonly shards: Informer<ContentOf<typeof Shard>>;
+  readonly partitionSets: Informer<ContentOf<typeof PartitionSet>>;
+  readonly partitions: Informer<ContentOf<typeof Partition>>;
+  /**
+   * Index `export`: by `<path>:<name>` and `<logical cluster>:<name>`. Index `identity`: by the hash. Index `secret`: by
+   * `<logical cluster>/<namespace>/<name>` of the secret that they refer to. Index `schema`: by `<logical cluster>/<name>` of
+   * their APIResourceSchemas.
+   */
+  readonly apiExports: Informer<ContentOf<typeof APIExport>>;
+  /**
+   * Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. Index `claimed`: by `<logical cluster>
+   * <resource>.<group>` of each claim that they accept, until a deleted one has nothing left but to go. Index `claiming`: by
+   * the logical cluster of those that accept any.
+   */
+  readonly apiBindings: Informer<ContentOf<typeof APIBinding>>;
+  readonly apiResourceSchemas: Informer<ContentOf<typeof APIResourceSchema>>;
+  /** Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. */
+  readonly apiExportEndpointSlices: Informer<ContentOf<typeof APIExportEndpointSlice>>;
+
+  constructor(objects: ShardObjects) {
+    const read = "withCluster";
+    this.rbac = new RbacState(objects);
+    this.namespaces = objects.informer(Namespace, { read });
+    this.logicalClusters = objects.informer(LogicalCluster, { read });
+    this.workspaces = objects.informer(Workspace, {
+      // A parent may have any number of them, and nothing is decided by them but where paths lead.
+      read: "byName",
+      indexers: {
+        cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),
+        shard: ({ metadata }) => {
+          const shard = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+          return shard === undefined ? [] : [shard];
+        },
+        mounted: ({ spec }, { cluster }) => (spec.mount === undefined ? [] : [cluster]),
+        unplaced: ({ spec }, { cluster }) => (spec.cluster && spec.URL ? [] : [cluster]),
+        unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
+      },
+    });
+    this.workspaceTypes = objects.informer(WorkspaceType, {
+      indexers: {
+        type: byPath,
+      },
+    });
+    this.workspaceAuthenticationConfigurations = objects.informer(WorkspaceAuthenticationConfiguration);
+    this.shards = objects.informer(Shard);
+    this.partitionSets = objects.informer(PartitionSet);
+    this.partitions = objects.informer(Partition);
+    this.apiExports = objects.informer(APIExport, {
+      indexers: {
+        export: byPath,
+        identity: ({ status }) => (status?.identityHash === undefined ? [] : [status.identityHash]),
+        secret: ({ spec }, { cluster }) => {
+          const { namespace = "", name = "" } = spec?.identity?.secretRef ?? {};
+          return name === "" ? [] : [`${cluster}/${namespace}/${name}`];
+        },
+        schema: ({ spec }, { cluster }) => [...new Set(spec?.resources?.map(({ schema }) => `${cluster}/${schema}`))],
+      },
+    });
+    this.apiBindings = objects.informer(APIBinding, {
+      read,
+      indexers: {
+        export: ({ spec }, { cluster }) => referred(spec.reference.export, cluster),
+        claimed: (binding, { cluster }) => acceptedResources(binding).map((resource) => `${cluster} ${resource}`),
+        claiming: (binding, { cluster }) => (acceptedResources(binding).length > 0 ? [cluster] : []),
+      },
+    });
+    this.apiResourceSchemas = objects.informer(APIResourceSchema);
+    this.apiExportEndpointSlices = objects.informer(APIExportEndpointSlice, {
+      indexers: {
+        export: ({ spec }, { cluster }) => referred(spec?.export, cluster),
+      },
+    });
+  }
+
+  /** The LogicalCluster of a logical cluster. */
+  logicalCluster(cluster: string): LogicalClusterObject | undefined {
+    return this.logicalClusters.store.get(logicalClusterKey(cluster));
+  }
+}
+
+function acceptedResources({ metadata, spec, status }: APIBindingObject): string[] {
+  const leaves = metadata.deletionTimestamp !== undefined;
+  if (leaves && isConditionTrue(status?.conditions, RESOURCES_DELETED_CONDITION)) return [];
+  const accepted = (spec.permissionClaims ?? []).filter(({ state }) => state === "Accepted");
+  return [...new Set(accepted.map(({ group = "", resource }) => `${resource}.${group}`))];
+}
+
+/** The condition of an APIBinding that is being deleted: the objects that it brought are gone. */
+export const RESOURCES_DELETED_CONDITION = "BindingResourceDeleteSuccess";
+
+/** What others refer to by the path of its workspace, or the name of its logical cluster. */
+function byPath({ metadata }: KubeObject, { cluster, name }: ObjectKey): string[] {
+  const path = metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
+  return [...new Set([path, cluster])].map((place) => `${place}:${name}`);
+}
+
+function referred(
+  to: { readonly path?: string | undefined; readonly name: string } | undefined,
+  cluster: string,
+): string[] {
+  return to === undefined ? [] : [`${to.path === undefined || to.path === "" ? cluster : to.path}:${to.name}`];
+}
+
+/** Where the LogicalCluster of a logical cluster is. */
+export function logicalClusterKey(cluster: string): ObjectKey {
+  return { cluster, namespace: "", name: LOGICAL_CLUSTER_NAME };
+}
+
+const WITH_CLUSTER = { read: "withCluster" } as const;
+
+/** The roles and bindings of a shard as policies, as current as what is told of its store. */
+class RbacState {
+  readonly policies: RbacPolicies = new RbacPolicies();
+  readonly clusterRoles: Informer<ClusterRoleKindContent>;
+  readonly clusterRoleBindings: Informer<BindingContent>;
+
+  constructor(objects: ShardObjects) {
+    this.clusterRoles = this.#follow(objects.informer(ClusterRole, WITH_CLUSTER));
+    this.clusterRoleBindings = this.#follow(objects.informer(ClusterRoleBinding, WITH_CLUSTER));
+    this.#follow(objects.informer(Role, WITH_CLUSTER));
+    this.#follow(objects.informer(RoleBinding, WITH_CLUSTER));
+  }
+
+  /** For as long as they are tracked. */
+  #follow<T extends object>(tracked: Informer<T>): Informer<T> {
+    const set = (object: unknown, cluster: string): void => this.policies.set(cluster, object as RbacObject);
+    tracked.mirror({
+      added: (object, { key }) => set(object, key.cluster),
+      updated: (object, _, { key }) => set(object, key.cluster),
+      deleted: (object, { key }) => this.policies.delete(key.cluster, object as unknown as RbacKey),
+    });
+    return tracked;
+  }
+}

@@ -1,0 +1,232 @@
+import { isUtf8 } from "node:buffer";
+import { isClusterName, isJsonObject, type JsonObject, memberOf, parseJson } from "@virtual-workspaces/apimachinery";
+
+/** The issuer of tokens in Secrets, whatever the server's is called. */
+export const LEGACY_ISSUER = "kubernetes/serviceaccount";
+
+/** What the flat claims of tokens in Secrets begin with. */
+const FLAT = "kubernetes.io/serviceaccount/";
+
+/** An object that a token names, and which one of that name. */
+export interface Named {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What a token of a TokenRequest says. Times are seconds since 1970. */
+export interface BoundClaims {
+  readonly form: "bound";
+  readonly account: Place & Named;
+  /** The Secret with which it ends, if any. */
+  readonly secret: Named | undefined;
+  /** Whether it is bound to what there is not here: a pod, a node. */
+  readonly elsewhere: boolean;
+  readonly id: string;
+  readonly audiences: readonly string[];
+  readonly expires: number;
+  readonly notBefore: number;
+  readonly issued: number;
+}
+
+/** What a token in a Secret says. */
+export interface LegacyClaims {
+  readonly form: "legacy";
+  readonly account: Place & Named;
+  readonly secretName: string;
+}
+
+/** What a token says. */
+export type Claims = BoundClaims | LegacyClaims;
+
+/** The payload of a token of a TokenRequest. */
+export function boundPayload(claims: Omit<BoundClaims, "form" | "elsewhere">, issuer: string): JsonObject {
+  const { account, secret, id, audiences, expires, notBefore, issued } = claims;
+  const { cluster, namespace, name, uid } = account;
+  return {
+    aud: [...audiences],
+    exp: expires,
+    iat: issued,
+    iss: issuer,
+    jti: id,
+    "kubernetes.io": {
+      clusterName: cluster,
+      namespace,
+      ...(secret !== undefined && { secret: { name: secret.name, uid: secret.uid } }),
+      serviceaccount: { name, uid },
+    },
+    nbf: notBefore,
+    sub: userNameOf(account),
+  };
+}
+
+/** The payload of a token in a Secret. */
+export function legacyPayload({ account, secretName }: Omit<LegacyClaims, "form">): JsonObject {
+  return {
+    iss: LEGACY_ISSUER,
+    [`${FLAT}clusterName`]: account.cluster,
+    [`${FLAT}namespace`]: account.namespace,
+    [`${FLAT}secret.name`]: secretName,
+    [`${FLAT}service-account.name`]: account.name,
+    [`${FLAT}service-account.uid`]: account.uid,
+    sub: userNameOf(account),
+  };
+}
+
+/** The logical cluster that a token names, verified or not; `undefined` where it names none. */
+export function clusterOf(payload: JsonObject): string | undefined {
+  const nested = memberOf(payload, "kubernetes.io");
+  const name =
+    (isJsonObject(nested) ? memberOf(nested, "clusterName") : undefined) ?? memberOf(payload, `${FLAT}clusterName`);
+  return typeof name === "string" && isClusterName(name) ? name : undefined;
+}
+
+/** Reads what somebody has vouched for. @throws TokenRefused, in Kubernetes' words where it has some */
+export function claimsOf(payload: JsonObject): Claims {
+  return memberOf(payload, "iss") === LEGACY_ISSUER ? legacyOf(payload) : boundOf(payload);
+}
+
+function boundOf(payload: JsonObject): BoundClaims {
+  const own = objectIn(payload, "kubernetes.io");
+  const cluster = clusterOf(payload);
+  const account = named(objectIn(own, "serviceaccount"));
+  const namespace = memberOf(own, "namespace");
+  if (cluster === undefined || account === undefined || typeof namespace !== "string") throw malformed();
+  const place = { cluster, namespace, ...account };
+  if (memberOf(payload, "sub") !== userNameOf(place)) throw new TokenRefused("sub claim is invalid");
+  const secret = memberOf(own, "secret") === undefined ? undefined : named(objectIn(own, "secret"));
+  if (memberOf(own, "secret") !== undefined && secret === undefined) throw malformed();
+  const id = memberOf(payload, "jti");
+  return {
+    form: "bound",
+    account: place,
+    secret,
+    elsewhere: memberOf(own, "pod") !== undefined || memberOf(own, "node") !== undefined,
+    id: typeof id === "string" ? id : "",
+    audiences: audiencesIn(payload),
+    expires: secondsIn(payload, "exp"),
+    notBefore: secondsIn(payload, "nbf"),
+    issued: secondsIn(payload, "iat"),
+  };
+}
+
+function legacyOf(payload: JsonObject): LegacyClaims {
+  const said = (claim: string, called: string): string => {
+    const value = memberOf(payload, claim);
+    if (typeof value === "string" && value !== "") return value;
+    throw new TokenRefused(`${called} claim is missing`);
+  };
+  const subject = said("sub", "sub");
+  const namespace = said(`${FLAT}namespace`, "namespace");
+  const secretName = said(`${FLAT}secret.name`, "secretName");
+  const name = said(`${FLAT}service-account.name`, "serviceAccountName");
+  const uid = said(`${FLAT}service-account.uid`, "serviceAccountUID");
+  const cluster = clusterOf(payload);
+  if (cluster === undefined) throw new TokenRefused("clusterName claim is missing");
+  const account = { cluster, namespace, name, uid };
+  if (subject !== userNameOf(account)) throw new TokenRefused("sub claim is invalid");
+  return { form: "legacy", account, secretName };
+}
+
+function objectIn(object: JsonObject, member: string): JsonObject {
+  const value = memberOf(object, member);
+  if (isJsonObject(value)) return value;
+  throw malformed();
+}
+
+function named(object: JsonObject): Named | undefined {
+  const [name, uid] = [memberOf(object, "name"), memberOf(object, "uid")];
+  return typeof name === "string" && name !== "" && typeof uid === "string" && uid !== "" ? { name, uid } : undefined;
+}
+
+function audiencesIn(payload: JsonObject): readonly string[] {
+  const said = memberOf(payload, "aud");
+  const list = typeof said === "string" ? [said] : said;
+  if (Array.isArray(list) && list.every((one) => typeof one === "string")) return list;
+  throw malformed();
+}
+
+function secondsIn(payload: JsonObject, member: string): number {
+  const value = memberOf(payload, member);
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw malformed();
+}
+
+function malformed(): TokenRefused {
+  return new TokenRefused("service account token claims could not be validated due to unexpected validation error");
+}
+
+/** A token that is one of ours and yet not good. The text is Kubernetes'; a TokenReview tells it, a 401 does not. */
+export class TokenRefused extends Error {
+  override readonly name: string = "TokenRefused";
+}
+
+/** What users begin with that are service accounts. */
+const USER_PREFIX = "system:serviceaccount:";
+/** The group of all service accounts. */
+const ALL_SERVICE_ACCOUNTS = "system:serviceaccounts";
+
+/** The type of Secrets that hold a token without an end (`v1.SecretTypeServiceAccountToken`). */
+export const TOKEN_SECRET_TYPE = "kubernetes.io/service-account-token";
+/** On such a Secret: whose token it is to hold. */
+export const ACCOUNT_NAME_ANNOTATION = "kubernetes.io/service-account.name";
+/** On such a Secret: the uid of that account. */
+export const ACCOUNT_UID_ANNOTATION = "kubernetes.io/service-account.uid";
+/** Of a user: by which token they came. */
+export const CREDENTIAL_ID_EXTRA = "authentication.kubernetes.io/credential-id";
+
+/** Where an account or a Secret is. */
+export interface Place {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The name of an account as a user: `system:serviceaccount:default:builder`. */
+export function userNameOf({ namespace, name }: Pick<Place, "namespace" | "name">): string {
+  return `${USER_PREFIX}${namespace}:${name}`;
+}
+
+/** The groups that an account is in, but the one of everybody who has logged in. */
+export function groupsOf({ namespace }: Pick<Place, "namespace">): readonly string[] {
+  return [ALL_SERVICE_ACCOUNTS, `${ALL_SERVICE_ACCOUNTS}:${namespace}`];
+}
+
+/** The longest token that is looked at, characters. */
+const LONGEST_TOKEN = 64 * 1024;
+/** What a part may hold: it is read before anybody has vouched for it. */
+const LIMITS = { names: 500, containers: 500 };
+const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
+
+/** A token in its parts. Nobody has vouched for it yet. */
+export interface UnverifiedToken {
+  readonly algorithm: string;
+  readonly kid: string | undefined;
+  readonly payload: JsonObject;
+}
+
+/**
+ * Reads a signed token in three parts (JWS compact form). `undefined` for all else, and for what readers could take for
+ * different things: a member that comes twice, a header that asks for more than a signature (`crit`). Where a header says
+ * that its key is (`jku`, `x5u`, `jwk`) is not looked at.
+ */
+export function parseToken(token: string): UnverifiedToken | undefined {
+  if (token.length > LONGEST_TOKEN) return undefined;
+  const [, head = "", body = ""] = COMPACT.exec(token) ?? [];
+  const [header, payload] = [objectOf(head), objectOf(body)];
+  if (header === undefined || payload === undefined || Object.hasOwn(header, "crit")) return undefined;
+  const [algorithm, kid] = [memberOf(header, "alg"), memberOf(header, "kid")];
+  if (typeof algorithm !== "string" || (kid !== undefined && typeof kid !== "string")) return undefined;
+  return { algorithm, kid, payload };
+}
+
+function objectOf(part: string): JsonObject | undefined {
+  const bytes = Buffer.from(part, "base64url");
+  if (bytes.length === 0 || !isUtf8(bytes)) return undefined;
+  try {
+    const { value, duplicates } = parseJson(bytes.toString("utf8"), LIMITS);
+    return duplicates.length === 0 && isJsonObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import {
+  APIS_GROUP,
+  CACHE_GROUP,
+  CORE_GROUP,
+  LogicalCluster,
+  PATH_ANNOTATION,
+  ROOT_CLUSTER,
+  Shard,
+  TENANCY_GROUP,
+  Workspace,
+  WorkspaceType,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext } from "../../state/context.ts";
+import type { ShardRegistry } from "../../state/shard-registry.ts";
+import { IN_PROCESS_ANNOTATION, isInProcess } from "../../state/shard-registry.ts";
+import { pathOf } from "../model/workspace-types.ts";
+import { type AdmissionContext, NO_LOGICAL_CLUSTER, refused, writtenCluster } from "./admission-context.ts";
+import { admitLogicalCluster } from "./admit-logical-cluster.ts";
+import { admitWorkspace } from "./admit-workspace.ts";
+import { admitWorkspaceType } from "./admit-workspace-type.ts";
+
+/** The rules about the kinds that workspaces are made of, by plural. */
+export function workspaceAdmissions(context: AdmissionContext): ReadonlyMap<string, Admit> {
+  return new Map<string, unknown>([
+    [Workspace.plural, admitWorkspace(context)],
+    [WorkspaceType.plural, admitWorkspaceType(context)],
+    [LogicalCluster.plural, admitLogicalCluster()],
+    [Shard.plural, admitShard(context.shard.registry)],
+  ]) as ReadonlyMap<string, Admit>;
+}
+
+/**
+ * The rules about Shards (kcp's plugin `core.kcp.io/Shard`): where users and views find one is where it is, unless it says more.
+ * One that the server is to run is told where it is by the server, and never becomes another's.
+ */
+export function admitShard({ runsShards }: Pick<ShardRegistry, "runsShards"> = { runsShards: false }): Admit<Shard> {
+  return (request) => {
+    const { operation, object, oldObject, subresource } = request;
+    if (operation === "DELETE" || object === undefined || subresource !== "") return undefined;
+    const runs = runsShards && writtenCluster(request) === ROOT_CLUSTER;
+    if (runs && oldObject !== undefined && isInProcess(object) !== isInProcess(oldObject))
+      throw refused(request, `the annotation ${IN_PROCESS_ANNOTATION} is given when a shard is created, and stays`);
+    // It is the value of a label.
+    if (runs && isInProcess(object) && (object.metadata.name?.length ?? 0) > 63)
+      throw refused(request, "the name of a shard that the server runs has at most 63 characters");
+    const { baseURL = "" } = object.spec ?? {};
+    if (baseURL === "" && runs && isInProcess(object)) return undefined;
+    if (baseURL === "") throw ApiError.internalError("spec.baseURL is required");
+    const { externalURL = baseURL, virtualWorkspaceURL = baseURL } = object.spec ?? {};
+    return { ...object, spec: { ...object.spec, baseURL, externalURL, virtualWorkspaceURL } };
+  };
+}
+
+const BINDINGS = `apibindings.${APIS_GROUP}`;
+
+/** The kinds that are found by their path. */
+const ALWAYS: ReadonlySet<string> = new Set([
+  BINDINGS,
+  `apiexports.${APIS_GROUP}`,
+  `clustercachedresources.${CACHE_GROUP}`,
+  `workspacetypes.${TENANCY_GROUP}`,
+]);
+
+/**
+ * Where objects say that they are (kcp's plugin `kcp.io/PathAnnotation`): exports, bindings and workspace types are told, and
+ * what else says it is put right. For all kinds, before their other rules.
+ */
+export function admitPathAnnotation({ state }: Pick<ShardContext, "state">): Admit {
+  return (request: AdmitRequest) => {
+    const { operation, definition, object } = request;
+    if (operation === "DELETE" || object === undefined) return undefined;
+    const resource = `${definition.plural}.${definition.group}`;
+    const said = object.metadata.annotations?.[PATH_ANNOTATION];
+    if (resource === `logicalclusters.${CORE_GROUP}`) return undefined;
+    if (said === undefined && !ALWAYS.has(resource)) return undefined;
+    const cluster = state.logicalCluster(writtenCluster(request));
+    if (cluster === undefined) {
+      // Bindings may come before what they are in.
+      if (resource === BINDINGS) return undefined;
+      throw refused(request, `cannot get this workspace: ${NO_LOGICAL_CLUSTER}`);
+    }
+    const path = pathOf(cluster);
+    if (said === path) return undefined;
+    const annotations = { ...object.metadata.annotations, [PATH_ANNOTATION]: path };
+    return { ...object, metadata: { ...object.metadata, annotations } };
+  };
+}
