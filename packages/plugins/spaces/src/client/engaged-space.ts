@@ -3,7 +3,7 @@ import { ForeignUpstream } from "@virtual-workspaces/forwarding";
 import { requestCredential } from "@virtual-workspaces/kcp";
 import type { Dial } from "@virtual-workspaces/transport";
 import type { Space } from "../kinds/space.ts";
-import type { Access, SpaceConfig } from "./access.ts";
+import type { Access, SpaceConfig } from "./space-access.ts";
 import { nameOf, type SpaceName } from "./space-name.ts";
 
 /** A Space that can be used. It is replaced by another one when something of it changes. */

@@ -10,9 +10,9 @@ import { type Listed, listAcross, type SpaceList, type SpaceListOptions } from "
 import { Slots } from "./slots.ts";
 import { type SpaceInformerFactories, SpaceInformers, type SpaceInformersOptions } from "./space-informers.ts";
 import { type SpaceName, wholeName } from "./space-name.ts";
-import { type SpaceState, unusableError } from "./space-state.ts";
-import type { SpaceEvent, SpaceWatchOptions } from "./watch/events.ts";
-import { watchAcross } from "./watch/watch.ts";
+import { type SpaceState, unusableError } from "./space-name.ts";
+import type { SpaceEvent, SpaceWatchOptions } from "./watch-events.ts";
+import { watchAcross } from "./watch.ts";
 
 /** Something that went wrong with a Space, or with following them, and is tried again. */
 export interface SpaceFailure {

@@ -1,6 +1,14 @@
-import { dnsLabelProblems, nameProblems, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
+import { isDeepStrictEqual } from "node:util";
+import {
+  dnsLabelProblems,
+  type KindReference,
+  nameProblems,
+  type ObjectOf,
+  quote,
+} from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
-import { NAMESPACE, type SecretContent } from "../kinds/built-in.ts";
+import { type Condition, type ConditionState, READY_CONDITION, setCondition } from "@virtual-workspaces/kcp";
+import type { SecretContent } from "../kinds/secret.ts";
 import {
   DISCOVERED_LABEL,
   EXTERNAL_NAME_ANNOTATION,
@@ -10,11 +18,10 @@ import {
   PROVIDER_LABEL,
 } from "../kinds/names.ts";
 import { Space } from "../kinds/space.ts";
-import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
+import { SpaceProviderDesc, type SpaceProviderDescStatus } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
-import { isHeld, type KnownSpaces } from "./known-spaces.ts";
+import { isHeld, type KnownSpaces } from "./listers.ts";
 import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
-import { type ProviderOutcome, providerStatusOf } from "./provider-status.ts";
 
 /** What providers are reconciled by. */
 export interface ProviderReconcilerOptions {
@@ -227,3 +234,64 @@ const failed = (reason: string, message: string): ProviderOutcome => ({
   spaces: undefined,
   problem: { reason, message, isKnown: true },
 });
+
+const NAMESPACE: KindReference = {
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  scope: "Cluster",
+};
+
+/** What came of looking at a provider. */
+interface ProviderOutcome {
+  /** How many it has; `undefined`: it has never said. */
+  readonly spaces: number | undefined;
+  /** Why it is not ready. @default it is */
+  readonly problem?: { readonly reason: string; readonly message: string; readonly isKnown: boolean };
+  /** Some of the names of spaces that no Space can have. @default none */
+  readonly unnamed?: readonly string[];
+}
+
+/** The condition of what was found at a provider. */
+const DISCOVERED = "Discovered";
+
+/** The status of a SpaceProviderDesc. @returns `undefined` where it is as it was */
+function providerStatusOf(
+  provider: SpaceProviderDesc,
+  { spaces, problem, unnamed = [] }: ProviderOutcome,
+  now: Date,
+): SpaceProviderDescStatus | undefined {
+  const before: Partial<SpaceProviderDescStatus> = provider.status ?? {};
+  const ready: ConditionState =
+    problem === undefined
+      ? { type: READY_CONDITION, status: "True" }
+      : { type: READY_CONDITION, status: "False", severity: problem.isKnown ? "Error" : "Info", ...said(problem) };
+  const discovered: ConditionState =
+    unnamed.length === 0
+      ? { type: DISCOVERED, status: "True" }
+      : {
+          type: DISCOVERED,
+          status: "False",
+          severity: "Warning",
+          reason: "NamesTaken",
+          message: `${NAMES} ${unnamed.join(", ")}`,
+        };
+  const conditions = setCondition(
+    setCondition(before.conditions as Condition[] | undefined, ready, now),
+    discovered,
+    now,
+  );
+  const { generation } = provider.metadata;
+  const status: SpaceProviderDescStatus = {
+    ...before,
+    Phase: problem === undefined ? "Ready" : (before.Phase ?? "Initializing"),
+    ...(spaces !== undefined && { spaces }),
+    ...(generation !== undefined && { observedGeneration: generation }),
+    conditions,
+  };
+  return isDeepStrictEqual(status, provider.status) ? undefined : status;
+}
+
+const NAMES = "no Space can have these names, or another has:";
+const said = ({ reason, message }: NonNullable<ProviderOutcome["problem"]>) => ({ reason, message });

@@ -2,7 +2,7 @@ import type { Log } from "@virtual-workspaces/framework";
 import { FollowedSpaces } from "../provider/followed-spaces.ts";
 import type { SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
 import { ProviderCalls } from "../provider/provider-calls.ts";
-import { within } from "../provider/within.ts";
+import { within } from "../provider/provider-calls.ts";
 
 /** What all providers have in common. */
 export interface ProviderRunsOptions {

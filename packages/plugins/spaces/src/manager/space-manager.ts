@@ -1,4 +1,4 @@
-import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   type Client,
   type Controller,
@@ -9,16 +9,22 @@ import {
   related,
 } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
-import { SECRET, type SecretContent } from "../kinds/built-in.ts";
+import { crdManifest } from "@virtual-workspaces/kcp";
+import { SECRET, type SecretContent } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";
-import type { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
+import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
-import { importedSecrets } from "./imported.ts";
-import { KnownProviders } from "./known-providers.ts";
-import { KnownSpaces } from "./known-spaces.ts";
+import { importedSecrets } from "./access-secrets.ts";
+import { KnownProviders } from "./listers.ts";
+import { KnownSpaces } from "./listers.ts";
 import { ProviderReconciler } from "./provider-reconciler.ts";
 import { ProviderRuns } from "./provider-runs.ts";
 import { SpaceReconciler } from "./space-reconciler.ts";
+
+/** What has to be in a management cluster before a {@link SpaceManager} works there: the CustomResourceDefinitions of Space and SpaceProviderDesc. */
+export function spaceManifests(): KubeObject[] {
+  return [crdManifest(Space), crdManifest(SpaceProviderDesc)];
+}
 
 /** What a {@link SpaceManager} is told. */
 export interface SpaceManagerOptions {

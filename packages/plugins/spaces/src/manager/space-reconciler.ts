@@ -1,19 +1,17 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type ReconcileResult, type Store } from "@virtual-workspaces/client";
-import type { SecretContent } from "../kinds/built-in.ts";
-import { DISCOVERED_LABEL, providerOf } from "../kinds/names.ts";
+import type { SecretContent } from "../kinds/secret.ts";
+import { DISCOVERED_LABEL, namespaceOf, providerOf } from "../kinds/names.ts";
 import { Space } from "../kinds/space.ts";
 import type { FollowedSpaces } from "../provider/followed-spaces.ts";
 import type { PhysicalSpace } from "../provider/provider.ts";
-import { AccessSecrets } from "./access-secrets.ts";
-import { importedAccess } from "./imported.ts";
-import type { KnownProviders } from "./known-providers.ts";
-import { type Behind, behindOf, isHeld, type KnownSpaces } from "./known-spaces.ts";
-import { NO_PROVIDER, obstacleOf } from "./obstacles.ts";
+import { AccessSecrets, importedAccess } from "./access-secrets.ts";
+import type { KnownProviders } from "./listers.ts";
+import { type Behind, behindOf, isAtProvider, isHeld, type KnownSpaces } from "./listers.ts";
 import type { ProviderRuns } from "./provider-runs.ts";
 import { hasAccess, isProvided, noAccess, notProvided, type Outcome, statusOf } from "./space-status.ts";
 import { rowOf, type Situation } from "./table.ts";
-import { type Found, Work } from "./work.ts";
+import { type Found, Work } from "./space-steps.ts";
 
 /** What Spaces are reconciled by. */
 export interface SpaceReconcilerOptions {
@@ -133,4 +131,45 @@ export class SpaceReconciler {
 function seenOf(followed: FollowedSpaces | undefined, space: PhysicalSpace | undefined): Situation["seen"] {
   if (space !== undefined) return space.phase === "Ready" ? "ready" : "initializing";
   return followed?.isKnown === true ? "absent" : "unknown";
+}
+
+/** Why a Space cannot be what it says. */
+interface Obstacle {
+  readonly reason: "NoProvider" | "NameTaken" | "WrongNamespace";
+  /** Names the field and the remedy. */
+  readonly message: string;
+}
+
+const NO_PROVIDER: Obstacle = {
+  reason: "NoProvider",
+  message:
+    'spec.SpaceProviderDescName: there is no default provider: name one, or annotate one with space.kubestellar.io/is-default-provider: "true"',
+};
+
+/**
+ * What stands in the way of a Space that somebody provides. Whoever may make Spaces in a namespace of their own is not to have what others have made
+ * by naming it: that is for whoever may make Spaces in the provider's namespace.
+ *
+ * @param owner whose what is behind it is
+ */
+function obstacleOf(space: Space, owner: Space | undefined, seen: PhysicalSpace | undefined): Obstacle | undefined {
+  const { metadata, spec } = space;
+  const { SpaceProviderDescName: provider = "" } = spec;
+  if (owner !== undefined && owner.metadata.uid !== metadata.uid)
+    return {
+      reason: "NameTaken",
+      message: `metadata.name: the provider ${quote(provider)} has a space of this name, which is that of the Space ${owner.metadata.namespace}/${owner.metadata.name}: take another name`,
+    };
+  if (isAtProvider(space)) return undefined;
+  if (spec.Type === "unmanaged")
+    return {
+      reason: "WrongNamespace",
+      message: `metadata.namespace: Spaces that are unmanaged are in the namespace of their provider: make it in ${namespaceOf(provider)}`,
+    };
+  if (seen !== undefined && !isHeld(space))
+    return {
+      reason: "NameTaken",
+      message: `metadata.name: the provider ${quote(provider)} has a space of this name that was not made for this Space: take another name, or take it over by a Space in ${namespaceOf(provider)}`,
+    };
+  return undefined;
 }

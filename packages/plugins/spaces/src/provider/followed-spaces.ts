@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Backoff } from "@virtual-workspaces/client";
-import { sameSpace } from "./checked.ts";
-import type { PhysicalSpace, ProviderChange } from "./provider.ts";
+import { type PhysicalSpace, type ProviderChange, sameSpace } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
 
 /** What is followed, and who is told. */

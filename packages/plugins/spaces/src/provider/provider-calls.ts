@@ -1,6 +1,5 @@
-import { checkedAccess, checkedList, checkedSpace } from "./checked.ts";
+import { setTimeout as pause } from "node:timers/promises";
 import type { PhysicalSpace, ProviderCall, SpaceAccess, SpaceProvider } from "./provider.ts";
-import { within } from "./within.ts";
 
 /** A provider has too much to do. */
 export class ProviderBusy extends Error {
@@ -88,5 +87,84 @@ export class ProviderCalls {
   #within<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
     const { signal } = call;
     return within(what, { timeout: this.#timeout, signal }, (bounded) => ask({ ...call, signal: bounded }));
+  }
+}
+
+/** The longest kubeconfig that is taken, characters: a Secret holds 1 MiB. */
+const LONGEST = 256 * 1024;
+const LONGEST_TEXT = 253;
+const LONGEST_MESSAGE = 1024;
+
+/** What a provider says, as far as it can be believed. @throws Error that says what cannot */
+function checkedSpace(said: PhysicalSpace): PhysicalSpace {
+  const { name, id, phase, message, externalName, accessVersion } = said;
+  if (!isText(name)) throw new Error(`it has a space of which it says no name of 1 to ${LONGEST_TEXT} characters`);
+  const about = `of the space ${JSON.stringify(name)} it says`;
+  if (phase !== "Initializing" && phase !== "Ready") throw new Error(`${about} no phase: Initializing or Ready`);
+  for (const [field, value] of Object.entries({ id, externalName, accessVersion }))
+    if (value !== undefined && !isText(value))
+      throw new Error(`${about} an ${field} that is not 1 to ${LONGEST_TEXT} characters`);
+  return {
+    ...{ name, phase },
+    ...(id !== undefined && { id }),
+    ...(message !== undefined && phase !== "Ready" && { message: String(message).slice(0, LONGEST_MESSAGE) }),
+    ...(externalName !== undefined && { externalName }),
+    ...(accessVersion !== undefined && { accessVersion }),
+  };
+}
+
+/** All of a list. @throws Error that says what cannot be believed */
+function checkedList(said: readonly PhysicalSpace[]): ReadonlyMap<string, PhysicalSpace> {
+  if (!Array.isArray(said)) throw new Error("it has answered without a list of spaces");
+  const spaces = new Map<string, PhysicalSpace>();
+  for (const one of said as readonly PhysicalSpace[]) {
+    const space = checkedSpace(one);
+    if (spaces.has(space.name)) throw new Error(`it has two spaces of the name ${JSON.stringify(space.name)}`);
+    spaces.set(space.name, space);
+  }
+  return spaces;
+}
+
+/** How a space is reached. @throws Error that says what cannot be believed */
+function checkedAccess(said: SpaceAccess): SpaceAccess {
+  const { incluster, external } = said;
+  for (const kubeconfig of [incluster, external])
+    if (kubeconfig !== undefined && !(typeof kubeconfig === "string" && kubeconfig.length <= LONGEST))
+      throw new Error(`its provider gives a kubeconfig that is no text of at most ${LONGEST} characters`);
+  // What is empty is not there.
+  if (!incluster && !external) throw new Error("its provider gives no access to it");
+  return { ...(incluster && { incluster }), ...(external && { external }) };
+}
+
+const isText = (value: unknown): boolean =>
+  typeof value === "string" && value.length > 0 && value.length <= LONGEST_TEXT;
+
+/** A provider has not answered in time: what it was to do may be done, or not. */
+export class ProviderLate extends Error {}
+
+/** How long something may take. */
+interface Bounds {
+  /** ms */
+  readonly timeout: number;
+  /** Aborts when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What a provider does, for as long as it may take, whether or not it minds the signal. @throws ProviderLate; the signal's reason; what `ask` throws */
+export async function within<T>(
+  what: string,
+  { timeout, signal: wanted }: Bounds,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([wanted, over.signal]);
+  const late = pause(timeout, undefined, { signal }).then(() => {
+    throw new ProviderLate(`its provider has not answered ${what} within ${timeout / 1000} s`);
+  });
+  try {
+    return await Promise.race([ask(signal), late]);
+  } finally {
+    over.abort();
+    late.catch(() => undefined);
   }
 }

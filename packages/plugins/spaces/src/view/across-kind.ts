@@ -2,7 +2,7 @@ import type { PathColumn } from "@virtual-workspaces/apimachinery";
 import type { DiscoveredKind } from "@virtual-workspaces/client";
 import { defineResource, type Resource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
 import { type AcrossOptions, AcrossSpaces } from "./across-spaces.ts";
-import { SPACE_ANNOTATION } from "./own-annotations.ts";
+import { SPACE_ANNOTATION } from "../kinds/names.ts";
 import { kindKey, type ServedSpace } from "./served-space.ts";
 
 /** What several Spaces serve of a kind together: what is made is made in one of them. */

@@ -3,7 +3,7 @@ import type { ServedResource } from "@virtual-workspaces/framework";
 import type { SpaceName } from "../client/space-name.ts";
 import { AcrossKind, textOf } from "./across-kind.ts";
 import type { AcrossOptions } from "./across-spaces.ts";
-import { isAt, type Place } from "./place.ts";
+import { isAt, type Place } from "./space-path.ts";
 import { formOf, type ServedSpace } from "./served-space.ts";
 import type { ServedSpaces } from "./served-spaces.ts";
 

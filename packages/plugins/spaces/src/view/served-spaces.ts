@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { SpaceEngager } from "../client/engagements.ts";
 import { partsOf, type SpaceName } from "../client/space-name.ts";
 import type { Spaces } from "../client/spaces.ts";
-import { isAt, isOne, type Place } from "./place.ts";
+import { isAt, isOne, type Place } from "./space-path.ts";
 import { ServedSpace, type ServingOptions } from "./served-space.ts";
 
 /** How many Spaces are asked at a time what they serve. */

@@ -24,7 +24,7 @@ type AccessOptions = Pick<SpacesViewOptions, "allowCache" | "denyCache" | "onErr
 type Asking = Pick<WorkspaceRequest<unknown>, "user" | "signal">;
 
 /** How often open watches and upgraded connections are asked about, ms. */
-export const EVERY = 1_000;
+export const REVIEW_EVERY = 1_000;
 const INFO = pathInfo("get", "/");
 
 /** Who may use which Spaces: the management cluster says so, of `spaces/proxy`, as of a node's or a service's proxy in Kubernetes. */
@@ -37,7 +37,7 @@ export class SpacesAccess implements AsyncDisposable {
       cluster: () => (splitCluster(reviews.upstream).cluster === "" ? reviews.clusterName : ""),
       ...(allowCache !== undefined && { allowCache }),
       ...(denyCache !== undefined && { denyCache }),
-      watchesEvery: EVERY,
+      watchesEvery: REVIEW_EVERY,
       onError: (error) => onError({ error }),
       attributes: ({ params }) => ({ ...params, group: Space.group, resource: Space.plural, subresource: "proxy" }),
     });

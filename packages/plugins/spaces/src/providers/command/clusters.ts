@@ -1,8 +1,7 @@
 import { nameProblems } from "@virtual-workspaces/apimachinery";
 import type { Log } from "@virtual-workspaces/framework";
-import type { PhysicalSpace, ProviderCall, SpaceAccess, SpaceProvider } from "../../provider/provider.ts";
-import { refuseParent } from "../parent.ts";
-import { ReachedServer } from "../reached.ts";
+import { type PhysicalSpace, type ProviderCall, type SpaceAccess, type SpaceProvider, rejectParent } from "../../provider/provider.ts";
+import { ReachedServer } from "../reached-server.ts";
 import { Creations } from "./creations.ts";
 import { printed, type ToolOptions } from "./tool.ts";
 
@@ -79,7 +78,7 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
   }
 
   async access(name: string, { parent, signal }: ProviderCall): Promise<SpaceAccess> {
-    refuseParent(parent);
+    rejectParent(parent);
     const { kubeconfig, incluster } = this.#options;
     const said = async (args: ClusterArguments): Promise<string> => {
       await using server = ReachedServer.by(await this.#print({ args, name, signal }), name);
@@ -104,7 +103,7 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
   }
 
   async #create(name: string, args: ClusterArguments, { parent, signal }: ProviderCall): Promise<void> {
-    refuseParent(parent);
+    rejectParent(parent);
     this.#check(name);
     if (!this.#creations.has(name) && (await this.#names(signal)).includes(name)) return;
     this.#creations.see(name, async (over) => {

@@ -1,17 +1,16 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { quote } from "@virtual-workspaces/apimachinery";
-import type {
-  PhysicalSpace,
-  ProviderCall,
-  ProviderChange,
-  SpaceAccess,
-  SpaceProvider,
+import {
+  type PhysicalSpace,
+  type ProviderCall,
+  type ProviderChange,
+  rejectParent,
+  type SpaceAccess,
+  type SpaceProvider,
 } from "../../provider/provider.ts";
-import { Changes } from "../changes.ts";
-import { refuseParent } from "../parent.ts";
-import { SpaceFolder } from "./folder.ts";
-import { Keeper } from "./keeper.ts";
+import { SpaceFolder } from "./space-folder.ts";
+import { Keeper } from "./directory-lock.ts";
 import { SpaceProcess, type SpaceProcessOptions } from "./space-process.ts";
 
 /** How all of a folder are kept. */
@@ -58,14 +57,14 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   }
 
   async access(name: string, { parent }: ProviderCall): Promise<SpaceAccess> {
-    refuseParent(parent);
+    rejectParent(parent);
     const space = this.#spaces.get(name);
     if (space === undefined) throw new Error(`there is no process of the name ${quote(name)}`);
     return { external: space.kubeconfig };
   }
 
   async create(name: string, { parent }: ProviderCall): Promise<void> {
-    refuseParent(parent);
+    rejectParent(parent);
     const { directory, most } = this.#options;
     const there = SpaceFolder.at(directory, name);
     if (there?.isLeaving)
@@ -160,4 +159,45 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   readonly #killAll = (): void => {
     for (const space of this.#spaces.values()) space.kill();
   };
+}
+
+/** What a provider tells those who watch it. */
+class Changes {
+  readonly #hearing = new Set<(change: ProviderChange) => void>();
+
+  tell(change: ProviderChange): void {
+    for (const hear of [...this.#hearing]) hear(change);
+  }
+
+  /** What is told from now on, each name once until it is read, until the signal aborts. */
+  heard(signal: AbortSignal): AsyncGenerator<ProviderChange, void, undefined> {
+    const waiting = new Set<string | undefined>();
+    let wake: () => void = () => undefined;
+    const hear = ({ name }: ProviderChange): void => {
+      waiting.add(name);
+      wake();
+    };
+    this.#hearing.add(hear);
+    const abort = (): void => wake();
+    signal.addEventListener("abort", abort);
+    const end = (): void => {
+      this.#hearing.delete(hear);
+      signal.removeEventListener("abort", abort);
+    };
+    return (async function* () {
+      try {
+        while (!signal.aborted) {
+          for (const name of waiting) {
+            waiting.delete(name);
+            yield name === undefined ? {} : { name };
+          }
+          const { promise, resolve } = Promise.withResolvers<void>();
+          wake = resolve;
+          if (waiting.size === 0 && !signal.aborted) await promise;
+        }
+      } finally {
+        end();
+      }
+    })();
+  }
 }

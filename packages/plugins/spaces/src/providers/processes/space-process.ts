@@ -2,10 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Backoff } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
 import { SecretFault } from "@virtual-workspaces/kcp";
-import { sameSpace } from "../../provider/checked.ts";
-import type { PhysicalSpace } from "../../provider/provider.ts";
-import { ReachedServer } from "../reached.ts";
-import type { SpaceFolder } from "./folder.ts";
+import { type PhysicalSpace, sameSpace } from "../../provider/provider.ts";
+import { ReachedServer } from "../reached-server.ts";
+import type { SpaceFolder } from "./space-folder.ts";
 import { ServerProcess, type ServerProcessOptions } from "./server-process.ts";
 
 /** How a space that is a process is kept. */

@@ -7,12 +7,12 @@ import type {
   SpaceAccess,
   SpaceProvider,
 } from "../../provider/provider.ts";
-import type { Capabilities, SpaceEvent } from "../document/bodies.ts";
-import { isSpaceName, NAME_PROBLEM, problemOf } from "../document/schemas.ts";
-import { LIMITS, MEDIA, PATHS, pathOf, withQuery } from "../protocol.ts";
-import { Refusal } from "./refusal.ts";
+import type { Capabilities, SpaceEvent } from "../protocol/bodies.ts";
+import { isSpaceName, NAME_PROBLEM, problemOf } from "../protocol/bodies.ts";
+import { LIMITS, MEDIA, PATHS, pathOf, withQuery } from "../protocol/protocol.ts";
+import { Refusal } from "./rest-calls.ts";
 import type { RestCalls } from "./rest-calls.ts";
-import { jsonIn, shown } from "./said.ts";
+import { jsonIn, shown } from "./rest-calls.ts";
 
 /** Spaces on a page. */
 const PAGE = 500;

@@ -1,24 +1,30 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import type { RawRequest } from "@virtual-workspaces/framework";
+import type { Awaitable, RawRequest } from "@virtual-workspaces/framework";
 import type { PhysicalSpace, ProviderCall, SpaceProvider } from "../../provider/provider.ts";
 import { ProviderCalls } from "../../provider/provider-calls.ts";
-import type { Bodies } from "../document/bodies.ts";
-import { spaceProviderOpenAPI } from "../document/document.ts";
-import { isSpaceName, NAME_PROBLEM } from "../document/schemas.ts";
-import { LIMITS, MEDIA } from "../protocol.ts";
-import { answerTo } from "./failure.ts";
-import { Hints } from "./hints.ts";
-import { pageOf } from "./pages.ts";
-import { Parameters, type Subject, subjectOf } from "./question.ts";
-import { readSpaceRequest } from "./request-body.ts";
-import type { SpaceProviderViewOptions } from "./space-provider-view.ts";
-import { answerWatch } from "./watch.ts";
+import type { Bodies } from "../protocol/bodies.ts";
+import { spaceProviderOpenAPI } from "../protocol/document.ts";
+import { isSpaceName, NAME_PROBLEM } from "../protocol/bodies.ts";
+import { LIMITS, MEDIA } from "../protocol/protocol.ts";
+import { answerTo } from "./answers.ts";
+import { Hints } from "./watch-answer.ts";
+import { begun, pageOf, send } from "./answers.ts";
+import { Parameters, type Subject, subjectOf } from "./requests.ts";
+import { readSpaceRequest } from "./requests.ts";
+import { answerWatch } from "./watch-answer.ts";
 
-type Options = Required<Omit<SpaceProviderViewOptions, "authorize" | "name" | "prefix">>;
-
-interface RoutesOptions extends Options {
+/** As `SpaceProviderViewOptions`, with its defaults. */
+interface RoutesOptions {
   readonly provider: SpaceProvider;
+  readonly version: string;
+  readonly hierarchy: boolean;
+  readonly ready: () => Awaitable<void>;
+  /** ms */
+  readonly callTimeout: number;
+  /** ms */
+  readonly heartbeat: number;
+  readonly onError: (error: unknown) => void;
 }
 
 /** A request, as far as it has been read. */
@@ -32,7 +38,6 @@ interface Question {
 
 /** By the methods that a path has. */
 type Answers = Readonly<Record<string, (question: Question) => void | Promise<void>>>;
-const CACHED = "no-cache, private";
 const SPACES = { group: "", resource: "spaces" };
 
 /** What there is to ask of a provider, and its answers. */
@@ -179,14 +184,4 @@ export class SpaceRoutes {
 function told(name: string): void {
   if (!isSpaceName(name))
     throw ApiError.internalError(`the provider has a space of the name ${quote(name)}: ${NAME_PROBLEM}`);
-}
-
-function send(res: ServerResponse, type: string, body: string): void {
-  const cache = type === MEDIA.kubeconfig ? "no-store" : CACHED;
-  const length = Buffer.byteLength(body);
-  res.writeHead(200, { "Cache-Control": cache, "Content-Type": type, "Content-Length": length }).end(body);
-}
-
-function begun(res: ServerResponse): void {
-  res.writeHead(202, { "Cache-Control": CACHED, "Content-Length": 0 }).end();
 }

@@ -5,7 +5,7 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import type { SpaceProvider } from "../../provider/provider.ts";
-import { SILENCE } from "../protocol.ts";
+import { SILENCE } from "../protocol/protocol.ts";
 import { SpaceRoutes } from "./routes.ts";
 
 /** How {@link spaceProviderView} answers. */
