@@ -33,7 +33,6 @@ const PENDING = [
   "plugins/mounts",
   "plugins/lifecycle",
   "plugins/cluster-proxy",
-  "plugins/spaces",
   "front-proxy",
   "workspace-server",
   "testing",

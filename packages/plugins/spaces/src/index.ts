@@ -4,10 +4,10 @@
  * @module
  */
 
-// The client
-export type { SpaceConfig } from "./client/space-access.ts";
 export type { EngagedSpace, Rewrite } from "./client/engaged-space.ts";
 export type { FailedSpace, SpaceList, SpaceListOptions, SpaceSelectOptions } from "./client/list.ts";
+// The client
+export type { SpaceConfig, SpaceState } from "./client/space-access.ts";
 export type {
   SpaceInformerFactories,
   SpaceInformers,
@@ -17,7 +17,6 @@ export type {
 } from "./client/space-informers.ts";
 export type { SpaceName } from "./client/space-name.ts";
 export type { SpaceInformer, SpaceSource } from "./client/space-source.ts";
-export type { SpaceState } from "./client/space-name.ts";
 export { type FollowSpacesOptions, followSpaces, type SpaceFailure, type Spaces } from "./client/spaces.ts";
 export type { ResetReason, SpaceEvent, SpaceEventContent, SpaceWatchOptions } from "./client/watch-events.ts";
 // Kinds

@@ -44,7 +44,10 @@ export class Agent implements AsyncDisposable {
     this.#api = options.endToEnd === true ? new ByteApi(options) : new RemoteApi(options);
     const { version, tunnel, hubs, onEvent } = options;
     this.#tunnels = new AgentTunnels({
-      ...{ reached, memory, certificates: this.#certificates, api: this.#api },
+      reached,
+      memory,
+      certificates: this.#certificates,
+      api: this.#api,
       ...(version !== undefined && { version }),
       ...(tunnel !== undefined && { tunnel }),
       ...(hubs !== undefined && { hubs }),

@@ -55,8 +55,13 @@ export class Proofs {
       const identity = certificate && agentIdentityOf(certificate, authority);
       if (certificate === undefined || identity === undefined) return undefined;
       const { payload } = await jwtVerify(token, certificate.publicKey, {
-        ...{ audience: AUDIENCE, typ: TYPE, algorithms: [ALGORITHM], requiredClaims: ["exp", "iat", "jti"] },
-        ...{ currentDate: now, clockTolerance: TOLERANCE, maxTokenAge: LIFETIME },
+        audience: AUDIENCE,
+        typ: TYPE,
+        algorithms: [ALGORITHM],
+        requiredClaims: ["exp", "iat", "jti"],
+        currentDate: now,
+        clockTolerance: TOLERANCE,
+        maxTokenAge: LIFETIME,
       });
       if (!this.#isNew(payload.jti ?? "", payload.exp ?? 0, now)) return undefined;
       const { validFromDate, validToDate } = certificate;

@@ -52,9 +52,13 @@ export class HubTokens {
     const { jwtVerify } = await import("jose");
     try {
       const { payload } = await jwtVerify(token, certificate.publicKey, {
-        ...{ audience: audienceOf(this.#self), typ: TYPE, algorithms: [ALGORITHM] },
-        ...{ requiredClaims: ["exp", "iat", "iss"], maxTokenAge: LIFETIME },
-        ...{ currentDate: this.#now(), clockTolerance: TOLERANCE },
+        audience: audienceOf(this.#self),
+        typ: TYPE,
+        algorithms: [ALGORITHM],
+        requiredClaims: ["exp", "iat", "iss"],
+        maxTokenAge: LIFETIME,
+        currentDate: this.#now(),
+        clockTolerance: TOLERANCE,
       });
       return payload.iss;
     } catch {

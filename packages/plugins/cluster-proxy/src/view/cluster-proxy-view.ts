@@ -26,7 +26,9 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
     onError,
     attributes: (request) => ({
       verb: proxyVerb(request),
-      ...{ group: ClusterProxy.group, resource: ClusterProxy.plural, subresource: "proxy" },
+      group: ClusterProxy.group,
+      resource: ClusterProxy.plural,
+      subresource: "proxy",
       name: request.params.name,
     }),
   });

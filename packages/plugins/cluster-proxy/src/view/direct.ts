@@ -101,8 +101,13 @@ export class Direct implements AsyncDisposable {
     found(this.#hub.proxies.get({ cluster, name }), { name });
     const asked = { path: "", identity: "", version: "", namespace: "", longRunning: false, upgrade: false, name };
     const { allowed } = await this.#may({
-      ...{ ...asked, ...RESOURCE, ...RIGHT, isResource: true },
-      ...{ user, params: { cluster, name }, signal },
+      ...asked,
+      ...RESOURCE,
+      ...RIGHT,
+      isResource: true,
+      user,
+      params: { cluster, name },
+      signal,
     });
     if (allowed) return;
     const message = `User ${quote(user.name)} cannot use resource "clusterproxies/direct" in the workspace of it`;

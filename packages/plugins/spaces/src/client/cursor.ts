@@ -5,7 +5,7 @@ import type { Engagement } from "./engaged-space.ts";
 import type { SpaceName } from "./space-name.ts";
 
 /** Up to where a Space has been told. */
-export interface Place {
+export interface SpacePosition {
   readonly space: SpaceName;
   /** Which one it is. */
   readonly id: string;
@@ -36,16 +36,19 @@ export function selectionOf(
 }
 
 /** Where a Space begins that is read as it is reached now. */
-export function placeOf({ name, id, digests }: Pick<Engagement, "name" | "id" | "digests">, version: string): Place {
+export function positionOf(
+  { name, id, digests }: Pick<Engagement, "name" | "id" | "digests">,
+  version: string,
+): SpacePosition {
   return { space: name, id, server: digests.server.slice(0, 8), version };
 }
 
 /** Whether versions of the one mean something to the other. */
-export const isSameServer = (a: Place, b: Place): boolean => a.id === b.id && a.server === b.server;
+export const isSameServer = (a: SpacePosition, b: SpacePosition): boolean => a.id === b.id && a.server === b.server;
 
-/** The text of a cursor, which is the same for the same places. */
-export function cursorText(selection: string, places: Iterable<Place>): string {
-  return written("v1", [selection, ...rowsOf(places)]);
+/** The text of a cursor, which is the same for the same positions. */
+export function cursorText(selection: string, positions: Iterable<SpacePosition>): string {
+  return writeText("v1", [selection, ...rowsOf(positions)]);
 }
 
 /**
@@ -53,9 +56,9 @@ export function cursorText(selection: string, places: Iterable<Place>): string {
  *
  * @throws ApiError 400 on what is no cursor; 410 on one that is damaged, too long, of another version of ours, or of another selection
  */
-export function placesIn(cursor: string, selection: string): Place[] {
-  const [, ...rows] = read("v1", { text: cursor, selection });
-  return placesOf("v1", rows);
+export function positionsIn(cursor: string, selection: string): SpacePosition[] {
+  const [, ...rows] = readText("v1", { text: cursor, selection });
+  return positionsOf("v1", rows);
 }
 
 /** Where the next page of a list begins. */
@@ -64,31 +67,31 @@ export interface NextPage {
   readonly at: SpaceName;
   /** What its server gave for its next page; "": it has been read. */
   readonly token: string;
-  readonly places: readonly Place[];
+  readonly positions: readonly SpacePosition[];
 }
 
 /** The text of where the next page begins. */
-export function continueText(selection: string, { at, token, places }: NextPage): string {
-  return written("p1", [selection, [at, token], ...rowsOf(places)]);
+export function continueText(selection: string, { at, token, positions }: NextPage): string {
+  return writeText("p1", [selection, [at, token], ...rowsOf(positions)]);
 }
 
-/** Where a page begins. @throws ApiError as {@link placesIn} */
+/** Where a page begins. @throws ApiError as {@link positionsIn} */
 export function nextPageIn(text: string, selection: string): NextPage {
-  const [, next, ...rows] = read("p1", { text, selection });
-  if (!isTexts(next, 2)) throw damaged("p1");
+  const [, next, ...rows] = readText("p1", { text, selection });
+  if (!isStrings(next, 2)) throw damaged("p1");
   const [at = "", token = ""] = next;
-  return { at, token, places: placesOf("p1", rows) };
+  return { at, token, positions: positionsOf("p1", rows) };
 }
 
-const rowsOf = (places: Iterable<Place>): (readonly string[])[] =>
-  Array.from(places, ({ space, id, server, version }) => [space, id, server, version] as const).sort(([a], [b]) =>
+const rowsOf = (positions: Iterable<SpacePosition>): (readonly string[])[] =>
+  Array.from(positions, ({ space, id, server, version }) => [space, id, server, version] as const).sort(([a], [b]) =>
     a < b ? -1 : 1,
   );
 
-const written = (form: keyof typeof FORMS, value: readonly unknown[]): string =>
+const writeText = (form: keyof typeof FORMS, value: readonly unknown[]): string =>
   `${form}.${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
 
-function read(form: keyof typeof FORMS, { text, selection }: { text: string; selection: string }): unknown[] {
+function readText(form: keyof typeof FORMS, { text, selection }: { text: string; selection: string }): unknown[] {
   if (!/^[vp]\d+\./.test(text))
     throw ApiError.badRequest(
       `${FORMS[form]}: what was given is none: give what a list or a watch across Spaces said, whole`,
@@ -103,10 +106,10 @@ function read(form: keyof typeof FORMS, { text, selection }: { text: string; sel
   return value;
 }
 
-function placesOf(form: keyof typeof FORMS, rows: readonly unknown[]): Place[] {
+function positionsOf(form: keyof typeof FORMS, rows: readonly unknown[]): SpacePosition[] {
   let before = "";
   return rows.map((row) => {
-    if (!isTexts(row, 4)) throw damaged(form);
+    if (!isStrings(row, 4)) throw damaged(form);
     const [space = "", id = "", server = "", version = ""] = row;
     if (space <= before) throw damaged(form);
     before = space;
@@ -114,7 +117,7 @@ function placesOf(form: keyof typeof FORMS, rows: readonly unknown[]): Place[] {
   });
 }
 
-const isTexts = (value: unknown, length: number): value is readonly string[] =>
+const isStrings = (value: unknown, length: number): value is readonly string[] =>
   Array.isArray(value) && value.length === length && value.every((text) => typeof text === "string");
 
 const damaged = (form: keyof typeof FORMS): ApiError =>
@@ -132,23 +135,23 @@ function jsonOf(text: string): unknown {
 const ROW = 32;
 
 /** Places by number, immutable: a change copies one row and the list of rows, so that each event of a thousand Spaces can have its own at the cost of two short copies. */
-export class Places implements Iterable<Place> {
-  readonly #rows: readonly (readonly (Place | undefined)[])[];
+export class SpacePositions implements Iterable<SpacePosition> {
+  readonly #rows: readonly (readonly (SpacePosition | undefined)[])[];
 
-  constructor(rows: readonly (readonly (Place | undefined)[])[] = []) {
+  constructor(rows: readonly (readonly (SpacePosition | undefined)[])[] = []) {
     this.#rows = rows;
   }
 
-  /** The same with another place at a number, or none. */
-  with(at: number, place: Place | undefined): Places {
+  /** The same with another position at a number, or none. */
+  with(at: number, position: SpacePosition | undefined): SpacePositions {
     const row = [...(this.#rows[Math.floor(at / ROW)] ?? [])];
-    row[at % ROW] = place;
+    row[at % ROW] = position;
     const rows = [...this.#rows];
     rows[Math.floor(at / ROW)] = row;
-    return new Places(rows);
+    return new SpacePositions(rows);
   }
 
-  *[Symbol.iterator](): Generator<Place> {
-    for (const row of this.#rows) for (const place of row ?? []) if (place !== undefined) yield place;
+  *[Symbol.iterator](): Generator<SpacePosition> {
+    for (const row of this.#rows) for (const position of row ?? []) if (position !== undefined) yield position;
   }
 }

@@ -1,31 +1,31 @@
 import { createHash } from "node:crypto";
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import { ApiError, type GroupResource, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type Client, Informer, type LifecycleEvent, type Store } from "@virtual-workspaces/client";
 import { SecretFault, type SecretKubeconfig, secretKubeconfig } from "@virtual-workspaces/kcp";
-import { kubeconfigIn, SECRET, type SecretContent } from "../kinds/secret.ts";
 import { type AccessScope, KUBECONFIG_KEY } from "../kinds/names.ts";
-import { REFERENCES, type SecretRef, Space, type SpaceContent } from "../kinds/space.ts";
+import { kubeconfigIn, SECRET, type SecretContent } from "../kinds/secret.ts";
+import { SECRET_REFERENCES, type SecretRef, Space, type SpaceContent } from "../kinds/space.ts";
 import { nameOf, partsOf, type SpaceName } from "./space-name.ts";
 
-export interface FollowedAccessOptions {
+export interface AccessInformerOptions {
   readonly client: Client;
   readonly scope: AccessScope;
   /** `undefined`: of all. */
   readonly namespace: string | undefined;
   readonly labels: string | undefined;
   /** Something may have changed of a Space, or of its Secret. */
-  readonly changed: (name: SpaceName) => void;
-  readonly failed: (error: Error) => void;
+  readonly onChange: (name: SpaceName) => void;
+  readonly onFailure: (error: Error) => void;
 }
 
 /** Spaces, and the Secrets that lead to them, kept in step by watch: nobody is asked for what is known here. */
-export class FollowedAccess implements AsyncDisposable {
-  readonly #options: FollowedAccessOptions;
+export class AccessInformer implements AsyncDisposable {
+  readonly #options: AccessInformerOptions;
   readonly #spaces: Informer<SpaceContent>;
   readonly #secrets: Informer<SecretContent>;
 
-  constructor(options: FollowedAccessOptions) {
-    const { client, scope, namespace, labels, changed, failed } = options;
+  constructor(options: AccessInformerOptions) {
+    const { client, scope, namespace, labels, onChange, onFailure } = options;
     const [spaces, secrets] = [client.resource(Space), client.resource(SECRET)];
     const within = <R extends { in(namespace: string): R }>(all: R): R =>
       namespace === undefined ? all : all.in(namespace);
@@ -37,9 +37,9 @@ export class FollowedAccess implements AsyncDisposable {
     });
     this.#secrets = new Informer({ resource: within(secrets), transform: kubeconfigAlone });
     const lifecycle = (event: LifecycleEvent): void => {
-      if (event.type === "error") failed(event.error);
+      if (event.type === "error") onFailure(event.error);
     };
-    const told = ({ metadata }: Space): void => changed(nameOf(metadata));
+    const told = ({ metadata }: Space): void => onChange(nameOf(metadata));
     this.#spaces.on({ added: told, updated: told, deleted: told, lifecycle });
     const concerned = ({ metadata }: ObjectOf<SecretContent>): void => {
       for (const space of this.#spaces.store.byIndex("secret", nameOf(metadata))) told(space);
@@ -53,7 +53,7 @@ export class FollowedAccess implements AsyncDisposable {
   }
 
   /** What there is, `undefined`: there is no such Space. */
-  of(name: SpaceName): Access | undefined {
+  of(name: SpaceName): AccessState | undefined {
     const space = this.#spaces.store.get(partsOf(name));
     return space && accessOf(space, this.#secrets.store, this.#options.scope);
   }
@@ -83,7 +83,7 @@ function kubeconfigAlone({ data, ...secret }: ObjectOf<SecretContent>): ObjectOf
 export type SpaceConfig = SecretKubeconfig;
 
 /** What there is of the access to a Space. */
-export type Access =
+export type AccessState =
   | {
       readonly usable: true;
       readonly space: Space;
@@ -97,10 +97,10 @@ export type Access =
 type Secret = ObjectOf<SecretContent>;
 
 /** Which Secret leads to a Space. */
-const secretOf = ({ status }: Space, scope: AccessScope): SecretRef | undefined => status?.[REFERENCES[scope]];
+const secretOf = ({ status }: Space, scope: AccessScope): SecretRef | undefined => status?.[SECRET_REFERENCES[scope]];
 
 /** Looks at a Space that is there, and at the Secret that leads to it. */
-function accessOf(space: Space, secrets: Store<Secret>, scope: AccessScope): Access {
+function accessOf(space: Space, secrets: Store<Secret>, scope: AccessScope): AccessState {
   const { status, metadata } = space;
   if (status?.Phase !== "Ready") return notReady(space);
   const { namespace = "", name } = secretOf(space, scope) ?? {};
@@ -110,31 +110,31 @@ function accessOf(space: Space, secrets: Store<Secret>, scope: AccessScope): Acc
   }
   const secret = secrets.get({ namespace, name });
   if (secret === undefined) return unusable("SecretNotFound", `the Secret ${namespace}/${name} is not there`);
-  const read = readOf(secret);
+  const read = parsedSecret(secret);
   if (typeof read === "string") return unusable("SecretInvalid", `the Secret ${namespace}/${name}: ${read}`);
   return { usable: true, space, id: status.spaceID ?? metadata.uid ?? "", ...read };
 }
 
-function notReady({ status }: Space): Access {
+function notReady({ status }: Space): AccessState {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   return unusable(ready?.reason ?? "NotReady", ready?.message || "it is not Ready, and does not say why");
 }
 
-const unusable = (reason: string, message: string): Access => ({ usable: false, reason, message });
+const unusable = (reason: string, message: string): AccessState => ({ usable: false, reason, message });
 
-type Read = Pick<Extract<Access, { usable: true }>, "config" | "digests">;
+type ParsedSecret = Pick<Extract<AccessState, { usable: true }>, "config" | "digests">;
 
 /** What has been read of Secrets, which are never changed, but replaced. */
-const KNOWN = new WeakMap<Secret, Read | string>();
+const PARSED = new WeakMap<Secret, ParsedSecret | string>();
 
 /** What a Secret says, or what is wrong with it. */
-function readOf(secret: Secret): Read | string {
-  const known = KNOWN.get(secret) ?? fresh(secret);
-  KNOWN.set(secret, known);
+function parsedSecret(secret: Secret): ParsedSecret | string {
+  const known = PARSED.get(secret) ?? parseSecret(secret);
+  PARSED.set(secret, known);
   return known;
 }
 
-function fresh(secret: Secret): Read | string {
+function parseSecret(secret: Secret): ParsedSecret | string {
   const text = kubeconfigIn(secret);
   if (text === undefined) return "it has no kubeconfig";
   try {
@@ -148,3 +148,21 @@ function fresh(secret: Secret): Read | string {
 }
 
 const digestOf = (value: object): string => createHash("sha256").update(JSON.stringify(value)).digest("base64url");
+
+/** How a Space is for those who want to use it: a Kubernetes condition of type `Ready`. */
+export interface SpaceState {
+  readonly name: SpaceName;
+  readonly ready: boolean;
+  /** `Ready`; the Space's own reason where it is not Ready; `NoAccess`, `SecretNotFound`, `SecretInvalid`, `Refused`. */
+  readonly reason: string;
+  /** What is wrong, and the remedy; without anything secret. */
+  readonly message: string;
+}
+
+const SPACES: GroupResource = { group: Space.group, resource: Space.plural };
+
+/** Why a Space cannot be used: 404 where there is none, 503 where it is not ready, and may be later. */
+export function unusableError(name: SpaceName, state: SpaceState | undefined): ApiError {
+  if (state === undefined) return ApiError.notFound(SPACES, name);
+  return ApiError.serviceUnavailable(`space ${name} cannot be used now: ${state.reason}: ${state.message}`);
+}

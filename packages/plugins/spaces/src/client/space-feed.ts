@@ -1,7 +1,7 @@
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import { type FollowEvent, follow, type Slot } from "@virtual-workspaces/client";
+import { positionOf, type SpacePosition } from "./cursor.ts";
 import type { Engagement } from "./engaged-space.ts";
-import { type Place, placeOf } from "./cursor.ts";
 import type { ResetReason, SpaceWatchOptions } from "./watch-events.ts";
 
 /** What all feeds of a stream have in common. */
@@ -28,7 +28,7 @@ export class SpaceFeed<T extends object> implements AsyncDisposable {
   readonly ended: Promise<void>;
   readonly reason: ResetReason;
   /** Where it is read, without a version. */
-  readonly place: Place;
+  readonly position: SpacePosition;
   /** Whether everything that is there has been taken. */
   isSynced: boolean;
   readonly #events: AsyncGenerator<FollowEvent<T>, void, undefined>;
@@ -44,10 +44,12 @@ export class SpaceFeed<T extends object> implements AsyncDisposable {
     this.ended = this.#end.promise;
     this.#options = options;
     this.reason = reason;
-    this.place = placeOf(space, "");
+    this.position = positionOf(space, "");
     this.isSynced = version !== "";
     this.#events = follow(namespace === undefined ? all : all.in(namespace), {
-      ...{ ...rest, slot, resourceVersion: version },
+      ...rest,
+      slot,
+      resourceVersion: version,
       onError: (error) => {
         if (!this.#isOver) failed(space.name, error);
       },

@@ -22,7 +22,7 @@ export interface SpaceInformersOptions<F extends SpaceInformerFactories> {
   readonly clock?: Clock;
 }
 
-interface Parts<F extends SpaceInformerFactories> extends SpaceInformersOptions<F> {
+interface SpaceInformersContext<F extends SpaceInformerFactories> extends SpaceInformersOptions<F> {
   readonly synced: Promise<void>;
   readonly failed: (space: SpaceName, error: unknown) => void;
   readonly closed: () => void;
@@ -50,7 +50,7 @@ export class SpaceInformers<F extends SpaceInformerFactories> implements AsyncDi
   readonly sources: SpaceSources<F>;
   /** Resolves when each Space that was there at the beginning is synced, has failed, or took too long; rejects when it is closed before. */
   readonly synced: Promise<void>;
-  readonly #parts: Parts<F>;
+  readonly #parts: SpaceInformersContext<F>;
   readonly #sources: ReadonlyMap<string, SpaceSource<KubeObject>>;
   readonly #shown = new Map<SpaceName, SpaceRun>();
   /** Not synced yet; beside one that is shown where a Space is reached elsewhere now. */
@@ -58,7 +58,7 @@ export class SpaceInformers<F extends SpaceInformerFactories> implements AsyncDi
   readonly #stop = new AbortController();
 
   /** @internal Made by {@link Spaces.informers}. */
-  constructor(parts: Parts<F>) {
+  constructor(parts: SpaceInformersContext<F>) {
     this.#parts = parts;
     this.synced = this.#sync();
     this.synced.catch(() => undefined); // who does not wait for it need not know

@@ -1,15 +1,15 @@
 import type { FollowEvent } from "@virtual-workspaces/client";
+import { isSameServer, positionOf, type SpacePosition } from "./cursor.ts";
 import type { Engagement } from "./engaged-space.ts";
-import type { SpaceName } from "./space-name.ts";
-import { isSameServer, type Place, placeOf } from "./cursor.ts";
-import type { ResetReason, SpaceEventContent } from "./watch-events.ts";
 import { type FeedOptions, SpaceFeed, type Start } from "./space-feed.ts";
+import type { SpaceName } from "./space-name.ts";
+import type { ResetReason, SpaceEventContent } from "./watch-events.ts";
 
 /** One Space in a stream, through all that becomes of it: what is next to be told of it, and what the reader knows. */
 export class SpaceLine<T extends object> {
   readonly name: SpaceName;
   /** What the reader has been told; none: nothing. */
-  place: Place | undefined;
+  position: SpacePosition | undefined;
   readonly #options: FeedOptions<T>;
   readonly #ready: () => void;
   #left: "deleted" | "gone" | undefined;
@@ -30,7 +30,7 @@ export class SpaceLine<T extends object> {
 
   /** Whether nothing more can come of it, and nothing of it is known. */
   get isOver(): boolean {
-    return this.#shown === undefined && this.#left === undefined && this.place === undefined;
+    return this.#shown === undefined && this.#left === undefined && this.position === undefined;
   }
 
   /** It can be read, or is to be read elsewhere. Resolves when how it was read before is of no more use. */
@@ -48,7 +48,7 @@ export class SpaceLine<T extends object> {
   /** It is no more. Resolves when its connections are of no more use. */
   async leave(how: "deleted" | "gone"): Promise<void> {
     const ended = this.end();
-    if (this.place !== undefined) this.#left = how;
+    if (this.position !== undefined) this.#left = how;
     this.#ready();
     await ended;
   }
@@ -66,7 +66,7 @@ export class SpaceLine<T extends object> {
     const how = this.#left;
     if (how !== undefined) {
       this.#left = undefined;
-      this.place = undefined;
+      this.position = undefined;
       return { type: "LEFT", space: this.name, how };
     }
     const feed = this.#shown;
@@ -86,26 +86,26 @@ export class SpaceLine<T extends object> {
   }
 
   #startOf(space: Engagement): Start {
-    const { place } = this;
+    const { position } = this;
     const everything = (reason: ResetReason): Start => ({ version: "", reason });
-    const now = placeOf(space, "");
+    const now = positionOf(space, "");
     if (this.#shown !== undefined) return everything("moved");
-    if (place === undefined || this.#left !== undefined) return everything("incomplete");
-    if (place.id !== now.id) return everything("replaced");
-    return isSameServer(place, now) ? { version: place.version, reason: "incomplete" } : everything("moved");
+    if (position === undefined || this.#left !== undefined) return everything("incomplete");
+    if (position.id !== now.id) return everything("replaced");
+    return isSameServer(position, now) ? { version: position.version, reason: "incomplete" } : everything("moved");
   }
 
   #told(feed: SpaceFeed<T>, event: FollowEvent<T>): SpaceEventContent<T> | undefined {
     const space = this.name;
     if (event.type === "READ") {
       feed.isSynced = false;
-      if (this.place === undefined) return undefined;
-      this.place = feed.place;
+      if (this.position === undefined) return undefined;
+      this.position = feed.position;
       return { type: "RESET", space, reason: event.reason ?? feed.reason };
     }
     if (event.type === "SYNCED") feed.isSynced = true;
-    if (feed.isSynced) this.place = { ...feed.place, version: event.version };
-    else this.place ??= feed.place;
+    if (feed.isSynced) this.position = { ...feed.position, version: event.version };
+    else this.position ??= feed.position;
     if (event.type === "SYNCED" || event.type === "BOOKMARK") return { type: event.type, space };
     return { type: event.type, space, object: event.object };
   }

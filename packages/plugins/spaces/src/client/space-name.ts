@@ -1,5 +1,4 @@
-import { ApiError, dnsLabelProblems, type GroupResource, nameProblems, quote } from "@virtual-workspaces/apimachinery";
-import { Space } from "../kinds/space.ts";
+import { ApiError, dnsLabelProblems, nameProblems, quote } from "@virtual-workspaces/apimachinery";
 
 /** Which Space: `<namespace>/<name>`. */
 export type SpaceName = string;
@@ -20,28 +19,10 @@ export function partsOf(name: SpaceName): { readonly namespace: string; readonly
  * @param namespace where a name alone is
  * @throws ApiError 400 on what is no name
  */
-export function wholeName(text: string, namespace: string): SpaceName {
+export function fullName(text: string, namespace: string): SpaceName {
   const whole = text.includes("/") ? text : nameOf({ namespace, name: text });
   const parts = partsOf(whole);
   if (dnsLabelProblems(parts.namespace).length > 0 || nameProblems(parts.name).length > 0)
     throw ApiError.badRequest(`space ${quote(text)}: give <namespace>/<name>, or a name alone for one of ${namespace}`);
   return whole;
-}
-
-/** How a Space is for those who want to use it: a Kubernetes condition of type `Ready`. */
-export interface SpaceState {
-  readonly name: SpaceName;
-  readonly ready: boolean;
-  /** `Ready`; the Space's own reason where it is not Ready; `NoAccess`, `SecretNotFound`, `SecretInvalid`, `Refused`. */
-  readonly reason: string;
-  /** What is wrong, and the remedy; without anything secret. */
-  readonly message: string;
-}
-
-const SPACES: GroupResource = { group: Space.group, resource: Space.plural };
-
-/** Why a Space cannot be used: 404 where there is none, 503 where it is not ready, and may be later. */
-export function unusableError(name: SpaceName, state: SpaceState | undefined): ApiError {
-  if (state === undefined) return ApiError.notFound(SPACES, name);
-  return ApiError.serviceUnavailable(`space ${name} cannot be used now: ${state.reason}: ${state.message}`);
 }

@@ -1,12 +1,12 @@
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import { endable, Turns } from "@virtual-workspaces/client";
+import { cursorText, positionsIn, type SpacePosition, SpacePositions, selectionOf } from "./cursor.ts";
 import type { Engagement } from "./engaged-space.ts";
 import type { SpaceEngager } from "./engagements.ts";
-import type { SpaceName } from "./space-name.ts";
-import { cursorText, type Place, Places, placesIn, selectionOf } from "./cursor.ts";
-import type { SpaceEvent, SpaceEventContent, SpaceWatchOptions } from "./watch-events.ts";
 import type { FeedOptions } from "./space-feed.ts";
 import { SpaceLine } from "./space-line.ts";
+import type { SpaceName } from "./space-name.ts";
+import type { SpaceEvent, SpaceEventContent, SpaceWatchOptions } from "./watch-events.ts";
 
 /** What a watch needs of the Spaces that it is of. */
 export interface WatchedSpaces extends Pick<FeedOptions<unknown>, "slot" | "failed"> {
@@ -26,12 +26,12 @@ export function watchAcross<T extends object>(
   return endable(signal, async function* (ended) {
     ended.throwIfAborted();
     const selection = selectionOf(kind, select);
-    const places = cursor === undefined ? [] : placesIn(cursor, selection);
+    const positions = cursor === undefined ? [] : positionsIn(cursor, selection);
     const { slot, failed } = spaces;
-    await using stream = new SpaceStream<T>({ kind, select, slot, failed, selection, places });
+    await using stream = new SpaceStream<T>({ kind, select, slot, failed, selection, positions });
     ended.addEventListener("abort", () => stream.end(), { once: true });
     using _engaged = spaces.engage(stream);
-    using _followed = followed(stream, spaces);
+    using _followed = followCursor(stream, spaces);
     for (;;) {
       const event = await stream.take();
       ended.throwIfAborted();
@@ -42,7 +42,7 @@ export function watchAcross<T extends object>(
 }
 
 /** Has those of the cursor looked for, as soon as it is known which there are, and whenever that changes. */
-function followed(
+function followCursor(
   stream: Pick<SpaceStream<object>, "look" | "end">,
   { synced, isThere, onChange }: WatchedSpaces,
 ): Disposable {
@@ -61,13 +61,13 @@ interface StreamOptions<T> extends Omit<FeedOptions<T>, "broken"> {
   /** Of what the cursors are. */
   readonly selection: string;
   /** What the reader knows already. */
-  readonly places: readonly Place[];
+  readonly positions: readonly SpacePosition[];
 }
 
 /** A line, and where it stands. */
-interface Standing<T extends object> {
+interface QueuedLine<T extends object> {
   readonly line: SpaceLine<T>;
-  /** The number of its place. */
+  /** The index of its position. */
   readonly at: number;
   isInLine: boolean;
 }
@@ -78,25 +78,25 @@ interface Standing<T extends object> {
  */
 class SpaceStream<T extends object> implements SpaceEngager {
   readonly #options: StreamOptions<T>;
-  readonly #lines = new Map<SpaceName, Standing<T>>();
+  readonly #lines = new Map<SpaceName, QueuedLine<T>>();
   /** Those of the cursor that have not been found yet. */
   readonly #missed = new Set<SpaceName>();
-  /** Numbers of places that nobody has. */
+  /** Indices that no Space has. */
   readonly #free: number[] = [];
-  readonly #ready: Standing<T>[] = [];
+  readonly #ready: QueuedLine<T>[] = [];
   readonly #turns = new Turns();
-  #places = new Places();
+  #positions = new SpacePositions();
   #changed = Promise.withResolvers<void>();
   #broken: { readonly error: unknown } | undefined;
   #isOver = false;
 
   constructor(options: StreamOptions<T>) {
     this.#options = options;
-    for (const place of options.places) {
-      const { line, at } = this.#standing(place.space);
-      line.place = place;
-      this.#places = this.#places.with(at, place);
-      this.#missed.add(place.space);
+    for (const position of options.positions) {
+      const { line, at } = this.#lineOf(position.space);
+      line.position = position;
+      this.#positions = this.#positions.with(at, position);
+      this.#missed.add(position.space);
     }
   }
 
@@ -104,7 +104,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
     if (this.#isOver) return;
     this.#missed.delete(space.name);
     try {
-      await this.#standing(space.name).line.engage(space);
+      await this.#lineOf(space.name).line.engage(space);
     } catch (error) {
       this.#break(error);
     }
@@ -130,12 +130,12 @@ class SpaceStream<T extends object> implements SpaceEngager {
       // So that what has come from others is seen, however much there is of one.
       const rest = this.#turns.rest();
       if (rest !== undefined) await rest;
-      const standing = this.#ready.shift();
-      if (standing === undefined) await this.#change();
+      const queued = this.#ready.shift();
+      if (queued === undefined) await this.#nextChange();
       else {
-        const content = this.#taken(standing);
-        const places = this.#places;
-        if (content !== undefined) return Object.assign(new Told(this.#options.selection, places), content);
+        const content = this.#takeFrom(queued);
+        const positions = this.#positions;
+        if (content !== undefined) return Object.assign(new EventCursor(this.#options.selection, positions), content);
       }
     }
     return undefined;
@@ -152,39 +152,39 @@ class SpaceStream<T extends object> implements SpaceEngager {
     await Promise.all(Array.from(this.#lines.values(), ({ line }) => line.end()));
   }
 
-  #taken(standing: Standing<T>): SpaceEventContent<T> | undefined {
-    const { line, at } = standing;
-    standing.isInLine = false;
-    const before = line.place;
+  #takeFrom(queued: QueuedLine<T>): SpaceEventContent<T> | undefined {
+    const { line, at } = queued;
+    queued.isInLine = false;
+    const before = line.position;
     const content = line.take();
-    if (line.place !== before) this.#places = this.#places.with(at, line.place);
-    if (line.isReady) this.#queue(standing);
-    else if (line.isOver) this.#drop(standing);
+    if (line.position !== before) this.#positions = this.#positions.with(at, line.position);
+    if (line.isReady) this.#queue(queued);
+    else if (line.isOver) this.#drop(queued);
     return content;
   }
 
-  #standing(name: SpaceName): Standing<T> {
+  #lineOf(name: SpaceName): QueuedLine<T> {
     const known = this.#lines.get(name);
     if (known !== undefined) return known;
     const at = this.#free.pop() ?? this.#lines.size;
     const feeds = { ...this.#options, broken: (error: unknown) => this.#break(error) };
-    const line = new SpaceLine<T>(name, feeds, () => this.#queue(standing));
-    const standing: Standing<T> = { line, at, isInLine: false };
-    this.#lines.set(name, standing);
-    return standing;
+    const line = new SpaceLine<T>(name, feeds, () => this.#queue(queued));
+    const queued: QueuedLine<T> = { line, at, isInLine: false };
+    this.#lines.set(name, queued);
+    return queued;
   }
 
-  #drop(standing: Standing<T>): void {
-    const { name } = standing.line;
-    if (this.#lines.get(name) !== standing) return; // another one has its name already
+  #drop(queued: QueuedLine<T>): void {
+    const { name } = queued.line;
+    if (this.#lines.get(name) !== queued) return; // another one has its name already
     this.#lines.delete(name);
-    this.#free.push(standing.at);
+    this.#free.push(queued.at);
   }
 
-  #queue(standing: Standing<T>): void {
-    if (standing.isInLine) return;
-    standing.isInLine = true;
-    this.#ready.push(standing);
+  #queue(queued: QueuedLine<T>): void {
+    if (queued.isInLine) return;
+    queued.isInLine = true;
+    this.#ready.push(queued);
     this.#changed.resolve();
   }
 
@@ -193,25 +193,25 @@ class SpaceStream<T extends object> implements SpaceEngager {
     this.#changed.resolve();
   }
 
-  async #change(): Promise<void> {
+  async #nextChange(): Promise<void> {
     await this.#changed.promise;
     this.#changed = Promise.withResolvers();
   }
 }
 
 /** What an event has besides its content. */
-class Told {
+class EventCursor {
   readonly #selection: string;
-  readonly #places: Places;
+  readonly #positions: SpacePositions;
   #cursor: string | undefined;
 
-  constructor(selection: string, places: Places) {
+  constructor(selection: string, positions: SpacePositions) {
     this.#selection = selection;
-    this.#places = places;
+    this.#positions = positions;
   }
 
   get cursor(): string {
-    this.#cursor ??= cursorText(this.#selection, this.#places);
+    this.#cursor ??= cursorText(this.#selection, this.#positions);
     return this.#cursor;
   }
 }

@@ -145,4 +145,4 @@ export type SpaceStatus = NonNullable<Space["status"]>;
 export type SpacePhase = NonNullable<SpaceStatus["Phase"]>;
 
 /** Which of a Space's references is of which scope. */
-export const REFERENCES = { incluster: "inClusterSecretRef", external: "externalSecretRef" } as const;
+export const SECRET_REFERENCES = { incluster: "inClusterSecretRef", external: "externalSecretRef" } as const;

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { apiVersionOf, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
 import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp";
-import { kubeconfigIn, SECRET, type SecretContent } from "../kinds/secret.ts";
 import {
   ACCESS_ANNOTATION,
   type AccessScope,
@@ -12,7 +11,8 @@ import {
   SPACE_LABEL,
   secretName,
 } from "../kinds/names.ts";
-import { REFERENCES, Space, type SpaceStatus } from "../kinds/space.ts";
+import { kubeconfigIn, SECRET, type SecretContent } from "../kinds/secret.ts";
+import { SECRET_REFERENCES, Space, type SpaceStatus } from "../kinds/space.ts";
 import type { SpaceAccess } from "../provider/provider.ts";
 
 type Secret = ObjectOf<SecretContent>;
@@ -27,7 +27,7 @@ const SCOPES: Readonly<Record<NonNullable<Space["spec"]["accessscopetype"]>, rea
 };
 
 /** From where a Space is to be reached. */
-export const scopesOf = ({ spec }: Space): readonly AccessScope[] => SCOPES[spec.accessscopetype ?? "Both"];
+const scopesOf = ({ spec }: Space): readonly AccessScope[] => SCOPES[spec.accessscopetype ?? "Both"];
 
 type References = Pick<SpaceStatus, "inClusterSecretRef" | "externalSecretRef">;
 
@@ -69,7 +69,9 @@ export class AccessSecrets {
     }
     const unwanted = SCOPES.Both.filter((scope) => !wanted.includes(scope));
     await this.#delete(space, unwanted, signal);
-    return Object.fromEntries(wanted.map((scope) => [REFERENCES[scope], { name: secretName(scope, name), namespace }]));
+    return Object.fromEntries(
+      wanted.map((scope) => [SECRET_REFERENCES[scope], { name: secretName(scope, name), namespace }]),
+    );
   }
 
   #isCurrent(space: Space, scope: AccessScope, version: string): boolean {
@@ -127,9 +129,12 @@ function secretOf({ metadata, spec }: Space, { scope, version, kubeconfig }: Sec
   const { SpaceProviderDescName: provider } = spec;
   const data = Buffer.from(kubeconfig).toString("base64");
   return {
-    ...{ apiVersion: "v1", kind: "Secret", type: "Opaque" },
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "Opaque",
     metadata: {
-      ...{ name: secretName(scope, name), namespace },
+      name: secretName(scope, name),
+      namespace,
       labels: { [SPACE_LABEL]: labelOf(name), ...(provider !== undefined && { [PROVIDER_LABEL]: labelOf(provider) }) },
       annotations: { [ACCESS_ANNOTATION]: `${version} ${digestOf(data)}` },
       ownerReferences: [{ apiVersion: apiVersionOf(Space), kind: Space.kind, name, uid, controller: true }],
@@ -157,7 +162,7 @@ export function importedAccess(space: Space, secrets: Store<ObjectOf<SecretConte
     const text = kubeconfigIn(secrets.get({ namespace, name }));
     if (text === undefined) problems.push(`${about} is not there, or has no ${KUBECONFIG_KEY}`);
     else if (faultOf(text) !== undefined) problems.push(`${about}: ${faultOf(text)}`);
-    else references[REFERENCES[scope]] = { name, namespace };
+    else references[SECRET_REFERENCES[scope]] = { name, namespace };
   }
   return { references, problem: problems.length > 0 ? problems.join("; ") : undefined };
 }

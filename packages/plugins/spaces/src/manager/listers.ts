@@ -10,14 +10,14 @@ import { Space, type SpaceContent } from "../kinds/space.ts";
 import { SpaceProviderDesc, type SpaceProviderDescContent } from "../kinds/space-provider-desc.ts";
 
 /** What is behind a Space: whose, where in its hierarchy, and by which name there. */
-export interface Behind {
+export interface PhysicalSpaceKey {
   readonly provider: string;
   readonly parent: string | undefined;
   readonly name: string;
 }
 
 /** The Spaces of the management cluster, by what is behind them. */
-export class KnownSpaces implements AsyncDisposable {
+export class SpaceLister implements AsyncDisposable {
   readonly informer: Informer<SpaceContent>;
   /** Whose a space is that two Spaces ask for: by uid. */
   readonly #owners = new Map<string, string>();
@@ -28,13 +28,13 @@ export class KnownSpaces implements AsyncDisposable {
       indexers: {
         provider: ({ spec }) => (spec.SpaceProviderDescName === undefined ? [] : [spec.SpaceProviderDescName]),
         behind: (space) => {
-          const behind = behindOf(space);
-          return behind === undefined ? [] : [textOf(behind)];
+          const key = physicalSpaceKeyOf(space);
+          return key === undefined ? [] : [keyText(key)];
         },
         type: ({ spec }) => [spec.Type ?? "managed"],
       },
     });
-    this.informer.on({ deleted: (space) => this.#left(space) });
+    this.informer.on({ deleted: (space) => this.#forgetOwner(space) });
   }
 
   ofProvider(provider: string): readonly Space[] {
@@ -47,25 +47,24 @@ export class KnownSpaces implements AsyncDisposable {
   }
 
   /** Those that say that it is behind them. */
-  of(behind: Behind): readonly Space[] {
-    return this.informer.store.byIndex("behind", textOf(behind));
+  of(key: PhysicalSpaceKey): readonly Space[] {
+    return this.informer.store.byIndex("behind", keyText(key));
   }
 
   /** The one of them that it belongs to: who had it first, who holds it, or who is the oldest. It stays so. */
-  ownerOf(behind: Behind): Space | undefined {
-    const text = textOf(behind);
-    const all = this.of(behind);
+  ownerOf(key: PhysicalSpaceKey): Space | undefined {
+    const text = keyText(key);
+    const all = this.of(key);
     const before = this.#owners.get(text);
-    const owner = all.find(({ metadata }) => metadata.uid === before) ?? [...all].sort(byRight)[0];
+    const owner = all.find(({ metadata }) => metadata.uid === before) ?? [...all].sort(byClaim)[0];
     if (owner?.metadata.uid === undefined) this.#owners.delete(text);
     else this.#owners.set(text, owner.metadata.uid);
     return owner;
   }
 
-  #left(space: Space): void {
-    const behind = behindOf(space);
-    if (behind !== undefined && this.#owners.get(textOf(behind)) === space.metadata.uid)
-      this.#owners.delete(textOf(behind));
+  #forgetOwner(space: Space): void {
+    const key = physicalSpaceKeyOf(space);
+    if (key !== undefined && this.#owners.get(keyText(key)) === space.metadata.uid) this.#owners.delete(keyText(key));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -74,7 +73,7 @@ export class KnownSpaces implements AsyncDisposable {
 }
 
 /** What is behind a Space, if anybody provides it. */
-export function behindOf({ metadata, spec }: Space): Behind | undefined {
+export function physicalSpaceKeyOf({ metadata, spec }: Space): PhysicalSpaceKey | undefined {
   if (spec.Type === "imported" || spec.SpaceProviderDescName === undefined) return undefined;
   const parent = metadata.annotations?.[PARENT_ANNOTATION];
   return {
@@ -91,9 +90,9 @@ export function isAtProvider({ metadata, spec }: Space): boolean {
 
 export const isHeld = ({ metadata }: Space): boolean => metadata.finalizers?.includes(SPACE_FINALIZER) === true;
 
-const textOf = ({ provider, parent = "", name }: Behind): string => JSON.stringify([provider, parent, name]);
+const keyText = ({ provider, parent = "", name }: PhysicalSpaceKey): string => JSON.stringify([provider, parent, name]);
 
-function byRight(one: Space, other: Space): number {
+function byClaim(one: Space, other: Space): number {
   const rank = (space: Space): string => {
     const { creationTimestamp = "", uid = "" } = space.metadata;
     return `${isHeld(space) ? 0 : 1} ${creationTimestamp} ${uid}`;
@@ -102,7 +101,7 @@ function byRight(one: Space, other: Space): number {
 }
 
 /** The SpaceProviderDescs of the management cluster. */
-export class KnownProviders implements AsyncDisposable {
+export class ProviderLister implements AsyncDisposable {
   readonly informer: Informer<SpaceProviderDescContent>;
 
   constructor(client: Client) {
@@ -126,7 +125,7 @@ export class KnownProviders implements AsyncDisposable {
       .list()
       .filter(({ metadata }) => metadata.annotations?.[DEFAULT_ANNOTATION] === "true")
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .sort(({ metadata: one }, { metadata: other }) => (keyOf(one) < keyOf(other) ? 1 : -1));
+      .sort(({ metadata: one }, { metadata: other }) => (ageOf(one) < ageOf(other) ? 1 : -1));
     return saying[0] ?? this.get(DEFAULT_PROVIDER);
   }
 
@@ -135,5 +134,5 @@ export class KnownProviders implements AsyncDisposable {
   }
 }
 
-const keyOf = ({ creationTimestamp, name = "" }: SpaceProviderDesc["metadata"]): string =>
+const ageOf = ({ creationTimestamp, name = "" }: SpaceProviderDesc["metadata"]): string =>
   `${creationTimestamp ?? ""} ${name}`;

@@ -8,7 +8,6 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
 import { type Condition, type ConditionState, READY_CONDITION, setCondition } from "@virtual-workspaces/kcp";
-import type { SecretContent } from "../kinds/secret.ts";
 import {
   DISCOVERED_LABEL,
   EXTERNAL_NAME_ANNOTATION,
@@ -17,17 +16,18 @@ import {
   PROVIDER_FINALIZER,
   PROVIDER_LABEL,
 } from "../kinds/names.ts";
+import type { SecretContent } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";
 import { SpaceProviderDesc, type SpaceProviderDescStatus } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
-import { isHeld, type KnownSpaces } from "./listers.ts";
+import { isHeld, type SpaceLister } from "./listers.ts";
 import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
 
 /** What providers are reconciled by. */
 export interface ProviderReconcilerOptions {
   readonly client: Client;
   readonly types: Readonly<Record<string, SpaceProviderType>>;
-  readonly spaces: KnownSpaces;
+  readonly spaces: SpaceLister;
   readonly runs: ProviderRuns;
   readonly secrets: Store<ObjectOf<SecretContent>>;
   readonly now: () => Date;
@@ -49,20 +49,24 @@ export class ProviderReconciler {
   /** @throws what the management cluster, or the type of provider, throws: it is tried again */
   async reconcile(name: string, provider: SpaceProviderDesc | undefined, signal: AbortSignal): Promise<void> {
     if (provider === undefined) return this.#options.runs.close(name);
-    if (provider.metadata.deletionTimestamp !== undefined) return this.#leave(provider, signal);
+    if (provider.metadata.deletionTimestamp !== undefined) return this.#finalize(provider, signal);
     if (provider.metadata.finalizers?.includes(PROVIDER_FINALIZER) !== true) {
-      await this.#finalizers(provider, [...(provider.metadata.finalizers ?? []), PROVIDER_FINALIZER], signal);
+      await this.#setFinalizers(provider, [...(provider.metadata.finalizers ?? []), PROVIDER_FINALIZER], signal);
       return; // it is told of again
     }
     const [problem] = dnsLabelProblems(namespaceOf(name));
     if (problem !== undefined) {
       const message = `metadata.name: its namespace ${namespaceOf(name)} cannot be made, ${problem}: make another, of 49 characters at most and without dots`;
-      return this.#say(provider, failed("NameInvalid", message), signal);
+      return this.#updateStatus(provider, failed("NameInvalid", message), signal);
     }
-    await this.#namespace(name, signal);
+    await this.#ensureNamespace(name, signal);
     const { outcome, run, error } = await this.#open(provider, signal);
     const unnamed = run === undefined ? [] : await this.#discover(provider, run, signal);
-    await this.#say(provider, unnamed.length === 0 ? outcome : { ...outcome, unnamed: unnamed.slice(0, TOLD) }, signal);
+    await this.#updateStatus(
+      provider,
+      unnamed.length === 0 ? outcome : { ...outcome, unnamed: unnamed.slice(0, TOLD) },
+      signal,
+    );
     if (error !== undefined) throw error;
   }
 
@@ -125,14 +129,14 @@ export class ProviderReconciler {
       if (!name.startsWith(prefix)) continue;
       if (this.#options.spaces.of({ provider, parent: undefined, name }).length > 0) continue;
       if (nameProblems(name).length > 0 || name.length > LONGEST) unnamed.push(name);
-      else if (!(await this.#make({ provider, name, externalName: followed.get(name)?.externalName }, signal)))
+      else if (!(await this.#createSpace({ provider, name, externalName: followed.get(name)?.externalName }, signal)))
         unnamed.push(name);
     }
     return unnamed;
   }
 
   /** @returns whether there is one of that name now that is not somebody else's */
-  async #make(
+  async #createSpace(
     {
       provider,
       name,
@@ -154,14 +158,14 @@ export class ProviderReconciler {
   }
 
   /** What is being deleted goes first, and what was discovered, by itself; the namespace too, if there is nothing of anybody's in it. */
-  async #leave(provider: SpaceProviderDesc, signal: AbortSignal): Promise<void> {
+  async #finalize(provider: SpaceProviderDesc, signal: AbortSignal): Promise<void> {
     const { name = "", finalizers = [] } = provider.metadata;
     const { runs, spaces, client } = this.#options;
     const left = spaces.ofProvider(name);
     const isHolding = finalizers.includes(PROVIDER_FINALIZER);
     if (isHolding && left.some((space) => isHeld(space) && space.metadata.deletionTimestamp !== undefined)) {
       const { outcome, error } = await this.#open(provider, signal);
-      await this.#say(provider, outcome, signal);
+      await this.#updateStatus(provider, outcome, signal);
       if (error !== undefined) throw error;
       return; // until these are gone
     }
@@ -179,14 +183,14 @@ export class ProviderReconciler {
         .resource(NAMESPACE)
         .delete(namespace, { signal })
         .catch(orElse<unknown>(404, () => undefined));
-    await this.#finalizers(
+    await this.#setFinalizers(
       provider,
       finalizers.filter((one) => one !== PROVIDER_FINALIZER),
       signal,
     );
   }
 
-  async #namespace(provider: string, signal: AbortSignal): Promise<void> {
+  async #ensureNamespace(provider: string, signal: AbortSignal): Promise<void> {
     const namespaces = this.#options.client.resource(NAMESPACE);
     const metadata = { name: namespaceOf(provider), labels: { [PROVIDER_LABEL]: labelOf(provider) } };
     const there = await namespaces.get(metadata.name, { signal }).catch(orElse(404, () => undefined));
@@ -195,7 +199,7 @@ export class ProviderReconciler {
     if (there === undefined) await namespaces.create({ metadata }, { signal });
   }
 
-  async #finalizers(
+  async #setFinalizers(
     { metadata }: SpaceProviderDesc,
     finalizers: readonly string[],
     signal: AbortSignal,
@@ -208,7 +212,7 @@ export class ProviderReconciler {
       .catch(orElse<unknown>(404, () => undefined));
   }
 
-  async #say(provider: SpaceProviderDesc, outcome: ProviderOutcome, signal: AbortSignal): Promise<void> {
+  async #updateStatus(provider: SpaceProviderDesc, outcome: ProviderOutcome, signal: AbortSignal): Promise<void> {
     const status = providerStatusOf(provider, outcome, this.#options.now());
     if (status === undefined) return;
     const { name = "", resourceVersion = "" } = provider.metadata;
@@ -219,15 +223,15 @@ export class ProviderReconciler {
 
 function outcomeOf(run: ProviderRun): ProviderOutcome {
   const followed = run.below(undefined);
-  const { following } = followed;
+  const { state } = followed;
   const spaces = followed.isKnown ? followed.names.length : undefined;
-  if (following.state === "current") return { spaces };
-  if (following.state === "unknown")
+  if (state.state === "current") return { spaces };
+  if (state.state === "unknown")
     return {
       spaces,
       problem: { reason: "Initializing", message: "it has not said yet which spaces it has", isKnown: false },
     };
-  return { spaces, problem: { reason: "ProviderUnreachable", message: following.error.message, isKnown: true } };
+  return { spaces, problem: { reason: "ProviderUnreachable", message: state.error.message, isKnown: true } };
 }
 
 const failed = (reason: string, message: string): ProviderOutcome => ({
@@ -266,7 +270,12 @@ function providerStatusOf(
   const ready: ConditionState =
     problem === undefined
       ? { type: READY_CONDITION, status: "True" }
-      : { type: READY_CONDITION, status: "False", severity: problem.isKnown ? "Error" : "Info", ...said(problem) };
+      : {
+          type: READY_CONDITION,
+          status: "False",
+          severity: problem.isKnown ? "Error" : "Info",
+          ...reasonAndMessage(problem),
+        };
   const discovered: ConditionState =
     unnamed.length === 0
       ? { type: DISCOVERED, status: "True" }
@@ -294,4 +303,4 @@ function providerStatusOf(
 }
 
 const NAMES = "no Space can have these names, or another has:";
-const said = ({ reason, message }: NonNullable<ProviderOutcome["problem"]>) => ({ reason, message });
+const reasonAndMessage = ({ reason, message }: NonNullable<ProviderOutcome["problem"]>) => ({ reason, message });

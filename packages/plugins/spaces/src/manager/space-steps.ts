@@ -3,19 +3,27 @@ import { type Client, orElse, terminal } from "@virtual-workspaces/client";
 import type { ConditionState } from "@virtual-workspaces/kcp";
 import { EXTERNAL_NAME_ANNOTATION, SPACE_FINALIZER } from "../kinds/names.ts";
 import { Space } from "../kinds/space.ts";
-import type { FollowedSpaces } from "../provider/followed-spaces.ts";
 import type { PhysicalSpace } from "../provider/provider.ts";
 import { ProviderBusy, type ProviderCalls } from "../provider/provider-calls.ts";
+import type { ProviderReflector } from "../provider/provider-reflector.ts";
 import { type AccessSecrets, SecretTaken } from "./access-secrets.ts";
-import { type Behind, isHeld } from "./listers.ts";
-import { hasAccess, isProvided, noAccess, notKnown, notProvided, type Outcome, staleAccess } from "./space-status.ts";
+import { isHeld, type PhysicalSpaceKey } from "./listers.ts";
+import {
+  hasAccess,
+  isProvided,
+  noAccess,
+  notKnown,
+  notProvided,
+  type SpaceOutcome,
+  staleAccess,
+} from "./space-status.ts";
 import type { Reason, Row, Step } from "./table.ts";
 
 /** What is behind a Space, with how it is reached. */
-export interface Found {
-  readonly behind: Behind;
+export interface ProvidedSpace {
+  readonly key: PhysicalSpaceKey;
   readonly calls: ProviderCalls | undefined;
-  readonly followed: FollowedSpaces | undefined;
+  readonly reflector: ProviderReflector | undefined;
   readonly space: PhysicalSpace | undefined;
 }
 
@@ -23,33 +31,33 @@ export interface Found {
 const GONE = 2_000;
 
 /** What has come of it. */
-interface Done {
+interface StepsResult {
   /** As it is now; `undefined`: it is gone, or about to be. */
   readonly space: Space | undefined;
-  readonly outcome: Outcome;
+  readonly outcome: SpaceOutcome;
   readonly error?: unknown;
   /** ms */
-  readonly again?: number;
+  readonly requeueAfter?: number;
 }
 
-interface WorkOptions {
+interface SpaceStepsOptions {
   readonly space: Space;
-  readonly found: Found;
+  readonly found: ProvidedSpace;
   readonly row: Row;
   readonly signal: AbortSignal;
 }
 
 /** What the table says of one Space, being done. */
-export class Work {
+export class SpaceSteps {
   readonly #client: Client;
   readonly #access: AccessSecrets;
-  readonly #found: Found;
+  readonly #found: ProvidedSpace;
   readonly #row: Row;
   readonly #signal: AbortSignal;
   #space: Space;
-  #outcome: Outcome;
+  #outcome: SpaceOutcome;
 
-  constructor(client: Client, access: AccessSecrets, { space, found, row, signal }: WorkOptions) {
+  constructor(client: Client, access: AccessSecrets, { space, found, row, signal }: SpaceStepsOptions) {
     this.#client = client;
     this.#access = access;
     this.#found = found;
@@ -60,10 +68,10 @@ export class Work {
     this.#outcome = { phase: row.phase, provided: providedBy(row.reason, found), id };
   }
 
-  async do(): Promise<Done> {
+  async run(): Promise<StepsResult> {
     for (const step of this.#row.steps) {
       try {
-        const stopped = await this.#do(step);
+        const stopped = await this.#runStep(step);
         if (stopped !== undefined) return stopped;
       } catch (error) {
         if (isApiError(error) && error.code === 409 && !AT_PROVIDER.includes(step)) throw error;
@@ -78,16 +86,16 @@ export class Work {
   }
 
   /** @returns why the next steps are not done yet */
-  async #do(step: Step): Promise<Done | undefined> {
-    const { behind, calls } = this.#found;
+  async #runStep(step: Step): Promise<StepsResult | undefined> {
+    const { key, calls } = this.#found;
     const { name = "", namespace = "", uid = "" } = this.#space.metadata;
-    const call = { parent: behind.parent, signal: this.#signal };
+    const call = { parent: key.parent, signal: this.#signal };
     switch (step) {
       case "hold":
-        await this.#finalizers((before) => [...before, SPACE_FINALIZER]);
+        await this.#setFinalizers((before) => [...before, SPACE_FINALIZER]);
         return undefined;
       case "release":
-        await this.#finalizers((before) => before.filter((one) => one !== SPACE_FINALIZER));
+        await this.#setFinalizers((before) => before.filter((one) => one !== SPACE_FINALIZER));
         return undefined;
       case "create":
         return this.#create();
@@ -97,11 +105,11 @@ export class Work {
         const { id = "", accessVersion = "" } = this.#found.space ?? {};
         const references = await this.#access.publish(this.#space, {
           version: `${id}/${accessVersion}`,
-          ask: () => (calls === undefined ? Promise.reject(notOpen(behind)) : calls.access(behind.name, call)),
+          ask: () => (calls === undefined ? Promise.reject(notOpen(key)) : calls.access(key.name, call)),
           signal: this.#signal,
         });
         this.#outcome = { ...this.#outcome, references, access: hasAccess };
-        await this.#name();
+        await this.#annotateExternalName();
         return undefined;
       }
       case "withdraw": {
@@ -121,38 +129,38 @@ export class Work {
   }
 
   /** Not in the place of one that has been there. */
-  async #create(): Promise<Done> {
-    const { behind, calls, followed } = this.#found;
-    if (calls === undefined) throw notOpen(behind);
+  async #create(): Promise<StepsResult> {
+    const { key, calls, reflector } = this.#found;
+    if (calls === undefined) throw notOpen(key);
     if (!calls.canCreate)
-      throw terminal(`its provider ${quote(behind.provider)} makes no spaces: set spec.Type to unmanaged`);
-    const own = await this.#own();
+      throw terminal(`its provider ${quote(key.provider)} makes no spaces: set spec.Type to unmanaged`);
+    const own = await this.#readOwn();
     if (own === undefined || own.status?.spaceID !== undefined) return { space: undefined, outcome: this.#outcome };
-    await calls.create(behind.name, { parent: behind.parent, signal: this.#signal });
-    await followed?.refresh(behind.name, this.#signal);
-    return { space: this.#space, outcome: this.#outcome, again: GONE };
+    await calls.create(key.name, { parent: key.parent, signal: this.#signal });
+    await reflector?.refresh(key.name, this.#signal);
+    return { space: this.#space, outcome: this.#outcome, requeueAfter: GONE };
   }
 
   /** Not what somebody has made in the place of one that is gone. */
-  async #remove(): Promise<Done | undefined> {
-    const { behind, calls, followed } = this.#found;
-    if (calls === undefined || followed === undefined) throw notOpen(behind);
+  async #remove(): Promise<StepsResult | undefined> {
+    const { key, calls, reflector } = this.#found;
+    if (calls === undefined || reflector === undefined) throw notOpen(key);
     if (!calls.canDelete)
-      throw terminal(`its provider ${quote(behind.provider)} deletes no spaces: set spec.Type to unmanaged`);
-    const own = await this.#own();
+      throw terminal(`its provider ${quote(key.provider)} deletes no spaces: set spec.Type to unmanaged`);
+    const own = await this.#readOwn();
     if (own === undefined) return { space: undefined, outcome: this.#outcome };
-    const there = await followed.refresh(behind.name, this.#signal);
-    const { spaceID = behind.name } = own.status ?? {};
+    const there = await reflector.refresh(key.name, this.#signal);
+    const { spaceID = key.name } = own.status ?? {};
     // Its name is what is noted of one whose provider had not said yet which it is.
-    const isKnown = there?.id !== undefined && spaceID !== behind.name;
+    const isKnown = there?.id !== undefined && spaceID !== key.name;
     if (isKnown && there.id !== spaceID) return undefined;
-    await calls.delete(behind.name, { parent: behind.parent, signal: this.#signal });
-    if ((await followed.refresh(behind.name, this.#signal)) === undefined) return undefined;
-    return { space: this.#space, outcome: this.#outcome, again: GONE };
+    await calls.delete(key.name, { parent: key.parent, signal: this.#signal });
+    if ((await reflector.refresh(key.name, this.#signal)) === undefined) return undefined;
+    return { space: this.#space, outcome: this.#outcome, requeueAfter: GONE };
   }
 
   /** The object as it is now, while it holds what is behind it: what is known of it may be late, and a provider is told nothing by that. */
-  async #own(): Promise<Space | undefined> {
+  async #readOwn(): Promise<Space | undefined> {
     const { name = "", namespace = "", uid } = this.#space.metadata;
     const spaces = this.#client.resource(Space).in(namespace);
     const own = await spaces.get(name, { signal: this.#signal }).catch(orElse(404, () => undefined));
@@ -160,7 +168,7 @@ export class Work {
   }
 
   /** Clients find it by what its provider calls it. */
-  async #name(): Promise<void> {
+  async #annotateExternalName(): Promise<void> {
     const { externalName } = this.#found.space ?? {};
     const { name = "", namespace = "", resourceVersion = "", annotations = {} } = this.#space.metadata;
     if (externalName === undefined || annotations[EXTERNAL_NAME_ANNOTATION] === externalName) return;
@@ -171,7 +179,7 @@ export class Work {
       .mergePatch(name, { metadata }, { signal: this.#signal });
   }
 
-  async #finalizers(changed: (before: readonly string[]) => readonly string[]): Promise<void> {
+  async #setFinalizers(changed: (before: readonly string[]) => readonly string[]): Promise<void> {
     const { name = "", namespace = "", resourceVersion = "", finalizers: before = [] } = this.#space.metadata;
     if (isHeld(this.#space) === changed([]).includes(SPACE_FINALIZER)) return;
     const finalizers = [...changed(before)];
@@ -179,19 +187,20 @@ export class Work {
     this.#space = await this.#client.resource(Space).in(namespace).mergePatch(name, patch, { signal: this.#signal });
   }
 
-  #failed(step: Step, error: unknown): Done {
-    if (error instanceof ProviderBusy) return { space: undefined, outcome: this.#outcome, again: error.retryAfter };
+  #failed(step: Step, error: unknown): StepsResult {
+    if (error instanceof ProviderBusy)
+      return { space: undefined, outcome: this.#outcome, requeueAfter: error.retryAfter };
     const message = error instanceof Error ? error.message : String(error);
-    const [reason, severity] = FAILED[step] ?? ["Failed", "Error"];
+    const [reason, severity] = FAILURES[step] ?? ["Failed", "Error"];
     const isAccess = step === "publish" || step === "withdraw";
-    const outcome: Outcome = isAccess
+    const outcome: SpaceOutcome = isAccess
       ? { ...this.#outcome, ...this.#withoutAccess(reason, error, message) }
       : { ...this.#outcome, provided: notProvided(reason, message, severity) };
     return { space: this.#space, outcome, error };
   }
 
   /** What the Secrets of a space that is ready say may be good for some time still. */
-  #withoutAccess(reason: string, error: unknown, message: string): Pick<Outcome, "phase" | "access"> {
+  #withoutAccess(reason: string, error: unknown, message: string): Pick<SpaceOutcome, "phase" | "access"> {
     if (error instanceof SecretTaken) return { phase: "NotReady", access: noAccess("SecretTaken", message) };
     const { Phase, inClusterSecretRef, externalSecretRef } = this.#space.status ?? {};
     const isThere = Phase === "Ready" && (inClusterSecretRef ?? externalSecretRef) !== undefined;
@@ -204,19 +213,19 @@ export class Work {
 const AT_PROVIDER: readonly Step[] = ["create", "remove"];
 
 /** What is said of a step that has failed, and is tried again. */
-const FAILED: Partial<Record<Step, readonly [string, "Info" | "Error"]>> = {
+const FAILURES: Partial<Record<Step, readonly [string, "Info" | "Error"]>> = {
   create: ["CreateFailed", "Error"],
   remove: ["DeleteFailed", "Error"],
   publish: ["AccessFailed", "Error"],
   withdraw: ["AccessFailed", "Error"],
 };
 
-const notOpen = ({ provider }: Behind): Error =>
+const notOpen = ({ provider }: PhysicalSpaceKey): Error =>
   new Error(`its provider ${quote(provider)} cannot be asked: its SpaceProviderDesc says why`);
 
-function providedBy(reason: Reason, { behind, followed, space }: Found): ConditionState {
-  const provider = quote(behind.provider);
-  const following = followed?.following;
+function providedBy(reason: Reason, { key, reflector, space }: ProvidedSpace): ConditionState {
+  const provider = quote(key.provider);
+  const following = reflector?.state;
   if (reason !== "ProviderNotFound" && following?.state === "unreachable" && reason !== "Deleting")
     return notKnown("ProviderUnreachable", `its provider ${provider} cannot be asked: ${following.error.message}`);
   switch (reason) {

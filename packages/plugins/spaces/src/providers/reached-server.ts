@@ -92,7 +92,9 @@ export function kubeconfigText(name: string, { server, ca, serverName, credentia
     ...(key !== undefined && { "client-key-data": base64(key) }),
   };
   return JSON.stringify({
-    ...{ apiVersion: "v1", kind: "Config", "current-context": name },
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": name,
     clusters: [{ name, cluster }],
     users: [{ name, user }],
     contexts: [{ name, context: { cluster: name, user: name } }],

@@ -48,7 +48,7 @@ export function workspacesProvider(options: WorkspacesProviderOptions = {}): Spa
     needsSecret: own === undefined,
     open: ({ secret }) => {
       const isOwn = own !== undefined && Object.keys(secret).length === 0;
-      return new Workspaces(isOwn ? ownPlace(own) : placeIn(secret), { tokenLifetime, workspaceType });
+      return new Workspaces(isOwn ? ownTarget(own) : targetFromSecret(secret), { tokenLifetime, workspaceType });
     },
   };
 }
@@ -70,11 +70,11 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
   readonly #options: WorkspacesOptions;
   readonly #client: Client;
   readonly #root: string;
-  readonly #place: WorkspacesPlace;
+  readonly #place: WorkspacesTarget;
   /** Where they are reached: what was said of another place is of no use. */
   readonly #placed: string;
 
-  constructor(place: WorkspacesPlace, options: WorkspacesOptions) {
+  constructor(place: WorkspacesTarget, options: WorkspacesOptions) {
     this.#options = options;
     this.#place = place;
     this.#client = place.client;
@@ -106,7 +106,7 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
   async access(name: string, { parent = this.#root, signal }: ProviderCall): Promise<SpaceAccess> {
     const path = joinWorkspacePath(parent, name);
     const token = await tokenFor(this.#client.cluster(path), { seconds: this.#options.tokenLifetime, signal });
-    const textOf = ({ url, ...tls }: ServerPlace): string =>
+    const textOf = ({ url, ...tls }: ServerAddress): string =>
       kubeconfigText(name, { server: `${url}/clusters/${path}`, ...tls, credential: { token } });
     return { incluster: textOf(this.#place.incluster), external: textOf(this.#place.external) };
   }
@@ -171,28 +171,28 @@ export interface OwnWorkspaces {
 }
 
 /** A server as others reach it. */
-interface ServerPlace {
+interface ServerAddress {
   readonly url: string;
   readonly ca?: string | undefined;
   readonly serverName?: string | undefined;
 }
 
 /** Whose workspaces are made and shown, and where they are reached. */
-interface WorkspacesPlace {
+interface WorkspacesTarget {
   readonly client: Client;
   /** Whether the client is closed with the provider. */
   readonly isOwned: boolean;
-  readonly incluster: ServerPlace;
-  readonly external: ServerPlace;
+  readonly incluster: ServerAddress;
+  readonly external: ServerAddress;
 }
 
-function ownPlace({ client, url, ca }: OwnWorkspaces): WorkspacesPlace {
+function ownTarget({ client, url, ca }: OwnWorkspaces): WorkspacesTarget {
   const server = { url: hostOf(url), ca };
   return { client, isOwned: false, incluster: server, external: server };
 }
 
 /** What the Secret of a SpaceProviderDesc says. @throws Error that names the key, what is wrong with it, and the remedy */
-function placeIn(secret: Readonly<Record<string, string>>): WorkspacesPlace {
+function targetFromSecret(secret: Readonly<Record<string, string>>): WorkspacesTarget {
   const own = kubeconfigAt(secret, "kubeconfig");
   if (own === undefined)
     throw new Error("kubeconfig: the Secret has none: give one that leads to the workspace with the spaces");
@@ -205,7 +205,7 @@ function placeIn(secret: Readonly<Record<string, string>>): WorkspacesPlace {
   return { client, isOwned: true, incluster: serverOf(incluster), external: serverOf(external) };
 }
 
-const serverOf = ({ server, ca, serverName }: SecretKubeconfig): ServerPlace => ({
+const serverOf = ({ server, ca, serverName }: SecretKubeconfig): ServerAddress => ({
   url: hostOf(server),
   ca,
   serverName,
@@ -227,12 +227,18 @@ const NAME = "space-access";
 const RBAC = "rbac.authorization.k8s.io";
 
 const ACCOUNT: KindReference = {
-  ...{ group: "", version: "v1", kind: "ServiceAccount" },
-  ...{ plural: "serviceaccounts", scope: "Namespaced" },
+  group: "",
+  version: "v1",
+  kind: "ServiceAccount",
+  plural: "serviceaccounts",
+  scope: "Namespaced",
 };
 const BINDING: KindReference = {
-  ...{ group: RBAC, version: "v1", kind: "ClusterRoleBinding" },
-  ...{ plural: "clusterrolebindings", scope: "Cluster" },
+  group: RBAC,
+  version: "v1",
+  kind: "ClusterRoleBinding",
+  plural: "clusterrolebindings",
+  scope: "Cluster",
 };
 
 /** A token of the service account that is a space's administrator, which is made with its rights where it is not there. Secret. @throws ApiError */
@@ -250,7 +256,8 @@ async function tokenFor(
   };
   await workspace.resource(BINDING).create(binding, { signal }).catch(there);
   const asked = {
-    ...{ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" },
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
     spec: { expirationSeconds: seconds },
   };
   const { status } = (await accounts.subresource("token").create(NAME, asked, { signal })) as TokenRequest;

@@ -32,8 +32,8 @@ import {
 import type { SpaceName } from "../client/space-name.ts";
 import { SPACE_ANNOTATION } from "../kinds/names.ts";
 import { AcrossWrite, OWN_ANNOTATIONS } from "./across-write.ts";
-import { pathTo } from "./space-path.ts";
 import type { ServedSpace, ServingOptions } from "./served-space.ts";
+import { pathTo } from "./space-path.ts";
 
 /** How several Spaces are shown as one. */
 export interface AcrossOptions extends ServingOptions, Pick<MergedOptions<object>, "partial" | "patience"> {}
@@ -169,15 +169,15 @@ export class AcrossSpaces implements Storage<KubeObject> {
     const [first, ...others] = found;
     if (others.length === 0) return first ?? {};
     found.sort((a, b) => (a.space.name < b.space.name ? -1 : 1));
-    const places = found.slice(0, TOLD).map(({ space }) => pathTo(space.space));
-    const more = found.length > TOLD ? `, and ${found.length - TOLD} more` : "";
+    const places = found.slice(0, MOST_NAMED).map(({ space }) => pathTo(space.space));
+    const more = found.length > MOST_NAMED ? `, and ${found.length - MOST_NAMED} more` : "";
     const message = `there is one in each of several spaces: say which one is meant by ${places.join(", ")}${more}`;
     throw ApiError.conflict(groupResourceOf(this.resource), key.name, message);
   }
 }
 
 /** Of the Spaces that have an object so many are told. */
-const TOLD = 5;
+const MOST_NAMED = 5;
 
 const everywhere = (scope: Scope): Scope => ({ ...scope, cluster: "*" });
 

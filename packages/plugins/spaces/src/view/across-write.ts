@@ -68,7 +68,10 @@ export class AcrossWrite {
 
   async patch(options: PatchOptions): Promise<Written> {
     const { objects, scope, shown } = this.#options;
-    const patch = patchBehind(options, { own: OWN_ANNOTATIONS, versionOf: (version) => this.#versionBehind(version) });
+    const patch = patchForSpace(options, {
+      own: OWN_ANNOTATIONS,
+      versionOf: (version) => this.#versionBehind(version),
+    });
     const written = await objects.patch?.(scope, { ...shown.key, cluster: "" }, { ...options, patch });
     return { object: await this.#answer(written?.object, options) };
   }
@@ -120,7 +123,7 @@ function decoded(written: object | undefined): KubeObject {
 export const OWN_ANNOTATIONS: readonly string[] = [SPACE_ANNOTATION, SOURCE_VERSION_ANNOTATION, CLUSTER_ANNOTATION];
 
 /** What a Space has said that it has written. */
-interface WrittenThere {
+interface SpaceWrite {
   /** Where it is shown. */
   readonly key: ObjectKey;
   /** The Space's own version of it. */
@@ -134,7 +137,7 @@ const PATIENCE = 3_000;
 /** The object as several Spaces show it, once they do; `undefined` if it is gone by then, or they take too long. */
 async function shownAfter(
   cache: ReadableCache,
-  { key, version, uid }: WrittenThere,
+  { key, version, uid }: SpaceWrite,
   signal: AbortSignal,
 ): Promise<Encoded | undefined> {
   const { promise, resolve } = Promise.withResolvers<Encoded | undefined>();
@@ -168,7 +171,7 @@ function isSince(object: Encoded, version: string): boolean {
   return areNumbers && BigInt(shown) > BigInt(version);
 }
 
-interface Behind {
+interface SpaceNames {
   /** Annotations that are not known there. */
   readonly own: readonly string[];
   /** What a version is called there. */
@@ -176,7 +179,7 @@ interface Behind {
 }
 
 /** A patch as the Space is to be sent it: byte for byte, unless it speaks of what is called otherwise here. @throws ApiError 400, 409 */
-function patchBehind({ patch, contentType }: PatchOptions, behind: Behind): Buffer {
+function patchForSpace({ patch, contentType }: PatchOptions, behind: SpaceNames): Buffer {
   const words = ["resourceVersion", ...behind.own, ...behind.own.map(pointer)];
   if (!words.some((word) => patch.includes(word))) return patch;
   const value = parsed(patch, contentType);
@@ -197,7 +200,7 @@ function parsed(patch: Buffer, contentType: string): unknown {
 
 function metadataBehind(
   { resourceVersion, annotations, ...metadata }: JsonObject,
-  { own, versionOf }: Behind,
+  { own, versionOf }: SpaceNames,
 ): JsonObject {
   const kept = isJsonObject(annotations)
     ? Object.fromEntries(Object.entries(annotations).filter(([key]) => !own.includes(key)))
@@ -214,7 +217,7 @@ function metadataBehind(
 const VERSION = "/metadata/resourceVersion";
 
 /** Of a JSON Patch. */
-function operations(list: readonly unknown[], { own, versionOf }: Behind): readonly unknown[] {
+function operations(list: readonly unknown[], { own, versionOf }: SpaceNames): readonly unknown[] {
   const hidden = own.map((key) => `/metadata/annotations/${pointer(key)}`);
   return list
     .filter((one) => !isJsonObject(one) || !hidden.includes(String(one["path"])))

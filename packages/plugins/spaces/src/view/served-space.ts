@@ -5,7 +5,8 @@ import { type Forwarded, forward, type Relay, relay } from "@virtual-workspaces/
 import { type HistoryOptions, Spells, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
 import { newClusterName } from "@virtual-workspaces/kcp";
 import type { Engagement } from "../client/engaged-space.ts";
-import { nameOf, type SpaceName, unusableError } from "../client/space-name.ts";
+import { unusableError } from "../client/space-access.ts";
+import { nameOf, type SpaceName } from "../client/space-name.ts";
 import type { KnownSpace } from "../client/spaces.ts";
 import type { Space } from "../kinds/space.ts";
 
@@ -78,7 +79,9 @@ export class ServedSpace implements AsyncDisposable {
     const prefix = client.clusterName === "" ? "" : `/clusters/${client.clusterName}`;
     const { identity, onError } = this.#options;
     this.#relay ??= relay({
-      ...{ upstream, identity, what: `the space ${this.name}` },
+      upstream,
+      identity,
+      what: `the space ${this.name}`,
       // A server that is below a path itself says where its schemas are from its own root: kubectl asks for them below ours.
       path: ({ tail }) => (tail.startsWith(`${prefix}/openapi/`) ? tail : prefix + (tail || "/")),
       onError: (error) => onError(this.name, error),
@@ -95,7 +98,10 @@ export class ServedSpace implements AsyncDisposable {
     if (known !== undefined) return known;
     const { identity, history, onError } = this.#options;
     const made = forward({
-      ...{ resource: definition, upstream, identity, cluster: () => client.clusterName },
+      resource: definition,
+      upstream,
+      identity,
+      cluster: () => client.clusterName,
       ...(history && { history }),
       onError: (error) => onError(this.name, error),
     });
@@ -136,7 +142,7 @@ export class ServedSpace implements AsyncDisposable {
       this.#discoveries.answered("");
       const before = this.#kinds;
       this.#kinds = new Map(kinds.map((kind) => [kindKey(kind), kind]));
-      return before === undefined || textOf(before) !== textOf(this.#kinds);
+      return before === undefined || kindsText(before) !== kindsText(this.#kinds);
     } catch (error) {
       // What it was last is what is known of it.
       if (!signal.aborted) this.#discoveries.failed(error, "");
@@ -158,7 +164,7 @@ export const kindKey = ({ group, version, plural }: Named): string => `${group}/
 /** What is told of it by that: of two Spaces that differ here one is not believed. */
 export const formOf = ({ kind, scope }: Named): string => `${kind} ${scope}`;
 
-const textOf = (kinds: ReadonlyMap<string, DiscoveredKind>): string => JSON.stringify([...kinds.values()]);
+const kindsText = (kinds: ReadonlyMap<string, DiscoveredKind>): string => JSON.stringify([...kinds.values()]);
 
 /** What is left of a name in that of its logical cluster, characters. */
 const READABLE = 46;
@@ -174,8 +180,11 @@ function clusterFor(name: SpaceName, id: string): string {
 }
 
 const DEFINITION: KindReference<{ readonly spec?: { readonly versions?: unknown } }> = {
-  ...{ group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" },
-  ...{ plural: "customresourcedefinitions", scope: "Cluster" },
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  scope: "Cluster",
 };
 /** Columns that are shown of a kind. */
 const MOST = 32;
@@ -215,7 +224,9 @@ function columnOf(said: unknown): readonly PathColumn[] {
   if (known === undefined) return [];
   return [
     {
-      ...{ name, type: known, jsonPath },
+      name,
+      type: known,
+      jsonPath,
       ...(typeof description === "string" && { description }),
       ...(typeof priority === "number" && { priority }),
     },

@@ -2,8 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { SpaceEngager } from "../client/engagements.ts";
 import { partsOf, type SpaceName } from "../client/space-name.ts";
 import type { Spaces } from "../client/spaces.ts";
-import { isAt, isOne, type Place } from "./space-path.ts";
 import { ServedSpace, type ServingOptions } from "./served-space.ts";
+import { isAt, isOne, type SpacePath } from "./space-path.ts";
 
 /** How many Spaces are asked at a time what they serve. */
 const AT_A_TIME = 16;
@@ -43,10 +43,10 @@ export class ServedSpaces implements SpaceEngager {
   }
 
   /** Those that a URL means, in order of their names. */
-  at(place: Place): ServedSpace[] {
-    const called = isOne(place) ? (this.#called.get(place.space) ?? []) : this.#served.keys();
+  at(path: SpacePath): ServedSpace[] {
+    const called = isOne(path) ? (this.#called.get(path.space) ?? []) : this.#served.keys();
     const found = [...called].sort().flatMap((name) => this.#served.get(name) ?? []);
-    return found.filter(({ space }) => isAt(place, space));
+    return found.filter(({ space }) => isAt(path, space));
   }
 
   /** Told of each Space that is another, or gone, now. */

@@ -1,7 +1,7 @@
 import type { Space } from "../kinds/space.ts";
 
 /** Which Spaces a URL is about, `/services/spaces/<provider>/<space>`, as it says. */
-export interface Place {
+export interface SpacePath {
   readonly provider: string;
   readonly space: string;
 }
@@ -12,22 +12,22 @@ const ANY = "*";
 const NONE = "-";
 
 /** Whether it is one Space that is meant. */
-export const isOne = ({ provider, space }: Place): boolean => provider !== ANY && space !== ANY;
+export const isOne = ({ provider, space }: SpacePath): boolean => provider !== ANY && space !== ANY;
 
 /** Where a Space is. */
-const placeOf = ({ metadata, spec }: Space): Place => ({
+const spacePathOf = ({ metadata, spec }: Space): SpacePath => ({
   provider: spec.SpaceProviderDescName ?? NONE,
   space: metadata.name ?? "",
 });
 
 /** Whether a Space is meant. */
-export function isAt({ provider, space }: Place, object: Space): boolean {
-  const own = placeOf(object);
+export function isAt({ provider, space }: SpacePath, object: Space): boolean {
+  const own = spacePathOf(object);
   return (provider === ANY || provider === own.provider) && (space === ANY || space === own.space);
 }
 
 /** The path of a Space in the view. */
 export const pathTo = (object: Space): string => {
-  const { provider, space } = placeOf(object);
+  const { provider, space } = spacePathOf(object);
   return `/services/spaces/${provider}/${space}`;
 };

@@ -13,10 +13,10 @@ import {
 import { Space } from "../kinds/space.ts";
 import type { AcrossOptions } from "./across-spaces.ts";
 import type { SpacesViewOptions } from "./options.ts";
-import { isOne, type Place, pathTo } from "./space-path.ts";
 import { SelectedSpaces } from "./selected-spaces.ts";
 import type { ServedSpace } from "./served-space.ts";
 import { ServedSpaces } from "./served-spaces.ts";
+import { isOne, pathTo, type SpacePath } from "./space-path.ts";
 import { REVIEW_EVERY, SpacesAccess } from "./spaces-access.ts";
 
 /**
@@ -30,9 +30,12 @@ import { REVIEW_EVERY, SpacesAccess } from "./spaces-access.ts";
  */
 export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
   const serving = new Serving(options);
-  const authorize: Authorizer<Place> = Object.assign((request: AuthorizeRequest<Place>) => serving.may(request), {
-    watchesEvery: REVIEW_EVERY,
-  });
+  const authorize: Authorizer<SpacePath> = Object.assign(
+    (request: AuthorizeRequest<SpacePath>) => serving.may(request),
+    {
+      watchesEvery: REVIEW_EVERY,
+    },
+  );
   return defineVirtualWorkspace({
     name: "spaces",
     path: "/:provider/:space",
@@ -53,13 +56,13 @@ const REVIEWS: readonly string[] = ["authentication.k8s.io", "authorization.k8s.
 const IN_ONE: readonly string[] = ["create", "deletecollection"];
 
 /** What is done in one Space alone: in which, has to be said. Who somebody is, and what they may do, is asked of the view itself. */
-function isInOne({ isResource, group, verb, subresource }: AuthorizeRequest<Place>): boolean {
+function isInOne({ isResource, group, verb, subresource }: AuthorizeRequest<SpacePath>): boolean {
   if (!isResource || REVIEWS.includes(group)) return false;
   return IN_ONE.includes(verb) || (subresource !== "" && subresource !== "status");
 }
 
 /** @throws ApiError 404, 409, 503 as a Space cannot be found, or used; 405 where none was named */
-function passedBy(serving: Serving, { params, tail, search }: RawRequest<Place>, method = "GET") {
+function passedBy(serving: Serving, { params, tail, search }: RawRequest<SpacePath>, method = "GET") {
   if (isOne(params)) return serving.one(params).passed;
   const { group, resource, verb } = requestInfo({ method, tail, query: new URLSearchParams(search) });
   const { status } = ApiError.methodNotAllowed({ group, resource }, verb);
@@ -86,7 +89,8 @@ class Serving implements AsyncDisposable {
     this.#options = options;
     this.#across = {
       identity: identity === "secret" ? "none" : "impersonate",
-      ...{ history, patience },
+      history,
+      patience,
       ...(partial && { partial }),
       onError: (space, error) => onError({ space, error }),
     };
@@ -124,17 +128,17 @@ class Serving implements AsyncDisposable {
   };
 
   /** The Space that is meant. @throws ApiError 404 where there is none, 409 where there are several of that name at one provider */
-  one(place: Place): ServedSpace {
-    const [found, ...others] = this.#all.at(place);
-    if (found === undefined) throw ApiError.notFound({ group: Space.group, resource: Space.plural }, place.space);
+  one(path: SpacePath): ServedSpace {
+    const [found, ...others] = this.#all.at(path);
+    if (found === undefined) throw ApiError.notFound({ group: Space.group, resource: Space.plural }, path.space);
     if (others.length === 0) return found;
     const names = [found, ...others].map(({ name }) => name).join(", ");
-    const message = `there are several of that name: ${names}: rename all but one, or read them together by /services/spaces/*/${place.space}`;
-    throw ApiError.conflict({ group: Space.group, resource: Space.plural }, place.space, message);
+    const message = `there are several of that name: ${names}: rename all but one, or read them together by /services/spaces/*/${path.space}`;
+    throw ApiError.conflict({ group: Space.group, resource: Space.plural }, path.space, message);
   }
 
   /** Whether somebody may do something in the Spaces that are meant. */
-  async may(request: AuthorizeRequest<Place>): Promise<Decision> {
+  async may(request: AuthorizeRequest<SpacePath>): Promise<Decision> {
     if (!isOne(request.params)) return this.#access.several(request, await this.#seen(request));
     const [one, ...others] = this.#all.at(request.params);
     // That there is none is only told to those who may know.
@@ -142,18 +146,18 @@ class Serving implements AsyncDisposable {
   }
 
   /** What somebody sees of several Spaces. */
-  async several(request: WorkspaceRequest<Place>): Promise<SelectedSpaces> {
+  async several(request: WorkspaceRequest<SpacePath>): Promise<SelectedSpaces> {
     this.#all.refresh();
     const { provider, space } = request.params;
     const namespaces = await this.#seen(request);
     const key = JSON.stringify([provider, space, namespaces && [...namespaces]]);
-    const selecting = { place: { provider, space }, namespaces };
-    return this.#selected.of(key, "", () => new SelectedSpaces(this.#all, selecting, this.#across));
+    const selection = { path: { provider, space }, namespaces };
+    return this.#selected.of(key, "", () => new SelectedSpaces(this.#all, selection, this.#across));
   }
 
   /** Where one Space is that is meant, for those who have to name one. */
-  example(place: Place): string {
-    const [first] = this.#all.at(place);
+  example(path: SpacePath): string {
+    const [first] = this.#all.at(path);
     return first === undefined ? "/services/spaces/<provider>/<space>" : pathTo(first.space);
   }
 
@@ -169,7 +173,7 @@ class Serving implements AsyncDisposable {
     return this.#served;
   }
 
-  #seen({ user, signal, params }: WorkspaceRequest<Place>): Promise<ReadonlySet<string> | undefined> {
+  #seen({ user, signal, params }: WorkspaceRequest<SpacePath>): Promise<ReadonlySet<string> | undefined> {
     const namespaces = (): Set<string> =>
       new Set(this.#all.at(params).map(({ space }) => space.metadata.namespace ?? ""));
     return this.#access.seen({ user, signal }, namespaces);

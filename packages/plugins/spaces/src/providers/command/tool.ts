@@ -47,7 +47,7 @@ export async function printed(tool: ToolOptions, { args, within, signal }: ToolR
 
 async function outputOf(child: ChildProcess, tool: ToolOptions, signal: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const [out, complaints] = [new Kept(LONGEST), new Kept(KEPT)];
+  const [out, complaints] = [new BoundedText(LONGEST), new BoundedText(KEPT)];
   const kill = (): void => killGroup(child);
   child.stdout?.on("data", (piece: Buffer) => out.take(piece) || kill());
   child.stderr?.on("data", (piece: Buffer) => void complaints.take(piece));
@@ -56,7 +56,9 @@ async function outputOf(child: ChildProcess, tool: ToolOptions, signal: AbortSig
     if (out.isFull) reject(new Error(`${tool.name}: it prints more than ${LONGEST} bytes`));
     else if (code === 0) resolve(out.text);
     else
-      reject(new Error(`${tool.name}: ${wordsOf(complaints.text) ?? `it ended with ${name ?? `exit code ${code}`}`}`));
+      reject(
+        new Error(`${tool.name}: ${complaintIn(complaints.text) ?? `it ended with ${name ?? `exit code ${code}`}`}`),
+      );
   });
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
@@ -85,7 +87,7 @@ function missing(error: NodeJS.ErrnoException, { name, command }: ToolOptions): 
 }
 
 /** Text that comes in pieces, as far as there is room. */
-class Kept {
+class BoundedText {
   readonly #most: number;
   readonly #pieces: Buffer[] = [];
   #size = 0;
@@ -123,7 +125,7 @@ const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g;
 const COMPLAINT = /^(?:ERROR: |(?:ERRO|FATA)\[\d+\] |Error: |error: )/;
 
 /** What a tool says is wrong, for people: the first line of it. `undefined`: nothing. */
-function wordsOf(stderr: string): string | undefined {
+function complaintIn(stderr: string): string | undefined {
   const text = stderr.replace(ESCAPES, "");
   const [docker] = DOCKER.exec(text) ?? [];
   if (docker !== undefined)

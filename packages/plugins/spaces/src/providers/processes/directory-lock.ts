@@ -5,7 +5,7 @@ import { codeOf, createPrivately, objectIn } from "./private-files.ts";
 import { identityOf, isIdentity, isThere } from "./process-identity.ts";
 
 /** Who keeps a folder of spaces: of several managers, one starts and ends processes, and the others look on. */
-export class Keeper implements Disposable {
+export class DirectoryLock implements Disposable {
   readonly #path: string;
   readonly #mark: string = randomBytes(16).toString("hex");
 

@@ -3,14 +3,14 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:
 
 /** Writes a file for its owner alone, so that a reader sees the old one or the new one, never a part. */
 export function writePrivately(path: string, text: string): void {
-  const beside = besideOf(path);
+  const beside = temporaryPath(path);
   writeFileSync(beside, text, { mode: 0o600 });
   renameSync(beside, path);
 }
 
 /** Makes a file for its owner alone, whole or not at all. @returns whether there was none */
 export function createPrivately(path: string, text: string): boolean {
-  const beside = besideOf(path);
+  const beside = temporaryPath(path);
   writeFileSync(beside, text, { mode: 0o600 });
   try {
     linkSync(beside, path);
@@ -48,4 +48,4 @@ export function objectIn(path: string): Readonly<Record<string, unknown>> | unde
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
 /** Two managers write at once. */
-const besideOf = (path: string): string => `${path}.${randomBytes(6).toString("hex")}.new`;
+const temporaryPath = (path: string): string => `${path}.${randomBytes(6).toString("hex")}.new`;

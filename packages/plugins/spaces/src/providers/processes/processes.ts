@@ -9,8 +9,8 @@ import {
   type SpaceAccess,
   type SpaceProvider,
 } from "../../provider/provider.ts";
+import { DirectoryLock } from "./directory-lock.ts";
 import { SpaceFolder } from "./space-folder.ts";
-import { Keeper } from "./directory-lock.ts";
 import { SpaceProcess, type SpaceProcessOptions } from "./space-process.ts";
 
 /** How all of a folder are kept. */
@@ -24,7 +24,7 @@ export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "
 /** Spaces that are processes: what is in a folder decides, whoever wrote it, and one manager at a time acts by it. */
 export class Processes implements SpaceProvider, AsyncDisposable {
   readonly #options: ProcessesOptions;
-  readonly #keeper: Keeper;
+  readonly #keeper: DirectoryLock;
   readonly #spaces = new Map<string, SpaceProcess>();
   readonly #changes = new Changes();
   readonly #over = new AbortController();
@@ -37,7 +37,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     this.#options = options;
     const { directory, keep } = options;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#keeper = new Keeper(directory);
+    this.#keeper = new DirectoryLock(directory);
     const first = Promise.withResolvers<void>();
     this.#first = first.promise;
     this.#running = this.#run(first.resolve);

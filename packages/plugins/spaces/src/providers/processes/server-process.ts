@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { codeOf } from "./private-files.ts";
-import type { SpaceFolder } from "./space-folder.ts";
 import { identityOf, isThere, markedProcess, type ProcessIdentity } from "./process-identity.ts";
+import type { SpaceFolder } from "./space-folder.ts";
 
 /** How the process of a space is started and ended. */
 export interface ServerProcessOptions {

@@ -4,8 +4,8 @@ import type { Log } from "@virtual-workspaces/framework";
 import { SecretFault } from "@virtual-workspaces/kcp";
 import { type PhysicalSpace, sameSpace } from "../../provider/provider.ts";
 import { ReachedServer } from "../reached-server.ts";
-import type { SpaceFolder } from "./space-folder.ts";
 import { ServerProcess, type ServerProcessOptions } from "./server-process.ts";
+import type { SpaceFolder } from "./space-folder.ts";
 
 /** How a space that is a process is kept. */
 export interface SpaceProcessOptions extends ServerProcessOptions {
@@ -64,7 +64,7 @@ export class SpaceProcess implements AsyncDisposable {
 
   /** As it was when it was looked at last; once that has been. */
   async state(signal: AbortSignal): Promise<PhysicalSpace> {
-    if (this.#state.message === "nobody has looked yet") await until(this.#looked.promise, signal);
+    if (this.#state.message === "nobody has looked yet") await orAborted(this.#looked.promise, signal);
     return this.#state;
   }
 
@@ -87,7 +87,7 @@ export class SpaceProcess implements AsyncDisposable {
     for (const _ of [1, 2]) {
       const { promise } = this.#looked;
       this.look();
-      await until(promise, signal);
+      await orAborted(promise, signal);
     }
     if (this.#trouble !== undefined) throw this.#trouble;
   }
@@ -216,7 +216,8 @@ export class SpaceProcess implements AsyncDisposable {
     const { name, id } = this.folder;
     const version = this.#server?.version;
     const state: PhysicalSpace = {
-      ...{ name, id },
+      name,
+      id,
       ...(message === undefined ? { phase: "Ready" } : { phase: "Initializing", message }),
       ...(version !== undefined && { accessVersion: version }),
     };
@@ -227,7 +228,7 @@ export class SpaceProcess implements AsyncDisposable {
   }
 }
 
-async function until(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

@@ -109,7 +109,8 @@ export class RestCalls implements AsyncDisposable {
   #outgoing({ method = "GET", path, json, signal }: RestRequest): Outgoing {
     const accept = ["Accept", [MEDIA.json, MEDIA.kubeconfig, MEDIA.events].join(", ")];
     return {
-      ...{ method, path },
+      method,
+      path,
       headers: json === undefined ? accept : [...accept, "Content-Type", MEDIA.json],
       ...(json && { body: JSON.stringify(json) }),
       ...(signal && { signal }),
@@ -118,7 +119,7 @@ export class RestCalls implements AsyncDisposable {
 
   #unwanted(request: RestRequest, answer: WholeResponse, { code, type = "" }: Expected): Error {
     const what = this.#what(request);
-    if (answer.status >= 300) return refusalOf(what, answer);
+    if (answer.status >= 300) return rejectionOf(what, answer);
     const said = quote(typeOf(answer) || "no content type");
     return new Error(
       answer.status === code
@@ -158,7 +159,7 @@ async function firstOf(answer: StreamedResponse, limit: number): Promise<Buffer>
 }
 
 /** An answer that is none of what was asked for. */
-interface Unwanted {
+interface ErrorAnswer {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly body: Buffer;
@@ -168,12 +169,12 @@ interface Unwanted {
 const LONGEST_WAIT = 60;
 
 /** A provider has said no. */
-export class Refusal extends Error {
+export class ProviderRejection extends Error {
   readonly code: number;
   /** Whether it has said, in as many words, that there is no space of this name. */
   readonly isAbout: (name: string) => boolean;
 
-  constructor(code: number, message: string, isAbout: Refusal["isAbout"] = () => false) {
+  constructor(code: number, message: string, isAbout: ProviderRejection["isAbout"] = () => false) {
     super(message);
     this.code = code;
     this.isAbout = isAbout;
@@ -186,18 +187,21 @@ export class Refusal extends Error {
  *
  * @param what `GET https://host/v1/spaces`
  */
-function refusalOf(what: string, { status: code, headers, body }: Unwanted): Error {
+function rejectionOf(what: string, { status: code, headers, body }: ErrorAnswer): Error {
   if (code >= 300 && code < 400)
-    return new Refusal(code, `${what}: ${code}, a redirect, which is not followed: give the url that it leads to`);
+    return new ProviderRejection(
+      code,
+      `${what}: ${code}, a redirect, which is not followed: give the url that it leads to`,
+    );
   const told = mediaOf(header(headers, "content-type")) === MEDIA.json ? jsonIn(body) : undefined;
   if (!isJsonObject(told) || problemOf("Status", told) !== undefined || told["code"] !== code)
-    return new Refusal(code, `${what}: ${code} without a Status: is the url that of a space provider?`);
+    return new ProviderRejection(code, `${what}: ${code} without a Status: is the url that of a space provider?`);
   const message = `${what}: ${code} ${shown(String(told["message"]))}${REMEDIES[code] ?? ""}`;
   const wait = Number(header(headers, "retry-after"));
   if (code === 429) return new ProviderBusy(message, 1000 * Math.min(wait > 0 ? wait : 1, LONGEST_WAIT));
   const details = told["details"];
   const isSpace = code === 404 && isJsonObject(details) && memberOf(details, "kind") === "spaces";
-  return new Refusal(code, message, (name) => isSpace && memberOf(details as JsonObject, "name") === name);
+  return new ProviderRejection(code, message, (name) => isSpace && memberOf(details as JsonObject, "name") === name);
 }
 
 const REMEDIES: Readonly<Record<number, string>> = {

@@ -37,11 +37,11 @@ export function restProvider(options: RestProviderOptions = {}): SpaceProviderTy
   const { rewrite, dial, mayAskPlain = isLoopback, timeout = 30_000, silence = 60_000 } = options;
   for (const [name, value] of Object.entries({ timeout, silence }))
     if (!(value >= 1 && value < 2 ** 31)) throw new Error(`${name} of restProvider: give milliseconds, 1 at least`);
-  const place: PlaceOptions = { rewrite, mayAskPlain };
+  const place: UrlOptions = { rewrite, mayAskPlain };
   return {
     needsSecret: true,
     open: async ({ name, secret, signal }): Promise<SpaceProvider & AsyncDisposable> => {
-      const upstream = new Upstream({ ...placeIn(secret, name, place), ...(dial && { dial }) });
+      const upstream = new Upstream({ ...upstreamFromSecret(secret, name, place), ...(dial && { dial }) });
       await using opening = new AsyncDisposableStack();
       const calls = opening.use(new RestCalls({ upstream, timeout, silence }));
       const { value: status } = await calls.json("ProviderStatus", { path: PATHS.status, signal });
@@ -54,7 +54,7 @@ export function restProvider(options: RestProviderOptions = {}): SpaceProviderTy
 }
 
 /** What has a say in where a provider is. */
-interface PlaceOptions {
+interface UrlOptions {
   readonly rewrite: ((url: string, provider: string) => string) | undefined;
   readonly mayAskPlain: (host: string) => boolean;
 }
@@ -64,10 +64,10 @@ type Secret = Readonly<Record<string, string>>;
 const KEYS = ["token", "tls.crt", "tls.key", "ca.crt"] as const;
 
 /** Where a provider is, and who asks it, as its Secret says. @throws Error that names the key, what is wrong, and the remedy, and no value */
-function placeIn(
+function upstreamFromSecret(
   secret: Secret,
   provider: string,
-  { rewrite, mayAskPlain }: PlaceOptions,
+  { rewrite, mayAskPlain }: UrlOptions,
 ): Pick<UpstreamOptions, "url" | "tls" | "credentials"> {
   const said = (secret["url"] ?? "").trim();
   if (said === "") throw new Error("url: the Secret has none: give the URL of the provider, https://host:port/path");

@@ -1,8 +1,8 @@
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import type { OpenAPIV3, OpenAPIV3_1 } from "openapi-types";
-import { MEDIA } from "./protocol.ts";
 import type { BodyName } from "./bodies.ts";
 import { NAME, SCHEMAS } from "./bodies.ts";
+import { MEDIA } from "./protocol.ts";
 
 type Operation = OpenAPIV3_1.OperationObject;
 type Response = OpenAPIV3_1.ResponseObject;
@@ -60,15 +60,21 @@ const list: Operation = {
   parameters: [
     PARENT,
     {
-      ...{ name: "limit", in: "query", description: "The most on a page. All, where it is not given." },
+      name: "limit",
+      in: "query",
+      description: "The most on a page. All, where it is not given.",
       schema: { type: "integer", minimum: 1 },
     },
     {
-      ...{ name: "continue", in: "query", description: "As the page before says it." },
+      name: "continue",
+      in: "query",
+      description: "As the page before says it.",
       schema: { type: "string", maxLength: 1024 },
     },
     {
-      ...{ name: "watch", in: "query", description: "Whether what changes is asked for." },
+      name: "watch",
+      in: "query",
+      description: "Whether what changes is asked for.",
       schema: { type: "string", enum: ["1", "0"] },
     },
   ],
@@ -109,7 +115,9 @@ const kubeconfig: Operation = {
     "A kubeconfig of one context, with all that it needs in it: one that runs a program (exec), or names files, is taken by nobody. Where one is for both scopes it is the answer to both.",
   parameters: [
     {
-      ...{ name: "scope", in: "query", required: true },
+      name: "scope",
+      in: "query",
+      required: true,
       description: "From where: from the provider's own network, or from anywhere.",
       schema: { type: "string", enum: ["incluster", "external"] },
     },
@@ -186,7 +194,8 @@ export const spaceProviderOpenAPI: OpenAPIV3_1.Document = frozen({
     parameters: {
       name: { name: "name", in: "path", required: true, schema: asSchema(NAME) as OpenAPIV3.SchemaObject },
       parent: {
-        ...{ name: "parent", in: "query" },
+        name: "parent",
+        in: "query",
         description:
           "Below which space, by its path (root:org). Without it: where the provider has spaces by itself. One without a hierarchy answers it with 501.",
         schema: { type: "string", minLength: 1, maxLength: 1024 },

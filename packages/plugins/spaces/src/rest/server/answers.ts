@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { PhysicalSpace } from "../../provider/provider.ts";
-import { ProviderBusy, ProviderLate } from "../../provider/provider-calls.ts";
+import { ProviderBusy, ProviderTimeout } from "../../provider/provider-calls.ts";
 import { type Bodies, isSpaceName } from "../protocol/bodies.ts";
 import { MEDIA } from "../protocol/protocol.ts";
 
@@ -48,7 +48,7 @@ const PASSED: ReadonlySet<number> = new Set([400, 409, 429, 503, 504]);
 /** What whoever asks is told of what a provider has thrown: its message, as those of Spaces are told it. */
 export function answerTo(error: unknown): ApiError {
   if (error instanceof ProviderBusy) return ApiError.tooManyRequests(error.message, Math.ceil(error.retryAfter / 1000));
-  if (error instanceof ProviderLate) return ApiError.timeout(error.message, 1);
+  if (error instanceof ProviderTimeout) return ApiError.timeout(error.message, 1);
   if (isApiError(error) && PASSED.has(error.code)) return error;
   return ApiError.internalError(error instanceof Error ? error.message : String(error));
 }

@@ -51,7 +51,9 @@ export function spaceProviderView(provider: SpaceProvider, options: SpaceProvide
   const { hierarchy = false, ready = () => undefined, onError = warn } = options;
   const routes = new SpaceRoutes({ provider, version, hierarchy, ready, callTimeout, heartbeat, onError });
   return defineVirtualWorkspace({
-    ...{ name, path: "/", authorize },
+    name,
+    path: "/",
+    authorize,
     ...(prefix !== undefined && { prefix }),
     handles: () => true,
     handle: (req, res, request) => routes.answer(req, res, request),

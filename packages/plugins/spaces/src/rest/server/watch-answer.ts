@@ -7,7 +7,7 @@ import { answerTo } from "./answers.ts";
 
 /** How a watch is answered. */
 export interface WatchOptions {
-  readonly hints: Hints;
+  readonly hints: ChangeQueue;
   /** How long it says nothing, ms. */
   readonly heartbeat: number;
   /** Aborts when it is to end. */
@@ -57,7 +57,7 @@ async function write(res: ServerResponse, events: readonly SpaceEvent[], ending:
 const MOST = 1_000;
 
 /** What a provider says to have changed, for one who reads at a pace of their own: what is said twice meanwhile is said once. Begins to listen when it is made. */
-export class Hints implements Disposable {
+export class ChangeQueue implements Disposable {
   readonly #changes: AsyncIterator<ProviderChange>;
   readonly #names = new Set<string>();
   #any = false;

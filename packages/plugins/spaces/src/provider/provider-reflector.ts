@@ -4,20 +4,20 @@ import { type PhysicalSpace, type ProviderChange, sameSpace } from "./provider.t
 import type { ProviderCalls } from "./provider-calls.ts";
 
 /** What is followed, and who is told. */
-export interface FollowedSpacesOptions {
+export interface ProviderReflectorOptions {
   readonly calls: ProviderCalls;
   /** Below which workspace path. @default where the provider has spaces by itself */
   readonly parent: string | undefined;
   /** How often a provider is asked that does not say what changes, ms. */
   readonly pollEvery: number;
   /** A space has come, gone or changed. */
-  readonly changed: (name: string) => void;
+  readonly onChange: (name: string) => void;
   /** The provider can be asked, or cannot any more. */
-  readonly turned: () => void;
+  readonly onState: () => void;
 }
 
 /** How it stands with a provider: whether it has ever said which spaces there are, and whether it does now. */
-export type Following =
+export type ReflectorState =
   | { readonly state: "unknown" }
   | { readonly state: "current" }
   | { readonly state: "unreachable"; readonly error: Error };
@@ -30,27 +30,27 @@ const WATCHED = 250;
 const RESYNC = 300_000;
 
 /** The spaces of a provider, kept in step with it. What cannot be asked for is as it was last: nothing is gone that the provider has not left out of a list, or said not to have. */
-export class FollowedSpaces implements AsyncDisposable {
-  readonly #options: FollowedSpacesOptions;
+export class ProviderReflector implements AsyncDisposable {
+  readonly #options: ProviderReflectorOptions;
   readonly #over = new AbortController();
   readonly #spaces = new Map<string, PhysicalSpace>();
   /** Those that were asked for, by when that was: a list that was asked for before does not count for them. */
-  readonly #asked = new Map<string, number>();
-  #turn = 0;
+  readonly #refreshedAt = new Map<string, number>();
+  #clock = 0;
   #isKnown = false;
-  #following: Following = { state: "unknown" };
+  #state: ReflectorState = { state: "unknown" };
   readonly #stale = new Set<string>();
   #wake: () => void = () => undefined;
   #isAllStale = false;
   readonly #running: Promise<void>;
 
-  constructor(options: FollowedSpacesOptions) {
+  constructor(options: ProviderReflectorOptions) {
     this.#options = options;
     this.#running = this.#run(this.#over.signal);
   }
 
-  get following(): Following {
-    return this.#following;
+  get state(): ReflectorState {
+    return this.#state;
   }
 
   /** Whether it has said once which spaces there are. */
@@ -70,12 +70,12 @@ export class FollowedSpaces implements AsyncDisposable {
   /** As it is now. @throws what the provider throws, ProviderBusy */
   async refresh(name: string, signal: AbortSignal): Promise<PhysicalSpace | undefined> {
     const { calls, parent } = this.#options;
-    return this.#asks(name, await calls.get(name, { parent, signal }));
+    return this.#record(name, await calls.get(name, { parent, signal }));
   }
 
   /** What was listed last was not so: all are asked for again. */
-  doubt(): void {
-    this.#hear({});
+  relist(): void {
+    this.#onChange({});
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -92,20 +92,20 @@ export class FollowedSpaces implements AsyncDisposable {
       // Before the list, so that nothing is missed between the two.
       const watched = this.#watch(until);
       try {
-        await Promise.race([this.#follow(until, backoff), watched]);
+        await Promise.race([this.#listAndWatch(until, backoff), watched]);
         watching.abort();
         await rest(WATCHED);
       } catch (error) {
         watching.abort();
         if (signal.aborted) break;
-        this.#turned({ state: "unreachable", error: error as Error });
+        this.#enter({ state: "unreachable", error: error as Error });
         await rest(backoff.next(error));
       }
     }
   }
 
   /** Ends by a throw, or not at all. */
-  async #follow(signal: AbortSignal, backoff: Backoff): Promise<never> {
+  async #listAndWatch(signal: AbortSignal, backoff: Backoff): Promise<never> {
     const { calls, pollEvery } = this.#options;
     for (;;) {
       signal.throwIfAborted();
@@ -113,40 +113,40 @@ export class FollowedSpaces implements AsyncDisposable {
       this.#stale.clear();
       await this.#list(signal);
       backoff.reset();
-      this.#turned({ state: "current" });
+      this.#enter({ state: "current" });
       const again = performance.now() + (calls.watch === undefined ? pollEvery : RESYNC);
       while (!this.#isAllStale && performance.now() < again) {
-        await this.#news(Math.max(0, again - performance.now()), signal);
-        await this.#ask(signal);
+        await this.#waitForChange(Math.max(0, again - performance.now()), signal);
+        await this.#refreshStale(signal);
       }
     }
   }
 
   async #list(signal: AbortSignal): Promise<void> {
     const { calls, parent } = this.#options;
-    const begun = ++this.#turn;
+    const begun = ++this.#clock;
     const spaces = await calls.list({ parent, signal });
     for (const name of new Set([...this.#spaces.keys(), ...spaces.keys()]))
-      if ((this.#asked.get(name) ?? 0) <= begun) this.#take(name, spaces.get(name));
-    for (const [name, turn] of this.#asked) if (turn <= begun) this.#asked.delete(name);
+      if ((this.#refreshedAt.get(name) ?? 0) <= begun) this.#store(name, spaces.get(name));
+    for (const [name, turn] of this.#refreshedAt) if (turn <= begun) this.#refreshedAt.delete(name);
     this.#isKnown = true;
   }
 
   /** For those that something was said of. */
-  async #ask(signal: AbortSignal): Promise<void> {
+  async #refreshStale(signal: AbortSignal): Promise<void> {
     const { calls, parent } = this.#options;
     const names = [...this.#stale];
     this.#stale.clear();
-    for (const name of names) this.#asks(name, await calls.look(name, { parent, signal }));
+    for (const name of names) this.#record(name, await calls.poll(name, { parent, signal }));
   }
 
-  #asks(name: string, space: PhysicalSpace | undefined): PhysicalSpace | undefined {
-    this.#asked.set(name, ++this.#turn);
-    this.#take(name, space);
+  #record(name: string, space: PhysicalSpace | undefined): PhysicalSpace | undefined {
+    this.#refreshedAt.set(name, ++this.#clock);
+    this.#store(name, space);
     return space;
   }
 
-  async #news(within: number, signal: AbortSignal): Promise<void> {
+  async #waitForChange(within: number, signal: AbortSignal): Promise<void> {
     if (this.#stale.size > 0) return;
     const over = new AbortController();
     this.#wake = () => over.abort();
@@ -158,38 +158,38 @@ export class FollowedSpaces implements AsyncDisposable {
     const { calls, parent } = this.#options;
     const changes = calls.watch?.({ parent, signal });
     const heard = async (): Promise<void> => {
-      for await (const change of changes ?? []) this.#hear(change);
+      for await (const change of changes ?? []) this.#onChange(change);
     };
     // A provider that does not mind the signal is not waited for.
-    await Promise.race([pending(signal), ...(changes === undefined ? [] : [heard()])]);
+    await Promise.race([aborted(signal), ...(changes === undefined ? [] : [heard()])]);
   }
 
-  #hear({ name }: ProviderChange): void {
+  #onChange({ name }: ProviderChange): void {
     if (name === undefined) this.#isAllStale = true;
     else this.#stale.add(name);
     this.#wake();
   }
 
-  #take(name: string, space: PhysicalSpace | undefined): void {
+  #store(name: string, space: PhysicalSpace | undefined): void {
     const before = this.#spaces.get(name);
     if (before === space || (before !== undefined && space !== undefined && sameSpace(before, space))) return;
     if (space === undefined) this.#spaces.delete(name);
     else this.#spaces.set(name, space);
-    this.#options.changed(name);
+    this.#options.onChange(name);
   }
 
-  #turned(following: Following): void {
-    const isNews = wordsOf(following) !== wordsOf(this.#following);
-    this.#following = following;
-    if (isNews) this.#options.turned();
+  #enter(following: ReflectorState): void {
+    const isNews = stateText(following) !== stateText(this.#state);
+    this.#state = following;
+    if (isNews) this.#options.onState();
   }
 }
 
-const wordsOf = (following: Following): string =>
+const stateText = (following: ReflectorState): string =>
   following.state === "unreachable" ? `unreachable: ${following.error.message}` : following.state;
 
 /** Resolves when it is aborted. */
-function pending(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   if (signal.aborted) resolve();
   else signal.addEventListener("abort", () => resolve(), { once: true });
