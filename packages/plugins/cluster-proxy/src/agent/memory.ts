@@ -31,7 +31,7 @@ export class Memory {
 
   /** There are these hubs now. */
   async heardOf(others: readonly NamedHub[]): Promise<void> {
-    if (textOf(others) !== textOf(this.#others)) this.#kept = false;
+    if (hubsText(others) !== hubsText(this.#others)) this.#kept = false;
     this.#others = others;
     await this.keep();
   }
@@ -51,7 +51,7 @@ export class Memory {
   }
 }
 
-const textOf = (hubs: readonly NamedHub[]): string =>
+const hubsText = (hubs: readonly NamedHub[]): string =>
   JSON.stringify(
     hubs.map(({ id, url, ca }) => [id, url, ca]).sort(([one = ""], [other = ""]) => (one < other ? -1 : 1)),
   );

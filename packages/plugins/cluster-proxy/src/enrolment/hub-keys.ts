@@ -55,7 +55,7 @@ export class HubKeys {
   async #read(): Promise<HubAuthority> {
     const secrets = this.#client.resource(SECRET).in(IDENTITY_SECRET_NAMESPACE);
     const { data = {} } = await secrets.get(NAME).catch(orElse(404, () => this.#made()));
-    const pair = { cert: textOf(data["tls.crt"]), key: textOf(data["tls.key"]) };
+    const pair = { cert: decoded(data["tls.crt"]), key: decoded(data["tls.key"]) };
     try {
       return { pair, certificate: new X509Certificate(pair.cert), key: createPrivateKey(pair.key) };
     } catch (cause) {
@@ -78,4 +78,4 @@ export class HubKeys {
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-const textOf = (data = ""): string => Buffer.from(data, "base64").toString();
+const decoded = (data = ""): string => Buffer.from(data, "base64").toString();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ProxyKey } from "../hub/proxy-key.ts";
+import { ALGORITHM } from "../hubs/hub-token.ts";
 import type { HubAuthority } from "./hub-keys.ts";
 
 /** What a token for a new agent says. */
@@ -13,9 +14,8 @@ export interface JoinToken extends ProxyKey {
 }
 
 /** What tokens of this kind call themselves: no other token is taken for one. */
-const TYPE = "clusterproxy-join+jwt";
-const AUDIENCE = "clusterproxy";
-const ALGORITHM = "ES256";
+const JOIN_TYPE = "clusterproxy-join+jwt";
+const JOIN_AUDIENCE = "clusterproxy";
 
 /** A token by which one agent, once, gets its certificate. @param seconds how long it is good */
 export async function newJoinToken(
@@ -26,8 +26,8 @@ export async function newJoinToken(
   const { SignJWT } = await import("jose");
   const issued = now.getTime() / 1000;
   const token = await new SignJWT({ cluster, name, uid })
-    .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
-    .setAudience(AUDIENCE)
+    .setProtectedHeader({ alg: ALGORITHM, typ: JOIN_TYPE })
+    .setAudience(JOIN_AUDIENCE)
     .setJti(randomUUID())
     .setIssuedAt(issued)
     .setExpirationTime(Math.floor(issued) + seconds)
@@ -36,7 +36,7 @@ export async function newJoinToken(
 }
 
 /** Whether a text calls itself such a token. */
-export const isJoinToken = (typ: unknown): boolean => typ === TYPE;
+export const isJoinToken = (typ: unknown): boolean => typ === JOIN_TYPE;
 
 /** What a token says that a hub has signed. `undefined`: nobody has, or its time is over. */
 export async function joinTokenOf(
@@ -45,7 +45,7 @@ export async function joinTokenOf(
   now: Date,
 ): Promise<JoinToken | undefined> {
   const { jwtVerify } = await import("jose");
-  const terms = { audience: AUDIENCE, typ: TYPE, algorithms: [ALGORITHM], currentDate: now };
+  const terms = { audience: JOIN_AUDIENCE, typ: JOIN_TYPE, algorithms: [ALGORITHM], currentDate: now };
   try {
     const { payload } = await jwtVerify(token, certificate.publicKey, {
       ...terms,

@@ -1,8 +1,8 @@
 import type { HubAuthority } from "../enrolment/hub-keys.ts";
 
 /** What tokens of this kind call themselves: no other token is taken for one. */
-const TYPE = "clusterproxy-hub+jwt";
-const ALGORITHM = "ES256";
+const HUB_TYPE = "clusterproxy-hub+jwt";
+export const ALGORITHM = "ES256";
 /** How long one is good, and for how much of that it is used, s. */
 const LIFETIME = 60;
 const USED = 30;
@@ -12,7 +12,7 @@ const TOLERANCE = 30;
 const audienceOf = (id: string): string => `clusterproxy-hub:${id}`;
 
 /** Whether a text calls itself such a token. */
-export const isHubToken = (typ: unknown): boolean => typ === TYPE;
+export const isHubToken = (typ: unknown): boolean => typ === HUB_TYPE;
 
 /** By what one hub is known to another: whoever has the key of hubs is one, and the token is for that one alone. */
 export class HubTokens {
@@ -32,7 +32,7 @@ export class HubTokens {
     if (before !== undefined && before.until > seconds) return before.token;
     const { SignJWT } = await import("jose");
     const token = await new SignJWT({})
-      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
+      .setProtectedHeader({ alg: ALGORITHM, typ: HUB_TYPE })
       .setIssuer(this.#self)
       .setAudience(audienceOf(id))
       .setIssuedAt(seconds)
@@ -53,7 +53,7 @@ export class HubTokens {
     try {
       const { payload } = await jwtVerify(token, certificate.publicKey, {
         audience: audienceOf(this.#self),
-        typ: TYPE,
+        typ: HUB_TYPE,
         algorithms: [ALGORITHM],
         requiredClaims: ["exp", "iat", "iss"],
         maxTokenAge: LIFETIME,

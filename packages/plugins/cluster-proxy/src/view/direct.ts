@@ -12,7 +12,7 @@ import type { ProxyKey } from "../hub/proxy-key.ts";
 const HEADER = "x-virtual-workspaces-direct";
 const NAME = "X-Virtual-Workspaces-Direct";
 /** How often it is looked at whether what is open is still allowed, ms. */
-const EVERY = 1_000;
+const REVIEW_EVERY = 1_000;
 const RIGHT = { verb: "use", subresource: "direct" } as const;
 
 /**
@@ -90,7 +90,7 @@ export class Direct implements AsyncDisposable {
       void this.#check(request).catch((error: unknown) => {
         if (isApiError(error) && error.code < 500) over.abort();
       });
-    const timer = setInterval(look, EVERY).unref();
+    const timer = setInterval(look, REVIEW_EVERY).unref();
     open.once("close", () => clearInterval(timer));
     return over.signal;
   }

@@ -36,7 +36,7 @@ export interface ProviderReconcilerOptions {
 /** The longest name of a Space: its Secrets' names are longer. */
 const LONGEST = 253 - "incluster-".length;
 /** Of the names that no Space can have so many are told. */
-const TOLD = 5;
+const MOST_NAMED = 5;
 
 /** Opens providers, makes Spaces of what they have, and takes back what was made for them when they go. */
 export class ProviderReconciler {
@@ -64,7 +64,7 @@ export class ProviderReconciler {
     const unnamed = run === undefined ? [] : await this.#discover(provider, run, signal);
     await this.#updateStatus(
       provider,
-      unnamed.length === 0 ? outcome : { ...outcome, unnamed: unnamed.slice(0, TOLD) },
+      unnamed.length === 0 ? outcome : { ...outcome, unnamed: unnamed.slice(0, MOST_NAMED) },
       signal,
     );
     if (error !== undefined) throw error;
@@ -122,14 +122,14 @@ export class ProviderReconciler {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { name: provider = "" } = metadata;
-    const followed = run.below(undefined);
+    const reflector = run.below(undefined);
     const prefix = spec.SpacePrefixForDiscovery ?? "";
     const unnamed: string[] = [];
-    for (const name of followed.names) {
+    for (const name of reflector.names) {
       if (!name.startsWith(prefix)) continue;
       if (this.#options.spaces.of({ provider, parent: undefined, name }).length > 0) continue;
       if (nameProblems(name).length > 0 || name.length > LONGEST) unnamed.push(name);
-      else if (!(await this.#createSpace({ provider, name, externalName: followed.get(name)?.externalName }, signal)))
+      else if (!(await this.#createSpace({ provider, name, externalName: reflector.get(name)?.externalName }, signal)))
         unnamed.push(name);
     }
     return unnamed;
@@ -216,17 +216,17 @@ export class ProviderReconciler {
     const status = providerStatusOf(provider, outcome, this.#options.now());
     if (status === undefined) return;
     const { name = "", resourceVersion = "" } = provider.metadata;
-    const place = this.#options.client.resource(SpaceProviderDesc).status;
-    await place.mergePatch(name, { metadata: { resourceVersion }, status }, { signal });
+    const resource = this.#options.client.resource(SpaceProviderDesc).status;
+    await resource.mergePatch(name, { metadata: { resourceVersion }, status }, { signal });
   }
 }
 
 function outcomeOf(run: ProviderRun): ProviderOutcome {
-  const followed = run.below(undefined);
-  const { state } = followed;
-  const spaces = followed.isKnown ? followed.names.length : undefined;
-  if (state.state === "current") return { spaces };
-  if (state.state === "unknown")
+  const reflector = run.below(undefined);
+  const { state } = reflector;
+  const spaces = reflector.isKnown ? reflector.names.length : undefined;
+  if (state.status === "current") return { spaces };
+  if (state.status === "unknown")
     return {
       spaces,
       problem: { reason: "Initializing", message: "it has not said yet which spaces it has", isKnown: false },

@@ -131,10 +131,10 @@ export class SpaceReconciler {
     const status = statusOf(space, outcome, this.#options.now());
     if (status === undefined) return;
     const { name = "", namespace = "", resourceVersion = "" } = space.metadata;
-    const place = this.#options.client.resource(Space).in(namespace).status;
+    const resource = this.#options.client.resource(Space).in(namespace).status;
     const { inClusterSecretRef = null, externalSecretRef = null } = status;
     const patch = { metadata: { resourceVersion }, status: { ...status, inClusterSecretRef, externalSecretRef } };
-    await place.mergePatch(name, patch, { signal }).catch(orElse<unknown>(404, () => undefined));
+    await resource.mergePatch(name, patch, { signal }).catch(orElse<unknown>(404, () => undefined));
   }
 }
 

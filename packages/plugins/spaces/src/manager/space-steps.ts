@@ -225,9 +225,9 @@ const notOpen = ({ provider }: PhysicalSpaceKey): Error =>
 
 function providedBy(reason: Reason, { key, reflector, space }: ProvidedSpace): ConditionState {
   const provider = quote(key.provider);
-  const following = reflector?.state;
-  if (reason !== "ProviderNotFound" && following?.state === "unreachable" && reason !== "Deleting")
-    return notKnown("ProviderUnreachable", `its provider ${provider} cannot be asked: ${following.error.message}`);
+  const state = reflector?.state;
+  if (reason !== "ProviderNotFound" && state?.status === "unreachable" && reason !== "Deleting")
+    return notKnown("ProviderUnreachable", `its provider ${provider} cannot be asked: ${state.error.message}`);
   switch (reason) {
     case "Ready":
       return isProvided;

@@ -18,9 +18,9 @@ export interface ProviderReflectorOptions {
 
 /** How it stands with a provider: whether it has ever said which spaces there are, and whether it does now. */
 export type ReflectorState =
-  | { readonly state: "unknown" }
-  | { readonly state: "current" }
-  | { readonly state: "unreachable"; readonly error: Error };
+  | { readonly status: "unknown" }
+  | { readonly status: "current" }
+  | { readonly status: "unreachable"; readonly error: Error };
 
 /** The waits of a provider that cannot be asked, ms. */
 const BACKOFF = { first: 250, most: 30_000 } as const;
@@ -38,7 +38,7 @@ export class ProviderReflector implements AsyncDisposable {
   readonly #refreshedAt = new Map<string, number>();
   #clock = 0;
   #isKnown = false;
-  #state: ReflectorState = { state: "unknown" };
+  #state: ReflectorState = { status: "unknown" };
   readonly #stale = new Set<string>();
   #wake: () => void = () => undefined;
   #isAllStale = false;
@@ -98,7 +98,7 @@ export class ProviderReflector implements AsyncDisposable {
       } catch (error) {
         watching.abort();
         if (signal.aborted) break;
-        this.#enter({ state: "unreachable", error: error as Error });
+        this.#enter({ status: "unreachable", error: error as Error });
         await rest(backoff.next(error));
       }
     }
@@ -113,7 +113,7 @@ export class ProviderReflector implements AsyncDisposable {
       this.#stale.clear();
       await this.#list(signal);
       backoff.reset();
-      this.#enter({ state: "current" });
+      this.#enter({ status: "current" });
       const again = performance.now() + (calls.watch === undefined ? pollEvery : RESYNC);
       while (!this.#isAllStale && performance.now() < again) {
         await this.#waitForChange(Math.max(0, again - performance.now()), signal);
@@ -178,15 +178,15 @@ export class ProviderReflector implements AsyncDisposable {
     this.#options.onChange(name);
   }
 
-  #enter(following: ReflectorState): void {
-    const isNews = stateText(following) !== stateText(this.#state);
-    this.#state = following;
+  #enter(state: ReflectorState): void {
+    const isNews = stateText(state) !== stateText(this.#state);
+    this.#state = state;
     if (isNews) this.#options.onState();
   }
 }
 
-const stateText = (following: ReflectorState): string =>
-  following.state === "unreachable" ? `unreachable: ${following.error.message}` : following.state;
+const stateText = (state: ReflectorState): string =>
+  state.status === "unreachable" ? `unreachable: ${state.error.message}` : state.status;
 
 /** Resolves when it is aborted. */
 function aborted(signal: AbortSignal): Promise<void> {

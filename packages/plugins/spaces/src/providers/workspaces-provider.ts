@@ -70,15 +70,15 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
   readonly #options: WorkspacesOptions;
   readonly #client: Client;
   readonly #root: string;
-  readonly #place: WorkspacesTarget;
-  /** Where they are reached: what was said of another place is of no use. */
-  readonly #placed: string;
+  readonly #target: WorkspacesTarget;
+  /** Where they are reached: what was said of another target is of no use. */
+  readonly #targetDigest: string;
 
-  constructor(place: WorkspacesTarget, options: WorkspacesOptions) {
+  constructor(target: WorkspacesTarget, options: WorkspacesOptions) {
     this.#options = options;
-    this.#place = place;
-    this.#client = place.client;
-    this.#placed = digestOf(JSON.stringify([place.incluster, place.external]));
+    this.#target = target;
+    this.#client = target.client;
+    this.#targetDigest = digestOf(JSON.stringify([target.incluster, target.external]));
     this.#root = this.#client.clusterName === "" ? ROOT : this.#client.clusterName;
   }
 
@@ -106,9 +106,9 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
   async access(name: string, { parent = this.#root, signal }: ProviderCall): Promise<SpaceAccess> {
     const path = joinWorkspacePath(parent, name);
     const token = await tokenFor(this.#client.cluster(path), { seconds: this.#options.tokenLifetime, signal });
-    const textOf = ({ url, ...tls }: ServerAddress): string =>
+    const kubeconfigOf = ({ url, ...tls }: ServerAddress): string =>
       kubeconfigText(name, { server: `${url}/clusters/${path}`, ...tls, credential: { token } });
-    return { incluster: textOf(this.#place.incluster), external: textOf(this.#place.external) };
+    return { incluster: kubeconfigOf(this.#target.incluster), external: kubeconfigOf(this.#target.external) };
   }
 
   async create(name: string, { parent, signal }: ProviderCall): Promise<void> {
@@ -128,7 +128,7 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#place.isOwned) await this.#client[Symbol.asyncDispose]();
+    if (this.#target.isOwned) await this.#client[Symbol.asyncDispose]();
   }
 
   #below(parent = this.#root) {
@@ -147,7 +147,7 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
       name,
       ...(cluster !== undefined && { id: cluster, externalName: cluster }),
       ...(isReady ? { phase: "Ready" } : { phase: "Initializing", message }),
-      accessVersion: `${this.#tokenOf(cluster ?? name)}-${this.#placed}`,
+      accessVersion: `${this.#tokenOf(cluster ?? name)}-${this.#targetDigest}`,
     };
   }
 

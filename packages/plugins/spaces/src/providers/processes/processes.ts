@@ -14,7 +14,7 @@ import { SpaceFolder } from "./space-folder.ts";
 import { SpaceProcess, type SpaceProcessOptions } from "./space-process.ts";
 
 /** How all of a folder are kept. */
-export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "changed"> {
+export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "onChange"> {
   readonly directory: string;
   readonly most: number;
   /** Whether processes outlive whoever looks after them. */
@@ -24,7 +24,7 @@ export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "
 /** Spaces that are processes: what is in a folder decides, whoever wrote it, and one manager at a time acts by it. */
 export class Processes implements SpaceProvider, AsyncDisposable {
   readonly #options: ProcessesOptions;
-  readonly #keeper: DirectoryLock;
+  readonly #lock: DirectoryLock;
   readonly #spaces = new Map<string, SpaceProcess>();
   readonly #changes = new Changes();
   readonly #over = new AbortController();
@@ -37,7 +37,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     this.#options = options;
     const { directory, keep } = options;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#keeper = new DirectoryLock(directory);
+    this.#lock = new DirectoryLock(directory);
     const first = Promise.withResolvers<void>();
     this.#first = first.promise;
     this.#running = this.#run(first.resolve);
@@ -85,7 +85,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   }
 
   watch({ parent, signal }: ProviderCall): AsyncIterable<ProviderChange> {
-    return parent === undefined ? this.#changes.heard(signal) : new Changes().heard(signal);
+    return parent === undefined ? this.#changes.subscribe(signal) : new Changes().subscribe(signal);
   }
 
   /** Spaces go on where they are to outlive us; otherwise what we keep ends. */
@@ -94,8 +94,8 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     await this.#running;
     const spaces = [...this.#spaces.values()];
     await Promise.all(spaces.map((space) => space[Symbol.asyncDispose]()));
-    if (!this.#options.keep && this.#keeper.isOurs) await this.#stopAll(spaces);
-    this.#keeper[Symbol.dispose]();
+    if (!this.#options.keep && this.#lock.isOurs) await this.#stopAll(spaces);
+    this.#lock[Symbol.dispose]();
     await this.#stack.disposeAsync();
   }
 
@@ -105,8 +105,8 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     let complaint = "";
     while (!signal.aborted) {
       try {
-        const before = this.#keeper.isOurs;
-        if ((await this.#keeper.take()) && !before) SpaceFolder.sweep(directory);
+        const before = this.#lock.isOurs;
+        if ((await this.#lock.take()) && !before) SpaceFolder.sweep(directory);
         await this.#sync();
         complaint = "";
       } catch (error) {
@@ -132,21 +132,21 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     for (const { folder } of gone) this.#spaces.delete(folder.name);
     if (!this.#over.signal.aborted)
       for (const folder of folders.values()) if (!this.#spaces.has(folder.name)) this.#add(folder);
-    for (const { folder } of gone) this.#changes.tell({ name: folder.name });
+    for (const { folder } of gone) this.#changes.emit({ name: folder.name });
     await Promise.all(gone.map((space) => space[Symbol.asyncDispose]()));
     // What somebody has deleted by hand has no process any more.
-    if (this.#keeper.isOurs) for (const space of gone) space.kill();
+    if (this.#lock.isOurs) for (const space of gone) space.kill();
   }
 
   #add(folder: SpaceFolder): void {
     const { name } = folder;
     const options = {
       ...this.#options,
-      isOurs: () => this.#keeper.isOurs,
-      changed: () => this.#changes.tell({ name }),
+      isOurs: () => this.#lock.isOurs,
+      onChange: () => this.#changes.emit({ name }),
     };
     this.#spaces.set(name, new SpaceProcess(folder, options));
-    this.#changes.tell({ name });
+    this.#changes.emit({ name });
   }
 
   async #stopAll(spaces: readonly SpaceProcess[]): Promise<void> {
@@ -163,25 +163,25 @@ export class Processes implements SpaceProvider, AsyncDisposable {
 
 /** What a provider tells those who watch it. */
 class Changes {
-  readonly #hearing = new Set<(change: ProviderChange) => void>();
+  readonly #listeners = new Set<(change: ProviderChange) => void>();
 
-  tell(change: ProviderChange): void {
-    for (const hear of [...this.#hearing]) hear(change);
+  emit(change: ProviderChange): void {
+    for (const listen of [...this.#listeners]) listen(change);
   }
 
   /** What is told from now on, each name once until it is read, until the signal aborts. */
-  heard(signal: AbortSignal): AsyncGenerator<ProviderChange, void, undefined> {
+  subscribe(signal: AbortSignal): AsyncGenerator<ProviderChange, void, undefined> {
     const waiting = new Set<string | undefined>();
     let wake: () => void = () => undefined;
-    const hear = ({ name }: ProviderChange): void => {
+    const listen = ({ name }: ProviderChange): void => {
       waiting.add(name);
       wake();
     };
-    this.#hearing.add(hear);
+    this.#listeners.add(listen);
     const abort = (): void => wake();
     signal.addEventListener("abort", abort);
     const end = (): void => {
-      this.#hearing.delete(hear);
+      this.#listeners.delete(listen);
       signal.removeEventListener("abort", abort);
     };
     return (async function* () {

@@ -17,7 +17,7 @@ export interface SpaceProcessOptions extends ServerProcessOptions {
   readonly answerWithin: number;
   /** Whether its process is ours to start and end, now. */
   readonly isOurs: () => boolean;
-  readonly changed: () => void;
+  readonly onChange: () => void;
   readonly log: Log;
 }
 
@@ -145,7 +145,7 @@ export class SpaceProcess implements AsyncDisposable {
       await this.#process.stop();
       this.folder.remove();
       this.#trouble = undefined;
-      this.#options.changed();
+      this.#options.onChange();
       return undefined;
     } catch (error) {
       this.#trouble = error as Error;
@@ -223,7 +223,7 @@ export class SpaceProcess implements AsyncDisposable {
     };
     const before = this.#state;
     this.#state = state;
-    if (!sameSpace(before, state)) this.#options.changed();
+    if (!sameSpace(before, state)) this.#options.onChange();
     return then as T;
   }
 }

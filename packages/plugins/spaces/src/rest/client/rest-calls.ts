@@ -66,16 +66,16 @@ export class RestCalls implements AsyncDisposable {
   async stream(request: RestRequest, type: string): Promise<StreamedResponse> {
     const { timeout, silence } = this.#options;
     const deadlines = { head: timeout, idle: silence };
-    const answer = await this.told(() =>
+    const answer = await this.withoutSecrets(() =>
       this.#options.upstream.stream({ ...this.#outgoing(request), long: true, deadlines }),
     );
     if (answer.status === 200 && typeOf(answer) === type) return answer;
-    const body = await firstOf(answer, LIMITS.answer);
+    const body = await startOf(answer, LIMITS.answer);
     throw this.#unwanted(request, { ...answer, body }, { code: 200, type });
   }
 
   /** What connections fail with, as it may be told. */
-  async told<T>(ask: () => Promise<T>): Promise<T> {
+  async withoutSecrets<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
@@ -83,7 +83,7 @@ export class RestCalls implements AsyncDisposable {
     }
   }
 
-  /** As {@link told}. */
+  /** As {@link withoutSecrets}. */
   failure(error: unknown): unknown {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
     if (isLate) return new Error(`${this.#origin}: no whole answer within ${this.#options.timeout / 1000} s`);
@@ -100,7 +100,7 @@ export class RestCalls implements AsyncDisposable {
     const { limit = LIMITS.answer, signal } = request;
     const late = AbortSignal.timeout(timeout);
     const until = signal === undefined ? late : AbortSignal.any([signal, late]);
-    const answer = await this.told(() => upstream.send({ ...this.#outgoing(request), limit, signal: until }));
+    const answer = await this.withoutSecrets(() => upstream.send({ ...this.#outgoing(request), limit, signal: until }));
     const isWanted = expected.type === undefined || typeOf(answer) === expected.type;
     if (answer.status === expected.code && isWanted) return answer.body;
     throw this.#unwanted(request, answer, expected);
@@ -142,7 +142,7 @@ interface Expected {
 const typeOf = ({ headers }: Pick<WholeResponse, "headers">): string => mediaOf(header(headers, "content-type"));
 
 /** What has come of an answer that nobody wants, up to a length. Ends it. */
-async function firstOf(answer: StreamedResponse, limit: number): Promise<Buffer> {
+async function startOf(answer: StreamedResponse, limit: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {

@@ -37,11 +37,11 @@ export function restProvider(options: RestProviderOptions = {}): SpaceProviderTy
   const { rewrite, dial, mayAskPlain = isLoopback, timeout = 30_000, silence = 60_000 } = options;
   for (const [name, value] of Object.entries({ timeout, silence }))
     if (!(value >= 1 && value < 2 ** 31)) throw new Error(`${name} of restProvider: give milliseconds, 1 at least`);
-  const place: UrlOptions = { rewrite, mayAskPlain };
+  const urlOptions: UrlOptions = { rewrite, mayAskPlain };
   return {
     needsSecret: true,
     open: async ({ name, secret, signal }): Promise<SpaceProvider & AsyncDisposable> => {
-      const upstream = new Upstream({ ...upstreamFromSecret(secret, name, place), ...(dial && { dial }) });
+      const upstream = new Upstream({ ...upstreamFromSecret(secret, name, urlOptions), ...(dial && { dial }) });
       await using opening = new AsyncDisposableStack();
       const calls = opening.use(new RestCalls({ upstream, timeout, silence }));
       const { value: status } = await calls.json("ProviderStatus", { path: PATHS.status, signal });

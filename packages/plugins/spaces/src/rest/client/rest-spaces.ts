@@ -7,7 +7,7 @@ import type {
   SpaceAccess,
   SpaceProvider,
 } from "../../provider/provider.ts";
-import type { Capabilities, SpaceEvent } from "../protocol/bodies.ts";
+import type { Capabilities, ProtocolEvent } from "../protocol/bodies.ts";
 import { isSpaceName, NAME_PROBLEM, problemOf } from "../protocol/bodies.ts";
 import { LIMITS, MEDIA, PATHS, pathOf, withQuery } from "../protocol/protocol.ts";
 import type { RestCalls } from "./rest-calls.ts";
@@ -155,7 +155,7 @@ const unlessGone =
     throw error;
   };
 
-async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<SpaceEvent, void, undefined> {
+async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<ProtocolEvent, void, undefined> {
   for await (const line of lines(body, { limit: LIMITS.line })) {
     const event = eventIn(line);
     if (event.type === "ERROR")
@@ -164,9 +164,9 @@ async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<SpaceEvent,
   }
 }
 
-function eventIn(line: Buffer): SpaceEvent {
+function eventIn(line: Buffer): ProtocolEvent {
   const value = jsonIn(line);
   const problem = problemOf("SpaceEvent", value);
   if (problem !== undefined) throw new Error(`a line of its watch is no event: ${problem}`);
-  return value as SpaceEvent;
+  return value as ProtocolEvent;
 }

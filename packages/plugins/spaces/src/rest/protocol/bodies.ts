@@ -170,4 +170,4 @@ export interface Bodies {
 /** What a provider is able to do. */
 export type Capabilities = Readonly<Record<"create" | "delete" | "watch" | "hierarchy", boolean>>;
 export type BodyName = keyof Bodies;
-export type SpaceEvent = Bodies["SpaceEvent"];
+export type ProtocolEvent = Bodies["SpaceEvent"];

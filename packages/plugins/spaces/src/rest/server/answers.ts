@@ -6,7 +6,7 @@ import { type Bodies, isSpaceName } from "../protocol/bodies.ts";
 import { MEDIA } from "../protocol/protocol.ts";
 
 /** Which part of a list is wanted. */
-export interface Page {
+export interface PageRequest {
   /** @default all */
   readonly limit: number | undefined;
   /** As the page before said. @default the first */
@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /** Spaces in the order of their names, so that whatever is there from the first page to the last is on one of them. @throws ApiError 400 */
-export function pageOf(spaces: Iterable<PhysicalSpace>, { limit, continue: token }: Page): Bodies["SpaceList"] {
+export function pageOf(spaces: Iterable<PhysicalSpace>, { limit, continue: token }: PageRequest): Bodies["SpaceList"] {
   const after = token === undefined ? "" : nameIn(token);
   const all = [...spaces].filter(({ name }) => name > after).sort((one, other) => (one.name < other.name ? -1 : 1));
   const items = all.slice(0, limit);

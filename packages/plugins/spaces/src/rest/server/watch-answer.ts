@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { ProviderChange } from "../../provider/provider.ts";
-import { isSpaceName, type SpaceEvent } from "../protocol/bodies.ts";
+import { isSpaceName, type ProtocolEvent } from "../protocol/bodies.ts";
 import { MEDIA } from "../protocol/protocol.ts";
 import { answerTo } from "./answers.ts";
 
@@ -15,7 +15,7 @@ export interface WatchOptions {
   readonly onError: (error: unknown) => void;
 }
 
-const BOOKMARK: SpaceEvent = { type: "BOOKMARK" };
+const BOOKMARK: ProtocolEvent = { type: "BOOKMARK" };
 /** How long a client may leave unread what has been written, ms. */
 const UNREAD = 60_000;
 
@@ -23,7 +23,7 @@ const UNREAD = 60_000;
 export async function answerWatch(res: ServerResponse, options: WatchOptions): Promise<void> {
   const { ending } = options;
   res.writeHead(200, { "Content-Type": MEDIA.events, "Cache-Control": "no-cache, private" });
-  for (let events: readonly SpaceEvent[] = [BOOKMARK]; events.length > 0; ) {
+  for (let events: readonly ProtocolEvent[] = [BOOKMARK]; events.length > 0; ) {
     const isRead = await write(res, events, ending);
     if (!isRead) return void res.destroy();
     const isLast = ending.aborted || events.at(-1)?.type === "ERROR";
@@ -33,7 +33,7 @@ export async function answerWatch(res: ServerResponse, options: WatchOptions): P
 }
 
 /** What there is to say next; nothing: that was all. */
-async function more({ hints, heartbeat, ending, onError }: WatchOptions): Promise<readonly SpaceEvent[]> {
+async function more({ hints, heartbeat, ending, onError }: WatchOptions): Promise<readonly ProtocolEvent[]> {
   try {
     const news = await hints.next(heartbeat, ending);
     return news?.length === 0 && !ending.aborted ? [BOOKMARK] : (news ?? []);
@@ -46,7 +46,7 @@ async function more({ hints, heartbeat, ending, onError }: WatchOptions): Promis
 }
 
 /** At the pace of whoever reads. @returns false: they do not */
-async function write(res: ServerResponse, events: readonly SpaceEvent[], ending: AbortSignal): Promise<boolean> {
+async function write(res: ServerResponse, events: readonly ProtocolEvent[], ending: AbortSignal): Promise<boolean> {
   if (res.write(events.map((event) => `${JSON.stringify(event)}\n`).join(""))) return true;
   const late = AbortSignal.timeout(UNREAD);
   await once(res, "drain", { signal: AbortSignal.any([ending, late]) }).catch(() => undefined);
@@ -75,7 +75,7 @@ export class ChangeQueue implements Disposable {
    * @returns `undefined`: there is nothing more to come
    * @throws what the provider throws, after all that it has said
    */
-  async next(within: number, signal: AbortSignal): Promise<readonly SpaceEvent[] | undefined> {
+  async next(within: number, signal: AbortSignal): Promise<readonly ProtocolEvent[] | undefined> {
     if (!this.#any && this.#names.size === 0 && this.#over === undefined && !signal.aborted)
       await this.#news(within, signal);
     const events = this.#taken();
@@ -119,8 +119,8 @@ export class ChangeQueue implements Disposable {
     else if (isSpaceName(name)) this.#names.add(name);
   }
 
-  #taken(): readonly SpaceEvent[] {
-    const events: readonly SpaceEvent[] = this.#any
+  #taken(): readonly ProtocolEvent[] {
+    const events: readonly ProtocolEvent[] = this.#any
       ? [{ type: "CHANGED" }]
       : [...this.#names].map((name) => ({ type: "CHANGED", name }));
     this.#any = false;
