@@ -32,7 +32,6 @@ const PENDING = [
   "plugins/apiexport",
   "plugins/mounts",
   "plugins/lifecycle",
-  "plugins/cluster-proxy",
   "front-proxy",
   "workspace-server",
   "testing",

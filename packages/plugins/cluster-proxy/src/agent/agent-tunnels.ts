@@ -6,10 +6,10 @@ import { AgentEnd } from "../tunnel/agent-end.ts";
 import type { Certificates } from "./certificates.ts";
 import type { DialledHub, HubClient } from "./hub-client.ts";
 import { KnownHubs } from "./known-hubs.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "./agent-state.ts";
 import type { AgentOptions } from "./options.ts";
-import type { ReachedHubs } from "./reached-hubs.ts";
-import type { AgentApi } from "./remote-api.ts";
+import type { ReachedHubs } from "./hub-client.ts";
+import type { AgentApi } from "./agent-api.ts";
 
 /** What tunnels are dialled by. */
 export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Backoff } from "@virtual-workspaces/client";
 import { AgentTunnels, aborted } from "./agent-tunnels.ts";
-import { ByteApi } from "./byte-api.ts";
+import { ByteApi } from "./agent-api.ts";
 import { Certificates } from "./certificates.ts";
 import { HubClient } from "./hub-client.ts";
-import { HubClock } from "./hub-clock.ts";
-import { Memory } from "./memory.ts";
+import { HubClock } from "./hub-client.ts";
+import { Memory } from "./agent-state.ts";
 import type { AgentOptions } from "./options.ts";
-import { ReachedHubs } from "./reached-hubs.ts";
-import { type AgentApi, RemoteApi } from "./remote-api.ts";
+import { ReachedHubs } from "./hub-client.ts";
+import { type AgentApi, RemoteApi } from "./agent-api.ts";
 
 /** The waits of an agent whose certificate is not renewed, ms. */
 const BACKOFF = { first: 500, most: 30_000 } as const;

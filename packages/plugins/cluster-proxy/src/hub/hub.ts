@@ -1,4 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "@virtual-workspaces/client";
+import type { Workspaces } from "@virtual-workspaces/forwarding";
 import {
   CLUSTER_PROXY_EXPORT,
   ClusterProxy,
@@ -6,23 +8,25 @@ import {
   exportedKey,
   Related,
   ROOT_SHARD,
+  type ServedUrls,
   ShardLocation,
 } from "@virtual-workspaces/kcp";
+import type { Upstream } from "@virtual-workspaces/transport";
 import { AgentRecords, isRevoked } from "../enrolment/agent-records.ts";
 import { AgentUsers } from "../enrolment/agent-users.ts";
 import { HubKeys } from "../enrolment/hub-keys.ts";
-import { Hops } from "../hubs/hops.ts";
-import { HubTokens } from "../hubs/hub-token.ts";
-import { Hubs } from "../hubs/hubs.ts";
-import { Arrivals } from "./arrivals.ts";
+import type { Way } from "../peers/peer-routes.ts";
+import { Hops } from "../peers/peer-routes.ts";
+import { HubTokens } from "../enrolment/tokens.ts";
+import { Hubs } from "../peers/hubs.ts";
+import type { HubAddress } from "../peers/lease.ts";
+import type { TunnelEndOptions } from "../tunnel/end.ts";
 import { Connections } from "./connections.ts";
 import { KnownProxies } from "./known-proxies.ts";
-import type { ClusterProxyOptions } from "./options.ts";
-import { keyOf, type ProxyKey, textOf } from "./proxy-key.ts";
+import { keyOf, type ProxyKey, textOf } from "../protocol/proxy-key.ts";
 import { RemoteClusters } from "./remote-clusters.ts";
 import { StatusController } from "./status-controller.ts";
 import { Tunnels } from "./tunnels.ts";
-import type { Way } from "./way.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -192,4 +196,73 @@ export class Hub {
 
 function warn(error: unknown): void {
   process.emitWarning(`view of cluster proxies: ${String(error)}`);
+}
+
+/** How long a request waits for an agent that dials again, ms. */
+const PATIENCE = 3_000;
+
+/** Requests that wait for a way to their remote cluster. */
+class Arrivals {
+  readonly #patience: number;
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  /** @param patience how long they do, ms */
+  constructor(patience: number = PATIENCE) {
+    this.#patience = patience;
+  }
+
+  /** There may be a way now. */
+  tell(key: ProxyKey): void {
+    for (const look of this.#waiting.get(textOf(key)) ?? []) look();
+  }
+
+  /** Waits a little until there is a way. @throws the signal's reason */
+  async wait(key: ProxyKey, isThere: () => boolean, signal: AbortSignal): Promise<void> {
+    if (isThere()) return;
+    const text = textOf(key);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (isThere()) resolve();
+    };
+    const waiting = this.#waiting.get(text) ?? new Set();
+    this.#waiting.set(text, waiting.add(look));
+    const late = new AbortController();
+    try {
+      const over = pause(this.#patience, undefined, { signal: AbortSignal.any([signal, late.signal]), ref: false });
+      await Promise.race([promise, over.catch(() => signal.throwIfAborted())]);
+    } finally {
+      late.abort();
+      waiting.delete(look);
+      if (waiting.size === 0) this.#waiting.delete(text);
+    }
+  }
+}
+
+/** What {@link clusterProxy} is over. */
+export interface ClusterProxyOptions extends Pick<Workspaces, "upstream" | "everywhere" | "shard"> {
+  /** What ClusterProxies say where they are. @default as the Shard says that is named {@link Workspaces.shard}, `root` by default */
+  readonly urls?: ServedUrls;
+  /**
+   * Where this process is reached by itself, and not by a balancer: hubs send one another there what goes by tunnels of another, and agents dial it for a further tunnel.
+   * A promise where it is not known yet. @default nowhere: what reaches other hubs does not come by the tunnels of this one
+   */
+  readonly address?: HubAddress | Promise<HubAddress | undefined>;
+  /** How often hubs show one another that they are there, ms: one that has missed three times is gone. @default 5000 */
+  readonly renewEvery?: number;
+  /** The server that is asked what callers may do. @default `upstream` */
+  readonly reviews?: Upstream;
+  /** How long callers are believed to be allowed what they were, ms. @default 10000 */
+  readonly allowCache?: number;
+  /** How long agents' certificates are good, ms: each renews its own when two thirds of that are over. @default 30 days */
+  readonly certificateLifetime?: number;
+  /** Windows and heartbeat of tunnels. */
+  readonly tunnel?: TunnelEndOptions;
+  /** How long a request waits for an agent that dials again, ms. @default 3000 */
+  readonly patience?: number;
+  /** How long an agent that has left may be on its way before its ClusterProxy says that it is gone, ms. @default 10000 */
+  readonly grace?: number;
+  /** @default the machine's clock */
+  readonly now?: () => Date;
+  /** Told what goes wrong, without anything secret. @default a process warning */
+  readonly onError?: (error: unknown) => void;
 }

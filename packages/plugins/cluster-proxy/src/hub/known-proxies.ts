@@ -1,13 +1,13 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
-  type ClusterProxy,
+  ClusterProxy,
   exportedKey,
   LOGICAL_CLUSTER_NAME,
   LogicalCluster,
   PATH_ANNOTATION,
   type Related,
 } from "@virtual-workspaces/kcp";
-import { type ProxyKey, textOf } from "./proxy-key.ts";
+import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
 
 /**
  * The ClusterProxies of a shard, and the paths of the workspaces that have any: what a path in a URL leads to. Memory: the objects, and
@@ -81,3 +81,9 @@ export class KnownProxies {
 }
 
 const KIND = { apiVersion: `${LogicalCluster.group}/${LogicalCluster.version}`, kind: LogicalCluster.kind };
+
+/** What a URL names. @throws ApiError 404 */
+export function found(proxy: ClusterProxy | undefined, { name }: Pick<ProxyKey, "name">): ClusterProxy {
+  if (proxy !== undefined) return proxy;
+  throw ApiError.notFound({ group: ClusterProxy.group, resource: ClusterProxy.plural }, name);
+}

@@ -4,9 +4,9 @@ import { ForeignUpstream, type Relay, relay } from "@virtual-workspaces/forwardi
 import type { RawRequest } from "@virtual-workspaces/framework";
 import { isTunnelError, type TunnelErrorCode } from "../tunnel/tunnel-error.ts";
 import type { Connection } from "./connections.ts";
-import { crossing } from "./crossing.ts";
-import { type ProxyKey, textOf } from "./proxy-key.ts";
-import type { Way } from "./way.ts";
+import { crossing } from "../protocol/impersonation.ts";
+import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
+import type { Way } from "../peers/peer-routes.ts";
 
 const WHAT = "the remote cluster of this ClusterProxy";
 /** When a client is to come again, s. */

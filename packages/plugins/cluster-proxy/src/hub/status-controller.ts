@@ -7,9 +7,9 @@ import {
   IS_MOUNT_ANNOTATION,
   type ServedUrls,
 } from "@virtual-workspaces/kcp";
-import type { Hubs } from "../hubs/hubs.ts";
+import type { Hubs } from "../peers/hubs.ts";
 import type { Connections } from "./connections.ts";
-import { type ProxyKey, textOf } from "./proxy-key.ts";
+import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
 import { HEARTBEAT, statusOf } from "./status.ts";
 import type { Tunnels } from "./tunnels.ts";
 

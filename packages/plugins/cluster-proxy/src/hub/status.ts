@@ -15,7 +15,7 @@ import {
   viewURL,
 } from "@virtual-workspaces/kcp";
 import { isRevoked } from "../enrolment/agent-records.ts";
-import { CLUSTER_PROXY_VIEW } from "../view/name.ts";
+import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
 import type { Connection, ConnectionProblem } from "./connections.ts";
 import type { Tunnel } from "./tunnels.ts";
 

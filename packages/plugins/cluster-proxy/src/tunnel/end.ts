@@ -167,3 +167,9 @@ function bytesOf(socket: Duplex): { readonly read: number; readonly written: num
   const { bytesRead = 0, bytesWritten = 0 } = socket as { readonly bytesRead?: number; readonly bytesWritten?: number };
   return { read: bytesRead, written: bytesWritten };
 }
+
+// How an agent answers a CONNECT that it does not take. It says no more: what it says is not to be believed, nor shown.
+/** It does not allow the target. */
+export const REFUSED = 403;
+/** It cannot have the target. */
+export const UNREACHABLE = 502;

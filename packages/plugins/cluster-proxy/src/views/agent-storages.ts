@@ -1,18 +1,18 @@
 import { ApiError, formatTime, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { ListResult, Scope, Storage, WriteOptions } from "@virtual-workspaces/framework";
 import { viewURL } from "@virtual-workspaces/kcp";
-import { found } from "../hub/found.ts";
+import { found } from "../hub/known-proxies.ts";
 import type { Hub } from "../hub/hub.ts";
-import { AGENTS_VIEW } from "../view/name.ts";
-import { certifyAgent } from "./agent-certificate.ts";
-import { newJoinToken } from "./join-token.ts";
+import { AGENTS_VIEW } from "../protocol/wire.ts";
+import { certifyAgent } from "../enrolment/agent-identity.ts";
+import { newJoinToken } from "../enrolment/tokens.ts";
 import {
   type AgentCertificateContent,
   AgentHub,
   type AgentHubContent,
   type AgentTokenContent,
   TOKEN_SECONDS,
-} from "./kinds.ts";
+} from "../protocol/agent-kinds.ts";
 
 type Token = ObjectOf<AgentTokenContent>;
 type Certificate = ObjectOf<AgentCertificateContent>;

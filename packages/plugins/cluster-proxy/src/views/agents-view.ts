@@ -10,15 +10,15 @@ import {
 } from "@virtual-workspaces/framework";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
 import type { Hub } from "../hub/hub.ts";
-import type { ProxyKey } from "../hub/proxy-key.ts";
-import { giveStream } from "../hubs/streams-for-hubs.ts";
-import { AGENTS_VIEW } from "../view/name.ts";
-import { problemOf } from "./agent-records.ts";
-import type { AgentCredential } from "./agent-users.ts";
-import { AgentCertificate, AgentHub, AgentToken } from "./kinds.ts";
-import { AgentCertificates, AgentHubs, AgentTokens } from "./storages.ts";
-import { acceptTunnel } from "./tunnel-upgrade.ts";
-import { STREAM_PATH, TUNNEL_PATH } from "./wire.ts";
+import type { ProxyKey } from "../protocol/proxy-key.ts";
+import { giveStream } from "./upgrades.ts";
+import { AGENTS_VIEW } from "../protocol/wire.ts";
+import { problemOf } from "../enrolment/agent-records.ts";
+import type { AgentCredential } from "../enrolment/agent-users.ts";
+import { AgentCertificate, AgentHub, AgentToken } from "../protocol/agent-kinds.ts";
+import { AgentCertificates, AgentHubs, AgentTokens } from "./agent-storages.ts";
+import { acceptTunnel } from "./upgrades.ts";
+import { STREAM_PATH, TUNNEL_PATH } from "../protocol/wire.ts";
 
 /**
  * Where agents of ClusterProxies are enrolled, renew their certificates and leave their tunnels: `/services/clusterproxy-agents/<logical cluster or path>/<ClusterProxy>`.

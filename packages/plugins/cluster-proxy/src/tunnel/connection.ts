@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import { type Duplex, finished } from "node:stream";
 
 /** Somebody who asks to speak another protocol, and what they have said of it already. */
 export interface AskedProtocol {
@@ -21,4 +21,17 @@ export async function switched(
 /** Resolves when it has been handed to the machine, or never will be. */
 function written(socket: Duplex, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => socket.write(bytes, () => resolve()));
+}
+
+/** What one has said all is told the other; what breaks is broken for both, and never looks like an end. */
+export function join(stream: Duplex, socket: Duplex): void {
+  stream.pipe(socket);
+  socket.pipe(stream);
+  finished(socket, (error) => {
+    // Not by its code: Node ends what it has said before that.
+    if (error) stream.destroy(error);
+  });
+  stream.once("close", () => {
+    if (!socket.writableEnded || !socket.readableEnded) socket.destroy();
+  });
 }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Client, Informer, orElse } from "@virtual-workspaces/client";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import { type HubAddress, type HubInfo, type HubLease, hubOf, LEASE, leaseName, leasesOf, newLease } from "./lease.ts";
-import { createInSystem } from "./system-namespace.ts";
+import { createInSystem } from "../enrolment/hub-keys.ts";
 
 /** Of which hubs, and who is told. */
 export interface HubsOptions {

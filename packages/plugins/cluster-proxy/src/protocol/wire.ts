@@ -21,3 +21,8 @@ export const TLS_HEADER = "x-virtual-workspaces-tls";
 /** What agents call the API server that they are for: as they ask it themselves, and as bytes that a hub talks TLS in. */
 export const API_TARGET = "api";
 export const TLS_TARGET = "tls";
+
+/** Where ClusterProxies are served, below `/services`. */
+export const CLUSTER_PROXY_VIEW = "clusterproxy";
+/** Where agents go, below `/services`, as {@link clusterProxy} has it. */
+export const AGENTS_VIEW = "clusterproxy-agents";

@@ -4,12 +4,10 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { errorOf } from "@virtual-workspaces/client";
 import { isTransportError, isUpgraded, Upstream } from "@virtual-workspaces/transport";
 import type { HubKeys } from "../enrolment/hub-keys.ts";
-import { STREAM_PATH, STREAM_PROTOCOL, TARGET_HEADER } from "../enrolment/wire.ts";
-import { type ProxyKey, textOf } from "../hub/proxy-key.ts";
-import type { Way } from "../hub/way.ts";
+import { AGENTS_VIEW, STREAM_PATH, STREAM_PROTOCOL, TARGET_HEADER } from "../protocol/wire.ts";
+import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
 import { TunnelError } from "../tunnel/tunnel-error.ts";
-import { AGENTS_VIEW } from "../view/name.ts";
-import type { HubTokens } from "./hub-token.ts";
+import type { HubTokens } from "../enrolment/tokens.ts";
 import type { Hubs } from "./hubs.ts";
 import type { HubAddress, HubInfo } from "./lease.ts";
 
@@ -185,4 +183,18 @@ class HopWay implements Way {
     this.#over.abort();
     this.#ended.resolve();
   }
+}
+
+/** By what a remote cluster is reached: a tunnel, or another hub that has one. */
+export interface Way {
+  /** Whether a connection can be asked for. */
+  readonly usable: boolean;
+  /** A connection to what the agent calls so. @throws TunnelError; the signal's reason */
+  readonly open: (target: string, options: { readonly signal: AbortSignal }) => Promise<Duplex>;
+  /** Resolves when no more connections are to be asked for. */
+  readonly draining: Promise<unknown>;
+  /** Resolves when those that there were have ended. */
+  readonly closed: Promise<unknown>;
+  /** Aborts when watches are to end that are open by it. @default never: what ends them is at its other end */
+  readonly ending?: AbortSignal;
 }
