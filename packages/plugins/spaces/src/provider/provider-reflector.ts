@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Backoff } from "@virtual-workspaces/client";
+import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
 import { type PhysicalSpace, type ProviderChange, sameSpace } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
 
@@ -99,7 +99,7 @@ export class ProviderReflector implements AsyncDisposable {
         watching.abort();
         if (signal.aborted) break;
         this.#enter({ status: "unreachable", error: error as Error });
-        await rest(backoff.next(error));
+        await rest(backoff.next({ retryAfter: retryAfterOf(error) }));
       }
     }
   }
