@@ -6,9 +6,9 @@ import {
   type ExportManifestsOptions,
   exportManifests,
 } from "@virtual-workspaces/kcp";
-import { agentsView } from "./views/agents-view.ts";
 import type { ClusterProxyOptions } from "./hub/hub.ts";
 import { Hub } from "./hub/hub.ts";
+import { agentsView } from "./views/agents-view.ts";
 import { clusterProxyView } from "./views/cluster-proxy-view.ts";
 
 /**

@@ -16,8 +16,8 @@ import {
   User,
 } from "@virtual-workspaces/framework";
 import { hostOf, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";
 import { crossing } from "../protocol/impersonation.ts";
+import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";
 import type { Target } from "../tunnel/agent-end.ts";
 import type { AgentOptions } from "./options.ts";
 

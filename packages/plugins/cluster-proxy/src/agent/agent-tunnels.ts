@@ -1,15 +1,14 @@
 import { once } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
+import { retryAfterOf } from "@virtual-workspaces/client";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { AgentEnd } from "../tunnel/agent-end.ts";
-import type { Certificates } from "./certificates.ts";
-import type { DialledHub, HubClient } from "./hub-client.ts";
-import { KnownHubs } from "./known-hubs.ts";
-import type { Memory } from "./agent-state.ts";
-import type { AgentOptions } from "./options.ts";
-import type { ReachedHubs } from "./hub-client.ts";
 import type { AgentApi } from "./agent-api.ts";
+import type { Memory } from "./agent-state.ts";
+import type { Certificates } from "./certificates.ts";
+import type { DialledHub, HubClient, ReachedHubs } from "./hub-client.ts";
+import { KnownHubs } from "./known-hubs.ts";
+import type { AgentOptions } from "./options.ts";
 
 /** What tunnels are dialled by. */
 export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {
@@ -132,7 +131,8 @@ export class AgentTunnels implements AsyncDisposable {
       this.#known.release(who);
       if (performance.now() - begun > STOOD) backoff.reset();
       // Whoever ends a tunnel may do so again.
-      if (!signal.aborted) await pause(backoff.next() / 4, undefined, { signal });
+      if (!signal.aborted) await sleep(backoff.next() / 4, { signal });
+      signal.throwIfAborted();
       return false;
     } catch (error) {
       signal.throwIfAborted();
@@ -141,7 +141,8 @@ export class AgentTunnels implements AsyncDisposable {
       if (isForgiven?.(error)) return true;
       const retryAfter = backoff.next({ retryAfter: retryAfterOf(error) });
       this.#options.onEvent?.({ type: "failed", what: "tunnel", error, retryAfter, ...(hub !== undefined && { hub }) });
-      await pause(retryAfter, undefined, { signal });
+      await sleep(retryAfter, { signal });
+      signal.throwIfAborted();
       return true;
     }
   }
@@ -197,7 +198,7 @@ export class AgentTunnels implements AsyncDisposable {
     this.#look = () => woken.abort();
     while (!this.#isOver(signal)) {
       const until = AbortSignal.any([signal, woken.signal]);
-      await pause(LOOKED_AT * (0.75 + Math.random() / 2), undefined, { signal: until }).catch(() => undefined);
+      await sleep(LOOKED_AT * (0.75 + Math.random() / 2), { signal: until });
       woken = new AbortController();
       try {
         if (this.#ends.size === 0) continue;

@@ -1,14 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
-import { AgentTunnels, aborted } from "./agent-tunnels.ts";
-import { ByteApi } from "./agent-api.ts";
-import { Certificates } from "./certificates.ts";
-import { HubClient } from "./hub-client.ts";
-import { HubClock } from "./hub-client.ts";
+import { retryAfterOf } from "@virtual-workspaces/client";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { type AgentApi, ByteApi, RemoteApi } from "./agent-api.ts";
 import { Memory } from "./agent-state.ts";
+import { AgentTunnels, aborted } from "./agent-tunnels.ts";
+import { Certificates } from "./certificates.ts";
+import { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
 import type { AgentOptions } from "./options.ts";
-import { ReachedHubs } from "./hub-client.ts";
-import { type AgentApi, RemoteApi } from "./agent-api.ts";
 
 /** The waits of an agent whose certificate is not renewed, ms. */
 const BACKOFF = { first: 500, most: 30_000 } as const;
@@ -89,7 +87,8 @@ export class Agent implements AsyncDisposable {
     const backoff = new Backoff(BACKOFF);
     await Promise.race([this.#certificates.first, aborted(signal)]);
     while (!signal.aborted) {
-      await pause(Math.max(0, Math.min(this.#certificates.renewIn, LOOKED_AT)), undefined, { signal });
+      await sleep(Math.min(this.#certificates.renewIn, LOOKED_AT), { signal });
+      signal.throwIfAborted();
       if (this.#certificates.renewIn > 0) continue;
       try {
         await this.#certificates.renew(signal);
@@ -98,7 +97,8 @@ export class Agent implements AsyncDisposable {
         signal.throwIfAborted();
         const retryAfter = backoff.next({ retryAfter: retryAfterOf(error) });
         this.#options.onEvent?.({ type: "failed", what: "certificate", error, retryAfter });
-        await pause(retryAfter, undefined, { signal });
+        await sleep(retryAfter, { signal });
+        signal.throwIfAborted();
       }
     }
   }

@@ -1,11 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { newSigningRequest } from "@virtual-workspaces/framework";
 import { newProof } from "../enrolment/agent-identity.ts";
-import type { HubClient } from "./hub-client.ts";
-import type { HubClock } from "./hub-client.ts";
 import type { Memory } from "./agent-state.ts";
+import type { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
 import type { AgentOptions } from "./options.ts";
-import type { ReachedHubs } from "./hub-client.ts";
 
 /** How much of its time a certificate has had when it is renewed, and how much later at most, so that not all agents come at once. */
 const RENEWED_AFTER = 2 / 3;

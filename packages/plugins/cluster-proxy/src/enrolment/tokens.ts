@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { HubAuthority } from "./hub-keys.ts";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
+import type { HubAuthority } from "./hub-keys.ts";
 
 /** What tokens of this kind call themselves: no other token is taken for one. */
 const HUB_TYPE = "clusterproxy-hub+jwt";

@@ -10,8 +10,8 @@ import {
   secretAt,
 } from "@virtual-workspaces/kcp";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
-import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";
 import { textOf } from "../protocol/proxy-key.ts";
+import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";
 
 /** How a remote cluster is asked through its agent. */
 export interface Connection extends Pick<UpstreamOptions, "url" | "tls" | "credentials"> {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "@virtual-workspaces/client";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import {
@@ -11,19 +10,19 @@ import {
   type ServedUrls,
   ShardLocation,
 } from "@virtual-workspaces/kcp";
-import type { Upstream } from "@virtual-workspaces/transport";
+import { sleep, type Upstream } from "@virtual-workspaces/transport";
 import { AgentRecords, isRevoked } from "../enrolment/agent-records.ts";
 import { AgentUsers } from "../enrolment/agent-users.ts";
 import { HubKeys } from "../enrolment/hub-keys.ts";
-import type { Way } from "../peers/peer-routes.ts";
-import { Hops } from "../peers/peer-routes.ts";
 import { HubTokens } from "../enrolment/tokens.ts";
 import { Hubs } from "../peers/hubs.ts";
 import type { HubAddress } from "../peers/lease.ts";
+import type { Way } from "../peers/peer-routes.ts";
+import { Hops } from "../peers/peer-routes.ts";
+import { keyOf, type ProxyKey, textOf } from "../protocol/proxy-key.ts";
 import type { TunnelEndOptions } from "../tunnel/end.ts";
 import { Connections } from "./connections.ts";
 import { KnownProxies } from "./known-proxies.ts";
-import { keyOf, type ProxyKey, textOf } from "../protocol/proxy-key.ts";
 import { RemoteClusters } from "./remote-clusters.ts";
 import { StatusController } from "./status-controller.ts";
 import { Tunnels } from "./tunnels.ts";
@@ -228,8 +227,8 @@ class Arrivals {
     this.#waiting.set(text, waiting.add(look));
     const late = new AbortController();
     try {
-      const over = pause(this.#patience, undefined, { signal: AbortSignal.any([signal, late.signal]), ref: false });
-      await Promise.race([promise, over.catch(() => signal.throwIfAborted())]);
+      const over = sleep(this.#patience, { signal: AbortSignal.any([signal, late.signal]), ref: false });
+      await Promise.race([promise, over.then(() => signal.throwIfAborted())]);
     } finally {
       late.abort();
       waiting.delete(look);

@@ -2,11 +2,11 @@ import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { ForeignUpstream, type Relay, relay } from "@virtual-workspaces/forwarding";
 import type { RawRequest } from "@virtual-workspaces/framework";
-import { isTunnelError, type TunnelErrorCode } from "../tunnel/tunnel-error.ts";
-import type { Connection } from "./connections.ts";
+import type { Way } from "../peers/peer-routes.ts";
 import { crossing } from "../protocol/impersonation.ts";
 import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
-import type { Way } from "../peers/peer-routes.ts";
+import { isTunnelError, type TunnelErrorCode } from "../tunnel/tunnel-error.ts";
+import type { Connection } from "./connections.ts";
 
 const WHAT = "the remote cluster of this ClusterProxy";
 /** When a client is to come again, s. */

@@ -8,8 +8,8 @@ import {
   type ServedUrls,
 } from "@virtual-workspaces/kcp";
 import type { Hubs } from "../peers/hubs.ts";
-import type { Connections } from "./connections.ts";
 import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
+import type { Connections } from "./connections.ts";
 import { HEARTBEAT, statusOf } from "./status.ts";
 import type { Tunnels } from "./tunnels.ts";
 

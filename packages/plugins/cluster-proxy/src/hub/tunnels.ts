@@ -1,7 +1,7 @@
 import type { MetricFamily } from "@virtual-workspaces/framework";
+import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
 import type { TunnelStats } from "../tunnel/end.ts";
 import type { HubEnd } from "../tunnel/hub-end.ts";
-import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
 
 /** A tunnel that an agent has dialled. */
 export interface Tunnel {

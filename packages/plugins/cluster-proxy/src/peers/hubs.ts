@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
 import { type Client, Informer, orElse } from "@virtual-workspaces/client";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
-import { type HubAddress, type HubInfo, type HubLease, hubOf, LEASE, leaseName, leasesOf, newLease } from "./lease.ts";
+import { sleep } from "@virtual-workspaces/transport";
 import { createInSystem } from "../enrolment/hub-keys.ts";
+import { type HubAddress, type HubInfo, type HubLease, hubOf, LEASE, leaseName, leasesOf, newLease } from "./lease.ts";
 
 /** Of which hubs, and who is told. */
 export interface HubsOptions {
@@ -113,7 +113,7 @@ export class Hubs implements AsyncDisposable {
       await this.#renew().catch((error: unknown) => {
         if (!signal.aborted) onError(error);
       });
-      await pause(renewEvery, undefined, { signal }).catch(() => undefined);
+      await sleep(renewEvery, { signal });
     }
   }
 

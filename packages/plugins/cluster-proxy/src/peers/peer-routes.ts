@@ -1,13 +1,12 @@
 import type { Duplex } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { errorOf } from "@virtual-workspaces/client";
-import { isTransportError, isUpgraded, Upstream } from "@virtual-workspaces/transport";
+import { isTransportError, isUpgraded, sleep, Upstream } from "@virtual-workspaces/transport";
 import type { HubKeys } from "../enrolment/hub-keys.ts";
-import { AGENTS_VIEW, STREAM_PATH, STREAM_PROTOCOL, TARGET_HEADER } from "../protocol/wire.ts";
-import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
-import { TunnelError } from "../tunnel/tunnel-error.ts";
 import type { HubTokens } from "../enrolment/tokens.ts";
+import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
+import { AGENTS_VIEW, STREAM_PATH, STREAM_PROTOCOL, TARGET_HEADER } from "../protocol/wire.ts";
+import { TunnelError } from "../tunnel/tunnel-error.ts";
 import type { Hubs } from "./hubs.ts";
 import type { HubAddress, HubInfo } from "./lease.ts";
 
@@ -117,7 +116,7 @@ class Hop {
   /** It takes nothing more: watches end, and what else is under way, if it does so soon. */
   async end(): Promise<void> {
     for (const way of this.#ways.values()) way.end();
-    await Promise.race([this.#upstream.drain(), pause(LINGER, undefined, { ref: false })]);
+    await Promise.race([this.#upstream.drain(), sleep(LINGER, { ref: false })]);
     await this[Symbol.asyncDispose]();
   }
 
@@ -160,7 +159,7 @@ class HopWay implements Way {
   readonly #over = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   readonly draining = this.#ended.promise;
-  readonly closed = this.draining.then(() => pause(LINGER, undefined, { ref: false }));
+  readonly closed = this.draining.then(() => sleep(LINGER, { ref: false }));
 
   constructor(hop: Hop, key: ProxyKey) {
     this.#hop = hop;

@@ -1,8 +1,7 @@
 import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
-import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } from "./end.ts";
 import { join } from "./connection.ts";
-import { REFUSED, UNREACHABLE } from "./end.ts";
+import { REFUSED, SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats, UNREACHABLE } from "./end.ts";
 
 /** A target that is connected to: whatever it is, it is joined with the hub's connection. */
 export interface DialledTarget {

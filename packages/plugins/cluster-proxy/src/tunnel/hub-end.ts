@@ -1,7 +1,13 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Duplex } from "node:stream";
-import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelState, type TunnelStats } from "./end.ts";
-import { REFUSED } from "./end.ts";
+import {
+  REFUSED,
+  SESSION_MEMORY,
+  TunnelEnd,
+  type TunnelEndOptions,
+  type TunnelState,
+  type TunnelStats,
+} from "./end.ts";
 import { TunnelError } from "./tunnel-error.ts";
 
 /**

@@ -1,11 +1,10 @@
 import { ApiError, formatTime, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { ListResult, Scope, Storage, WriteOptions } from "@virtual-workspaces/framework";
 import { viewURL } from "@virtual-workspaces/kcp";
-import { found } from "../hub/known-proxies.ts";
-import type { Hub } from "../hub/hub.ts";
-import { AGENTS_VIEW } from "../protocol/wire.ts";
 import { certifyAgent } from "../enrolment/agent-identity.ts";
 import { newJoinToken } from "../enrolment/tokens.ts";
+import type { Hub } from "../hub/hub.ts";
+import { found } from "../hub/known-proxies.ts";
 import {
   type AgentCertificateContent,
   AgentHub,
@@ -13,6 +12,7 @@ import {
   type AgentTokenContent,
   TOKEN_SECONDS,
 } from "../protocol/agent-kinds.ts";
+import { AGENTS_VIEW } from "../protocol/wire.ts";
 
 type Token = ObjectOf<AgentTokenContent>;
 type Certificate = ObjectOf<AgentCertificateContent>;

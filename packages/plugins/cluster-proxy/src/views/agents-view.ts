@@ -9,16 +9,14 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
-import type { Hub } from "../hub/hub.ts";
-import type { ProxyKey } from "../protocol/proxy-key.ts";
-import { giveStream } from "./upgrades.ts";
-import { AGENTS_VIEW } from "../protocol/wire.ts";
 import { problemOf } from "../enrolment/agent-records.ts";
 import type { AgentCredential } from "../enrolment/agent-users.ts";
+import type { Hub } from "../hub/hub.ts";
 import { AgentCertificate, AgentHub, AgentToken } from "../protocol/agent-kinds.ts";
+import type { ProxyKey } from "../protocol/proxy-key.ts";
+import { AGENTS_VIEW, STREAM_PATH, TUNNEL_PATH } from "../protocol/wire.ts";
 import { AgentCertificates, AgentHubs, AgentTokens } from "./agent-storages.ts";
-import { acceptTunnel } from "./upgrades.ts";
-import { STREAM_PATH, TUNNEL_PATH } from "../protocol/wire.ts";
+import { acceptTunnel, giveStream } from "./upgrades.ts";
 
 /**
  * Where agents of ClusterProxies are enrolled, renew their certificates and leave their tunnels: `/services/clusterproxy-agents/<logical cluster or path>/<ClusterProxy>`.

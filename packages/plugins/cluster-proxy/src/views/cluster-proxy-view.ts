@@ -3,12 +3,12 @@ import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import { proxyVerb, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { defineVirtualWorkspace, type RawRequest, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ClusterProxy, getCondition, READY_CONDITION } from "@virtual-workspaces/kcp";
-import { found } from "../hub/known-proxies.ts";
 import type { Hub } from "../hub/hub.ts";
-import type { ProxyKey } from "../protocol/proxy-key.ts";
+import { found } from "../hub/known-proxies.ts";
 import type { Remote } from "../hub/remote-clusters.ts";
-import { Direct } from "./direct.ts";
+import type { ProxyKey } from "../protocol/proxy-key.ts";
 import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
+import { Direct } from "./direct.ts";
 
 /** How often open watches and upgraded connections are asked about, ms. */
 const EVERY = 1_000;

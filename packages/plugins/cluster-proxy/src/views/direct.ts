@@ -4,8 +4,8 @@ import { ApiError, isApiError, quote } from "@virtual-workspaces/apimachinery";
 import { type Relay, relay, sameCaller, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import type { RawRequest } from "@virtual-workspaces/framework";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
-import { found } from "../hub/known-proxies.ts";
 import type { Hub } from "../hub/hub.ts";
+import { found } from "../hub/known-proxies.ts";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 
 /** By which a request at the URL of a ClusterProxy is about the workspace that holds it. */

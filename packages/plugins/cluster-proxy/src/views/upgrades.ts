@@ -2,14 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { RawRequest } from "@virtual-workspaces/framework";
-import type { Hub } from "../hub/hub.ts";
-import type { ProxyKey } from "../protocol/proxy-key.ts";
-import type { Tunnels } from "../hub/tunnels.ts";
-import { HubEnd } from "../tunnel/hub-end.ts";
-import { join, switched } from "../tunnel/connection.ts";
-import { isTunnelError } from "../tunnel/tunnel-error.ts";
-import { type AskedWebSocket, WebSockets } from "../tunnel/websocket.ts";
 import type { AgentCredential } from "../enrolment/agent-users.ts";
+import type { Hub } from "../hub/hub.ts";
+import type { Tunnels } from "../hub/tunnels.ts";
+import type { ProxyKey } from "../protocol/proxy-key.ts";
 import {
   EPOCH_HEADER,
   HUB_HEADER,
@@ -20,6 +16,10 @@ import {
   TUNNEL_PROTOCOL,
   VERSION_HEADER,
 } from "../protocol/wire.ts";
+import { join, switched } from "../tunnel/connection.ts";
+import { HubEnd } from "../tunnel/hub-end.ts";
+import { isTunnelError } from "../tunnel/tunnel-error.ts";
+import { type AskedWebSocket, WebSockets } from "../tunnel/websocket.ts";
 
 interface Accepted {
   readonly req: IncomingMessage;

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
+import { retryAfterOf } from "@virtual-workspaces/client";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { type PhysicalSpace, type ProviderChange, sameSpace } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
 
@@ -85,7 +85,6 @@ export class ProviderReflector implements AsyncDisposable {
 
   async #run(signal: AbortSignal): Promise<void> {
     const backoff = new Backoff(BACKOFF);
-    const rest = (ms: number): Promise<void> => pause(ms, undefined, { signal }).catch(() => undefined);
     while (!signal.aborted) {
       const watching = new AbortController();
       const until = AbortSignal.any([signal, watching.signal]);
@@ -94,12 +93,12 @@ export class ProviderReflector implements AsyncDisposable {
       try {
         await Promise.race([this.#listAndWatch(until, backoff), watched]);
         watching.abort();
-        await rest(WATCHED);
+        await sleep(WATCHED, { signal });
       } catch (error) {
         watching.abort();
         if (signal.aborted) break;
         this.#enter({ status: "unreachable", error: error as Error });
-        await rest(backoff.next({ retryAfter: retryAfterOf(error) }));
+        await sleep(backoff.next({ retryAfter: retryAfterOf(error) }), { signal });
       }
     }
   }
@@ -150,7 +149,7 @@ export class ProviderReflector implements AsyncDisposable {
     if (this.#stale.size > 0) return;
     const over = new AbortController();
     this.#wake = () => over.abort();
-    await pause(within, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => undefined);
+    await sleep(within, { signal: AbortSignal.any([signal, over.signal]) });
     signal.throwIfAborted();
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import {
   ApiError,
   CLUSTER_ANNOTATION,
@@ -24,6 +23,7 @@ import {
   type WriteOptions,
   type Written,
 } from "@virtual-workspaces/framework";
+import { sleep } from "@virtual-workspaces/transport";
 import { SPACE_ANNOTATION } from "../kinds/names.ts";
 
 interface AcrossWriteOptions {
@@ -156,8 +156,8 @@ async function shownAfter(
   });
   look(cache.get(key));
   const over = new AbortController();
-  const late = pause(PATIENCE, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => undefined);
-  const shown = await Promise.race([promise, late]);
+  const late = sleep(PATIENCE, { signal: AbortSignal.any([signal, over.signal]) });
+  const shown = await Promise.race([promise, late.then(() => undefined)]);
   over.abort();
   signal.throwIfAborted();
   return shown;

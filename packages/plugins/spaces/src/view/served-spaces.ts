@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { sleep } from "@virtual-workspaces/transport";
 import type { SpaceEngager } from "../client/engagements.ts";
 import { partsOf, type SpaceName } from "../client/space-name.ts";
 import type { Spaces } from "../client/spaces.ts";
@@ -59,7 +59,7 @@ export class ServedSpaces implements SpaceEngager {
   async known(patience: number, signal: AbortSignal): Promise<void> {
     if (this.#first.size === 0) return;
     const over = new AbortController();
-    const late = pause(patience, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => undefined);
+    const late = sleep(patience, { signal: AbortSignal.any([signal, over.signal]) });
     await Promise.race([Promise.all(this.#first), late]);
     over.abort();
     signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import { quote } from "@virtual-workspaces/apimachinery";
+import { sleep } from "@virtual-workspaces/transport";
 import {
   type PhysicalSpace,
   type ProviderCall,
@@ -115,7 +115,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
         complaint = String(error);
       }
       first();
-      await pause(checkEvery, undefined, { signal }).catch(() => undefined);
+      await sleep(checkEvery, { signal });
     }
   }
 

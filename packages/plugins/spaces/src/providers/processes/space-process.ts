@@ -1,7 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { Backoff } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
 import { SecretFault } from "@virtual-workspaces/kcp";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { type PhysicalSpace, sameSpace } from "../../provider/provider.ts";
 import { ReachedServer } from "../reached-server.ts";
 import { ServerProcess, type ServerProcessOptions } from "./server-process.ts";
@@ -123,8 +122,7 @@ export class SpaceProcess implements AsyncDisposable {
       const { resolve } = this.#looked;
       this.#looked = Promise.withResolvers<void>();
       resolve();
-      if (wait !== undefined)
-        await pause(wait, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => undefined);
+      if (wait !== undefined) await sleep(wait, { signal: AbortSignal.any([signal, woken.signal]) });
     }
     this.#looked.resolve();
   }
