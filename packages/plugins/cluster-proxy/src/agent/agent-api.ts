@@ -16,7 +16,7 @@ import {
   User,
 } from "@virtual-workspaces/framework";
 import { hostOf, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { crossing } from "../protocol/impersonation.ts";
+import { impersonationOf } from "../protocol/impersonation.ts";
 import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";
 import type { Target } from "../tunnel/agent-end.ts";
 import type { AgentOptions } from "./options.ts";
@@ -50,7 +50,7 @@ export class RemoteApi implements AgentApi {
   constructor({ api, allow: rules = EVERYTHING, onEvent }: Pick<AgentOptions, "api" | "allow" | "onEvent">) {
     const onError = (error: unknown): void => onEvent?.({ type: "failed", what: "api", error });
     const passed = this.#stack.use(
-      relay({ upstream: api, identity: crossing, path: ({ tail }) => tail || "/", what: WHAT, onError }),
+      relay({ upstream: api, identity: impersonationOf, path: ({ tail }) => tail || "/", what: WHAT, onError }),
     );
     const view = defineVirtualWorkspace({
       name: "remote",
@@ -123,7 +123,7 @@ export class ByteApi implements AgentApi {
     const at = { host: hostOf(url), port: Number(url.port) || HTTPS };
     const { dial } = api as Partial<UpstreamOptions>;
     this.#target = {
-      dial: ({ signal }) => (dial === undefined ? dialled(at, signal) : Promise.resolve(dial(at, { signal }))),
+      dial: ({ signal }) => (dial === undefined ? dialTcp(at, signal) : Promise.resolve(dial(at, { signal }))),
     };
   }
 
@@ -139,7 +139,7 @@ export class ByteApi implements AgentApi {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-async function dialled(at: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {
+async function dialTcp(at: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {
   const socket = connect({ ...at, allowHalfOpen: true });
   socket.setNoDelay(true).setKeepAlive(true, PROBED_AFTER);
   try {

@@ -2,7 +2,7 @@ import type { KeyPair } from "@virtual-workspaces/framework";
 import type { AgentOptions, NamedHub } from "./options.ts";
 
 /** What an agent has to know when it is started again. */
-export class Memory {
+export class AgentState {
   readonly #options: Pick<AgentOptions, "keep" | "onEvent">;
   #certificate: KeyPair | undefined;
   #others: readonly NamedHub[];
@@ -23,14 +23,14 @@ export class Memory {
   }
 
   /** It is this from now on. */
-  async certified(certificate: KeyPair): Promise<void> {
+  async certify(certificate: KeyPair): Promise<void> {
     this.#certificate = certificate;
     this.#kept = false;
     await this.keep();
   }
 
   /** There are these hubs now. */
-  async heardOf(others: readonly NamedHub[]): Promise<void> {
+  async learn(others: readonly NamedHub[]): Promise<void> {
     if (hubsText(others) !== hubsText(this.#others)) this.#kept = false;
     this.#others = others;
     await this.keep();

@@ -4,7 +4,7 @@ import { retryAfterOf } from "@virtual-workspaces/client";
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { AgentEnd } from "../tunnel/agent-end.ts";
 import type { AgentApi } from "./agent-api.ts";
-import type { Memory } from "./agent-state.ts";
+import type { AgentState } from "./agent-state.ts";
 import type { Certificates } from "./certificates.ts";
 import type { DialledHub, HubClient, ReachedHubs } from "./hub-client.ts";
 import { KnownHubs } from "./known-hubs.ts";
@@ -13,7 +13,7 @@ import type { AgentOptions } from "./options.ts";
 /** What tunnels are dialled by. */
 export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {
   readonly reached: ReachedHubs;
-  readonly memory: Memory;
+  readonly memory: AgentState;
   readonly certificates: Certificates;
   readonly api: AgentApi;
 }
@@ -80,7 +80,7 @@ export class AgentTunnels implements AsyncDisposable {
     while (!this.#isOver(signal)) {
       const tunnel = async (): Promise<AgentEnd> => {
         await certificates.enrolled(signal);
-        return this.#dial(reached.told, lane, signal).finally(this.#first.resolve);
+        return this.#dial(reached.configured, lane, signal).finally(this.#first.resolve);
       };
       // The one that it was started with may have been enrolled anew.
       await this.#standing(tunnel, { lane, signal, isForgiven: (error) => isRefused(error) && certificates.refused() });
@@ -88,12 +88,12 @@ export class AgentTunnels implements AsyncDisposable {
   }
 
   async #further(signal: AbortSignal): Promise<void> {
-    const { told } = this.#options.reached;
+    const { configured } = this.#options.reached;
     const lane = { who: Symbol("further"), isFirst: false, backoff: new Backoff(FURTHER) };
     await Promise.race([this.#first.promise, aborted(signal)]);
     while (!this.#isOver(signal)) {
       const place = await this.#known.free(lane.who, signal);
-      const client = told.other(place);
+      const client = configured.other(place);
       const leave = (): Promise<void> => client[Symbol.asyncDispose]();
       const tunnel = async (): Promise<AgentEnd> => {
         const end = await this.#dial(client, lane, signal).catch(async (error: unknown) => {
@@ -204,7 +204,7 @@ export class AgentTunnels implements AsyncDisposable {
         if (this.#ends.size === 0) continue;
         const hubs = await reached.ask(async (hub) => hub.hubs(await certificates.proof(), signal), signal);
         this.#known.learn(hubs);
-        await memory.heardOf(hubs);
+        await memory.learn(hubs);
       } catch (error) {
         signal.throwIfAborted();
         onEvent?.({ type: "failed", what: "hubs", error });

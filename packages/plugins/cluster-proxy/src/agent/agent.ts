@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { retryAfterOf } from "@virtual-workspaces/client";
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { type AgentApi, ByteApi, RemoteApi } from "./agent-api.ts";
-import { Memory } from "./agent-state.ts";
+import { AgentState } from "./agent-state.ts";
 import { AgentTunnels, aborted } from "./agent-tunnels.ts";
 import { Certificates } from "./certificates.ts";
 import { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
@@ -35,7 +35,7 @@ export class Agent implements AsyncDisposable {
       throw new Error("allow of an agent: with endToEnd nothing of what is asked can be read, and none of it refused");
     this.#options = options;
     const clock = new HubClock(options.now);
-    const memory = new Memory(options);
+    const memory = new AgentState(options);
     this.#hub = new HubClient(options.hub, clock);
     const reached = new ReachedHubs(this.#hub);
     this.#certificates = new Certificates(reached, { clock, memory }, options);

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { newSigningRequest } from "@virtual-workspaces/framework";
 import { newProof } from "../enrolment/agent-identity.ts";
-import type { Memory } from "./agent-state.ts";
+import type { AgentState } from "./agent-state.ts";
 import type { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
 import type { AgentOptions } from "./options.ts";
 
@@ -15,7 +15,7 @@ const LEEWAY = 60 * 60 * 1000;
 export class Certificates {
   readonly #hubs: ReachedHubs;
   readonly #clock: HubClock;
-  readonly #memory: Memory;
+  readonly #memory: AgentState;
   readonly #options: Pick<AgentOptions, "token" | "certificate" | "onEvent">;
   #isRefused = false;
   #wasRefused = false;
@@ -24,7 +24,7 @@ export class Certificates {
 
   constructor(
     hubs: ReachedHubs,
-    { clock, memory }: { readonly clock: HubClock; readonly memory: Memory },
+    { clock, memory }: { readonly clock: HubClock; readonly memory: AgentState },
     options: Pick<AgentOptions, "token" | "certificate" | "onEvent">,
   ) {
     this.#hubs = hubs;
@@ -52,7 +52,7 @@ export class Certificates {
     this.#isRefused = false;
     if (token === undefined)
       throw new Error("the agent has no certificate: give it a token of `virtual-workspaces agent token`");
-    await this.#get((request) => this.#hubs.told.certificate(request, token, signal));
+    await this.#get((request) => this.#hubs.configured.certificate(request, token, signal));
   }
 
   /** The certificate that it was started with is taken no more: if there is a token it is enrolled by that, once. @returns whether it is */
@@ -88,7 +88,7 @@ export class Certificates {
     const { request, key } = await newSigningRequest({ name: "clusterproxy-agent", groups: [] });
     const cert = await signed(request);
     const { validToDate } = new X509Certificate(cert);
-    const kept = this.#memory.certified({ cert, key });
+    const kept = this.#memory.certify({ cert, key });
     this.#first.resolve();
     this.#options.onEvent?.({ type: "certified", expires: validToDate });
     await kept;

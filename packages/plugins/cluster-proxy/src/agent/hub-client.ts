@@ -12,7 +12,7 @@ import {
   TUNNEL_PROTOCOL,
   VERSION_HEADER,
 } from "../protocol/wire.ts";
-import { type Answered, dialWebSocket } from "./dial-websocket.ts";
+import { dialWebSocket, type UpgradeAnswer } from "./dial-websocket.ts";
 import type { AgentOptions, NamedHub } from "./options.ts";
 
 /** A connection for a tunnel, which agent the hub takes this one for, which hub it is, and how many others there are. */
@@ -24,7 +24,7 @@ export interface DialledHub {
 }
 
 /** What is said when a tunnel is asked for. */
-export interface AskedTunnel {
+export interface TunnelTerms {
   /** As the hub has said it. */
   readonly epoch: number | undefined;
   readonly version: string;
@@ -84,7 +84,7 @@ export class HubClient implements AsyncDisposable {
    *
    * @throws ApiError with what the hub says, TransportError when it cannot be had
    */
-  async tunnel(bearer: () => Promise<string>, asked: AskedTunnel): Promise<DialledHub> {
+  async tunnel(bearer: () => Promise<string>, asked: TunnelTerms): Promise<DialledHub> {
     try {
       return await this.#dialled(bearer, asked);
     } catch (error) {
@@ -98,7 +98,7 @@ export class HubClient implements AsyncDisposable {
     await this.#upstream[Symbol.asyncDispose]();
   }
 
-  async #dialled(bearer: () => Promise<string>, asked: AskedTunnel): Promise<DialledHub> {
+  async #dialled(bearer: () => Promise<string>, asked: TunnelTerms): Promise<DialledHub> {
     let answer = await this.#asked(await bearer(), asked);
     // Proofs are made by the clock: one that is wrong is put right by the hub's.
     if ("error" in answer && answer.error.code === 401 && this.#clock.adjust(answer.headers))
@@ -109,7 +109,7 @@ export class HubClient implements AsyncDisposable {
     return { socket, epoch: Number(epoch), id: id ?? "", others: Number(others ?? 0) };
   }
 
-  async #asked(bearer: string, { epoch, version, tls, signal }: AskedTunnel): Promise<Answered> {
+  async #asked(bearer: string, { epoch, version, tls, signal }: TunnelTerms): Promise<UpgradeAnswer> {
     const headers = {
       Authorization: `Bearer ${bearer}`,
       [VERSION_HEADER]: version,
@@ -159,11 +159,11 @@ export class HubClock {
 
 /** The hubs that an agent can ask something: those that it has tunnels to, and the one that it was told of. */
 export class ReachedHubs {
-  readonly told: HubClient;
+  readonly configured: HubClient;
   readonly #reached = new Set<HubClient>();
 
   constructor(told: HubClient) {
-    this.told = told;
+    this.configured = told;
   }
 
   /** There is a tunnel to it, or one more. */
@@ -178,7 +178,7 @@ export class ReachedHubs {
   /** What the first of them says that can say something. @throws what the last has thrown, or one that has refused; the signal's reason */
   async ask<T>(what: (hub: HubClient) => Promise<T>, signal: AbortSignal): Promise<T> {
     let failed: unknown;
-    for (const hub of new Set([...this.#reached, this.told])) {
+    for (const hub of new Set([...this.#reached, this.configured])) {
       try {
         return await what(hub);
       } catch (error) {

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 import type { HubAuthority } from "./hub-keys.ts";
 
-/** What tokens of this kind call themselves: no other token is taken for one. */
+const ALGORITHM = "ES256";
+/** What tokens of hubs call themselves: no other token is taken for one. */
 const HUB_TYPE = "clusterproxy-hub+jwt";
-export const ALGORITHM = "ES256";
 /** How long one is good, and for how much of that it is used, s. */
 const LIFETIME = 60;
 const USED = 30;
@@ -79,7 +79,7 @@ export interface JoinToken extends ProxyKey {
   readonly issued: number;
 }
 
-/** What tokens of this kind call themselves: no other token is taken for one. */
+/** What these tokens call themselves: no other token is taken for one. */
 const JOIN_TYPE = "clusterproxy-join+jwt";
 const JOIN_AUDIENCE = "clusterproxy";
 

@@ -17,12 +17,11 @@ import { HubKeys } from "../enrolment/hub-keys.ts";
 import { HubTokens } from "../enrolment/tokens.ts";
 import { Hubs } from "../peers/hubs.ts";
 import type { HubAddress } from "../peers/lease.ts";
-import type { Way } from "../peers/peer-routes.ts";
-import { Hops } from "../peers/peer-routes.ts";
-import { keyOf, type ProxyKey, textOf } from "../protocol/proxy-key.ts";
+import { PeerRoutes, type Route } from "../peers/peer-routes.ts";
+import { type ProxyKey, proxyKeyFrom, proxyKeyText } from "../protocol/proxy-key.ts";
 import type { TunnelEndOptions } from "../tunnel/end.ts";
 import { Connections } from "./connections.ts";
-import { KnownProxies } from "./known-proxies.ts";
+import { ProxyCache } from "./proxy-cache.ts";
 import { RemoteClusters } from "./remote-clusters.ts";
 import { StatusController } from "./status-controller.ts";
 import { Tunnels } from "./tunnels.ts";
@@ -35,11 +34,11 @@ export class Hub {
   readonly now: () => Date;
   /** ms */
   readonly certificateLifetime: number;
-  readonly proxies: KnownProxies;
+  readonly proxies: ProxyCache;
   readonly tunnels: Tunnels;
   readonly hubs: Hubs;
-  readonly hops: Hops;
-  readonly arrivals: Arrivals;
+  readonly peers: PeerRoutes;
+  readonly waiters: RouteWaiters;
   readonly remotes: RemoteClusters;
   readonly connections: Connections;
   readonly keys: HubKeys;
@@ -66,15 +65,19 @@ export class Hub {
       onError,
       changed: (cluster) => this.proxies.pathChanged(cluster),
     });
-    this.proxies = new KnownProxies(this.#related);
-    this.#secrets = new Related({ client: this.#client, onError, changed: (text) => this.#secretChanged(keyOf(text)) });
+    this.proxies = new ProxyCache(this.#related);
+    this.#secrets = new Related({
+      client: this.#client,
+      onError,
+      changed: (text) => this.#secretChanged(proxyKeyFrom(text)),
+    });
     this.connections = new Connections(this.#secrets);
-    this.arrivals = new Arrivals(patience);
+    this.waiters = new RouteWaiters(patience);
     this.tunnels = new Tunnels((key) => {
-      this.arrivals.tell(key);
+      this.waiters.notify(key);
       this.#controller?.add(key);
     });
-    this.remotes = new RemoteClusters((key) => this.#waysTo(key), onError);
+    this.remotes = new RemoteClusters((key) => this.#routesTo(key), onError);
     this.keys = new HubKeys(everywhereClient, this.now);
     this.hubs = new Hubs({
       client: everywhereClient,
@@ -83,11 +86,11 @@ export class Hub {
       renewEvery: given.renewEvery,
       now: this.now,
       changed: () => this.#hubsChanged(),
-      renewed: (id) => this.hops.renewed(id),
+      renewed: (id) => this.peers.renewed(id),
       onError,
     });
     const tokens = new HubTokens(this.hubs.id, this.now);
-    this.hops = new Hops({ hubs: this.hubs, keys: this.keys, tokens, onError });
+    this.peers = new PeerRoutes({ hubs: this.hubs, keys: this.keys, tokens, onError });
     this.users = new AgentUsers({ keys: this.keys, tokens, now: this.now, onError });
     this.records = new AgentRecords(this.#client, this.now);
     const [name, kind] = [CLUSTER_PROXY_EXPORT, ClusterProxy];
@@ -105,9 +108,9 @@ export class Hub {
     return this.#objects.synced;
   }
 
-  /** Waits a little for a way to a remote cluster, where there is none. @throws the signal's reason */
+  /** Waits a little for a route to a remote cluster, where there is none. @throws the signal's reason */
   waitFor(key: ProxyKey, signal: AbortSignal): Promise<void> {
-    return this.arrivals.wait(key, () => this.#waysTo(key).length > 0, signal);
+    return this.waiters.wait(key, () => this.#routesTo(key).length > 0, signal);
   }
 
   /** Begins, until what it gives is disposed of. */
@@ -120,8 +123,8 @@ export class Hub {
       updated: (proxy) => this.#set(proxy),
       deleted: (_, { key }) => {
         this.proxies.delete(key);
-        this.hops.lost(key, []);
-        this.connections.forget(textOf(key));
+        this.peers.lost(key, []);
+        this.connections.forget(proxyKeyText(key));
         this.remotes.changed(key, undefined);
         this.tunnels.end(key, () => true);
       },
@@ -143,16 +146,16 @@ export class Hub {
     return {
       [Symbol.asyncDispose]: async () => {
         await this.#controller?.[Symbol.asyncDispose]();
-        const all = [this.hubs, this.hops, this.tunnels, objects, this.#related, this.#secrets, this.#location];
+        const all = [this.hubs, this.peers, this.tunnels, objects, this.#related, this.#secrets, this.#location];
         await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
       },
     };
   }
 
   /** Its own tunnels, the newest first, and then the hubs that have one. */
-  #waysTo(key: ProxyKey): readonly Way[] {
+  #routesTo(key: ProxyKey): readonly Route[] {
     const { hubs = [] } = this.proxies.get(key)?.status?.agent ?? {};
-    return [...this.tunnels.of(key).map(({ end }) => end), ...this.hops.of(key, hubs)];
+    return [...this.tunnels.of(key).map(({ end }) => end), ...this.peers.of(key, hubs)];
   }
 
   /** What was open otherwise than it is to be asked now is cut. */
@@ -169,7 +172,7 @@ export class Hub {
   }
 
   #hubsChanged(): void {
-    this.hops.changed();
+    this.peers.changed();
     this.#controller?.recheck();
   }
 
@@ -178,9 +181,9 @@ export class Hub {
     this.proxies.set(proxy);
     const { epoch = 0, enrolment, hubs = [] } = proxy.status?.agent ?? {};
     const key = exportedKey(proxy);
-    this.hops.lost(key, hubs);
+    this.peers.lost(key, hubs);
     this.#connected(key, proxy);
-    this.arrivals.tell(key);
+    this.waiters.notify(key);
     const isOver = enrolment !== undefined && isRevoked(proxy, Date.parse(enrolment.time));
     // What is read may be older than the tunnel.
     this.tunnels.end(
@@ -200,8 +203,8 @@ function warn(error: unknown): void {
 /** How long a request waits for an agent that dials again, ms. */
 const PATIENCE = 3_000;
 
-/** Requests that wait for a way to their remote cluster. */
-class Arrivals {
+/** Requests that wait for a route to their remote cluster. */
+class RouteWaiters {
   readonly #patience: number;
   readonly #waiting = new Map<string, Set<() => void>>();
 
@@ -210,15 +213,15 @@ class Arrivals {
     this.#patience = patience;
   }
 
-  /** There may be a way now. */
-  tell(key: ProxyKey): void {
-    for (const look of this.#waiting.get(textOf(key)) ?? []) look();
+  /** There may be a route now. */
+  notify(key: ProxyKey): void {
+    for (const look of this.#waiting.get(proxyKeyText(key)) ?? []) look();
   }
 
-  /** Waits a little until there is a way. @throws the signal's reason */
+  /** Waits a little until there is a route. @throws the signal's reason */
   async wait(key: ProxyKey, isThere: () => boolean, signal: AbortSignal): Promise<void> {
     if (isThere()) return;
-    const text = textOf(key);
+    const text = proxyKeyText(key);
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = (): void => {
       if (isThere()) resolve();

@@ -1,5 +1,5 @@
 import type { MetricFamily } from "@virtual-workspaces/framework";
-import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
+import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 import type { TunnelStats } from "../tunnel/end.ts";
 import type { HubEnd } from "../tunnel/hub-end.ts";
 
@@ -31,12 +31,12 @@ export class Tunnels implements AsyncDisposable {
 
   /** What can be used, the newest first. */
   of(key: ProxyKey): readonly Tunnel[] {
-    return (this.#byProxy.get(textOf(key)) ?? []).filter(({ end }) => end.usable).reverse();
+    return (this.#byProxy.get(proxyKeyText(key)) ?? []).filter(({ end }) => end.usable).reverse();
   }
 
   /** There is one more, until it has ended. */
   add(key: ProxyKey, tunnel: Tunnel): void {
-    const text = textOf(key);
+    const text = proxyKeyText(key);
     this.#meter.opened();
     this.#byProxy.set(text, [...(this.#byProxy.get(text) ?? []), tunnel]);
     this.#changed(key);
@@ -46,7 +46,7 @@ export class Tunnels implements AsyncDisposable {
 
   /** Ends those that are not good any more, and whatever is open through them. */
   end(key: ProxyKey, isOver: (tunnel: Tunnel) => boolean): void {
-    for (const tunnel of this.#byProxy.get(textOf(key)) ?? [])
+    for (const tunnel of this.#byProxy.get(proxyKeyText(key)) ?? [])
       if (isOver(tunnel)) void tunnel.end[Symbol.asyncDispose]();
   }
 
@@ -62,7 +62,7 @@ export class Tunnels implements AsyncDisposable {
   }
 
   #remove(key: ProxyKey, tunnel: Tunnel): void {
-    const text = textOf(key);
+    const text = proxyKeyText(key);
     this.#meter.ended(tunnel.end.stats);
     const rest = (this.#byProxy.get(text) ?? []).filter((one) => one !== tunnel);
     if (rest.length > 0) this.#byProxy.set(text, rest);

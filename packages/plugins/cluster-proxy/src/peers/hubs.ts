@@ -23,7 +23,7 @@ export interface HubsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface Known {
+interface HubEntry {
   readonly hub: HubInfo;
   readonly renewTime: string | undefined;
   /** Whether that was while this one has been there. */
@@ -48,7 +48,7 @@ export class Hubs implements AsyncDisposable {
   readonly #root: Client;
   readonly #begun: Date;
   readonly #leases: Informer<object>;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, HubEntry>();
   readonly #over = new AbortController();
   #address: HubAddress | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -168,7 +168,7 @@ export class Hubs implements AsyncDisposable {
   }
 
   /** Whoever was at this one's address before is no more, until it shows otherwise. */
-  #isThere({ hub, isRenewed, missed }: Known): boolean {
+  #isThere({ hub, isRenewed, missed }: HubEntry): boolean {
     const isBefore = !isRenewed && hub.id !== this.id && hub.url !== undefined && hub.url === this.#address?.url;
     return missed < MISSED && !isBefore;
   }

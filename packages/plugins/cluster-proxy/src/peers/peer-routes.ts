@@ -4,14 +4,14 @@ import { errorOf } from "@virtual-workspaces/client";
 import { isTransportError, isUpgraded, sleep, Upstream } from "@virtual-workspaces/transport";
 import type { HubKeys } from "../enrolment/hub-keys.ts";
 import type { HubTokens } from "../enrolment/tokens.ts";
-import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
+import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 import { AGENTS_VIEW, STREAM_PATH, STREAM_PROTOCOL, TARGET_HEADER } from "../protocol/wire.ts";
 import { TunnelError } from "../tunnel/tunnel-error.ts";
 import type { Hubs } from "./hubs.ts";
 import type { HubAddress, HubInfo } from "./lease.ts";
 
 /** By what other hubs are asked. */
-export interface HopsOptions {
+export interface PeerRoutesOptions {
   readonly hubs: Hubs;
   readonly keys: HubKeys;
   readonly tokens: HubTokens;
@@ -24,69 +24,69 @@ const DEADLINES = { connect: 2_000, head: 10_000 } as const;
 /** How long what is under way by a hub that takes nothing more may take to end, ms: as long as a server that closes waits. */
 const LINGER = 10_000;
 
-/** The ways by other hubs of the shard: connections that they open through tunnels of theirs. They never go on to a third. */
-export class Hops implements AsyncDisposable {
-  readonly #options: HopsOptions;
-  readonly #hops = new Map<string, Hop>();
+/** The routes by other hubs of the shard: connections that they open through tunnels of theirs. They never go on to a third. */
+export class PeerRoutes implements AsyncDisposable {
+  readonly #options: PeerRoutesOptions;
+  readonly #peers = new Map<string, Peer>();
 
-  constructor(options: HopsOptions) {
+  constructor(options: PeerRoutesOptions) {
     this.#options = options;
   }
 
   /** By those of some hubs that can be asked. */
-  of(key: ProxyKey, ids: readonly string[]): readonly Way[] {
+  of(key: ProxyKey, ids: readonly string[]): readonly Route[] {
     return ids.flatMap((id) => {
-      const way = this.#hop(id)?.to(key);
-      return way?.usable === true ? [way] : [];
+      const route = this.#peer(id)?.to(key);
+      return route?.usable === true ? [route] : [];
     });
   }
 
   /** Hubs have come or gone. */
   changed(): void {
-    for (const [id, hop] of this.#hops) {
+    for (const [id, peer] of this.#peers) {
       const { url, ca } = this.#options.hubs.other(id) ?? {};
-      if (url === hop.hub.url && ca === hop.hub.ca) continue;
-      this.#hops.delete(id);
+      if (url === peer.hub.url && ca === peer.hub.ca) continue;
+      this.#peers.delete(id);
       this.#options.tokens.forget(id);
-      void hop.end();
+      void peer.end();
     }
   }
 
   /** One has shown that it is there: if it did not answer it is asked again. */
   renewed(id: string): void {
-    this.#hops.get(id)?.back();
+    this.#peers.get(id)?.back();
   }
 
   /** A hub has no tunnel of it any more. */
   lost(key: ProxyKey, left: readonly string[]): void {
-    for (const [id, hop] of this.#hops) if (!left.includes(id)) hop.lost(key);
+    for (const [id, peer] of this.#peers) if (!left.includes(id)) peer.lost(key);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#hops.values()].map((hop) => hop[Symbol.asyncDispose]()));
+    await Promise.all([...this.#peers.values()].map((peer) => peer[Symbol.asyncDispose]()));
   }
 
-  #hop(id: string): Hop | undefined {
-    const known = this.#hops.get(id);
+  #peer(id: string): Peer | undefined {
+    const known = this.#peers.get(id);
     if (known !== undefined) return known;
     const hub = this.#options.hubs.other(id);
     if (hub?.url === undefined) return undefined;
     const { url } = hub;
-    const made = new Hop({ ...hub, url }, this.#options);
-    this.#hops.set(id, made);
+    const made = new Peer({ ...hub, url }, this.#options);
+    this.#peers.set(id, made);
     return made;
   }
 }
 
 /** Another hub. */
-class Hop {
+class Peer {
   readonly hub: HubInfo & HubAddress;
-  readonly #options: HopsOptions;
+  readonly #options: PeerRoutesOptions;
   readonly #upstream: Upstream;
-  readonly #ways = new Map<string, HopWay>();
+  readonly #routes = new Map<string, PeerRoute>();
   #away = false;
 
-  constructor(hub: HubInfo & HubAddress, options: HopsOptions) {
+  constructor(hub: HubInfo & HubAddress, options: PeerRoutesOptions) {
     const { url, ca } = hub;
     this.hub = hub;
     this.#options = options;
@@ -97,10 +97,10 @@ class Hop {
     return !this.#away;
   }
 
-  to(key: ProxyKey): Way {
-    const text = textOf(key);
-    const known = this.#ways.get(text) ?? new HopWay(this, key);
-    this.#ways.set(text, known);
+  to(key: ProxyKey): Route {
+    const text = proxyKeyText(key);
+    const known = this.#routes.get(text) ?? new PeerRoute(this, key);
+    this.#routes.set(text, known);
     return known;
   }
 
@@ -109,20 +109,20 @@ class Hop {
   }
 
   lost(key: ProxyKey): void {
-    this.#ways.get(textOf(key))?.end();
-    this.#ways.delete(textOf(key));
+    this.#routes.get(proxyKeyText(key))?.end();
+    this.#routes.delete(proxyKeyText(key));
   }
 
   /** It takes nothing more: watches end, and what else is under way, if it does so soon. */
   async end(): Promise<void> {
-    for (const way of this.#ways.values()) way.end();
+    for (const route of this.#routes.values()) route.end();
     await Promise.race([this.#upstream.drain(), sleep(LINGER, { ref: false })]);
     await this[Symbol.asyncDispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const way of this.#ways.values()) way.end();
-    this.#ways.clear();
+    for (const route of this.#routes.values()) route.end();
+    this.#routes.clear();
     await this.#upstream[Symbol.asyncDispose]();
   }
 
@@ -142,7 +142,7 @@ class Hop {
     } catch (error) {
       signal.throwIfAborted();
       if (isTransportError(error)) this.#away = true;
-      const code = isApiError(error) ? (SAID[error.code] ?? "closed") : "closed";
+      const code = isApiError(error) ? (ERROR_CODES[error.code] ?? "closed") : "closed";
       if (code === "closed") onError(error);
       throw new TunnelError(code, `${target}: another hub cannot have it`, { cause: error });
     }
@@ -150,24 +150,28 @@ class Hop {
 }
 
 /** What a hub says of its tunnels, by the code of the answer. */
-const SAID: Readonly<Record<number, TunnelError["code"]>> = { 404: "refused", 502: "unreachable", 503: "draining" };
+const ERROR_CODES: Readonly<Record<number, TunnelError["code"]>> = {
+  404: "refused",
+  502: "unreachable",
+  503: "draining",
+};
 
 /** One remote cluster, by another hub. */
-class HopWay implements Way {
-  readonly #hop: Hop;
+class PeerRoute implements Route {
+  readonly #peer: Peer;
   readonly #key: ProxyKey;
   readonly #over = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   readonly draining = this.#ended.promise;
   readonly closed = this.draining.then(() => sleep(LINGER, { ref: false }));
 
-  constructor(hop: Hop, key: ProxyKey) {
-    this.#hop = hop;
+  constructor(peer: Peer, key: ProxyKey) {
+    this.#peer = peer;
     this.#key = key;
   }
 
   get usable(): boolean {
-    return !this.#over.signal.aborted && this.#hop.usable;
+    return !this.#over.signal.aborted && this.#peer.usable;
   }
 
   get ending(): AbortSignal {
@@ -175,7 +179,7 @@ class HopWay implements Way {
   }
 
   open(target: string, { signal }: { readonly signal: AbortSignal }): Promise<Duplex> {
-    return this.#hop.open(this.#key, target, signal);
+    return this.#peer.open(this.#key, target, signal);
   }
 
   end(): void {
@@ -185,7 +189,7 @@ class HopWay implements Way {
 }
 
 /** By what a remote cluster is reached: a tunnel, or another hub that has one. */
-export interface Way {
+export interface Route {
   /** Whether a connection can be asked for. */
   readonly usable: boolean;
   /** A connection to what the agent calls so. @throws TunnelError; the signal's reason */

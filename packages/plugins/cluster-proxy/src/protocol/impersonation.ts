@@ -10,7 +10,7 @@ const SYSTEM = "system:";
  *
  * @throws ApiError 403 for who has no other name than one of the system: nodes, controllers, service accounts
  */
-export function crossing({ name, groups }: Identity): Impersonation {
+export function impersonationOf({ name, groups }: Identity): Impersonation {
   if (name.startsWith(SYSTEM))
     throw ApiError.forbidden({
       resource: { group: "", resource: "" },

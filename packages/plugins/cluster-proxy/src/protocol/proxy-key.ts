@@ -4,12 +4,12 @@ import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 export type ProxyKey = Pick<ObjectKey, "cluster" | "name">;
 
 /** As a text, by which it is found. */
-export function textOf({ cluster, name }: ProxyKey): string {
+export function proxyKeyText({ cluster, name }: ProxyKey): string {
   return `${cluster}/${name}`;
 }
 
 /** Which one a text is of: names have no slash. */
-export function keyOf(text: string): ProxyKey {
+export function proxyKeyFrom(text: string): ProxyKey {
   const [cluster = "", name = ""] = text.split("/");
   return { cluster, name };
 }

@@ -1,14 +1,14 @@
 import { type Duplex, finished } from "node:stream";
 
 /** Somebody who asks to speak another protocol, and what they have said of it already. */
-export interface AskedProtocol {
+export interface UpgradeSocket {
   readonly socket: Duplex;
   readonly head: Buffer;
 }
 
 /** Says that it is that protocol from now on. @param lines of headers besides @returns the connection */
-export async function switched(
-  { socket, head }: AskedProtocol,
+export async function switchProtocols(
+  { socket, head }: UpgradeSocket,
   { protocol, lines = [] }: { readonly protocol: string; readonly lines?: readonly string[] },
 ): Promise<Duplex> {
   const all = ["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", `Upgrade: ${protocol}`, ...lines];
@@ -24,7 +24,7 @@ function written(socket: Duplex, bytes: Buffer): Promise<void> {
 }
 
 /** What one has said all is told the other; what breaks is broken for both, and never looks like an end. */
-export function join(stream: Duplex, socket: Duplex): void {
+export function splice(stream: Duplex, socket: Duplex): void {
   stream.pipe(socket);
   socket.pipe(stream);
   finished(socket, (error) => {

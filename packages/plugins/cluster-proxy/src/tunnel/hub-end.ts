@@ -85,7 +85,7 @@ export class HubEnd implements AsyncDisposable {
     stream.once("response", (headers) => {
       if (headers[":status"] === 200) resolve(cutting(stream));
       else {
-        reject(refusal(headers[":status"], target));
+        reject(rejection(headers[":status"], target));
         stream.close(constants.NGHTTP2_CANCEL);
       }
     });
@@ -142,7 +142,7 @@ function gone(state: TunnelState, target: string, options?: ErrorOptions): Tunne
     : new TunnelError("closed", `${target}: the tunnel has ended`, options);
 }
 
-function refusal(status: number | undefined, target: string): TunnelError {
+function rejection(status: number | undefined, target: string): TunnelError {
   return status === REFUSED
     ? new TunnelError("refused", `${target}: the agent does not allow this target: whoever runs the agent can`)
     : new TunnelError("unreachable", `${target}: the agent cannot reach it`);

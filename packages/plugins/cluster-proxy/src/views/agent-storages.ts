@@ -4,7 +4,7 @@ import { viewURL } from "@virtual-workspaces/kcp";
 import { certifyAgent } from "../enrolment/agent-identity.ts";
 import { newJoinToken } from "../enrolment/tokens.ts";
 import type { Hub } from "../hub/hub.ts";
-import { found } from "../hub/known-proxies.ts";
+import { requireProxy } from "../hub/proxy-cache.ts";
 import {
   type AgentCertificateContent,
   AgentHub,
@@ -31,7 +31,7 @@ export class AgentTokens implements Storage<Token> {
   async create({ params }: Scope, { apiVersion, kind, spec }: Token): Promise<Token> {
     const { keys, now, records } = this.#hub;
     const key = { cluster: params["cluster"] ?? "", name: params["name"] ?? "" };
-    const { metadata } = found(await records.read(key), key);
+    const { metadata } = requireProxy(await records.read(key), key);
     const { expirationSeconds: seconds = TOKEN_SECONDS.usual } = spec ?? {};
     const whose = { ...key, uid: metadata.uid ?? "" };
     const { token, expires } = await newJoinToken(whose, await keys.get(), { seconds, now: now() });

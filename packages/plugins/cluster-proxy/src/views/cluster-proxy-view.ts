@@ -4,7 +4,7 @@ import { proxyVerb, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { defineVirtualWorkspace, type RawRequest, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ClusterProxy, getCondition, READY_CONDITION } from "@virtual-workspaces/kcp";
 import type { Hub } from "../hub/hub.ts";
-import { found } from "../hub/known-proxies.ts";
+import { requireProxy } from "../hub/proxy-cache.ts";
 import type { Remote } from "../hub/remote-clusters.ts";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
@@ -62,7 +62,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
 async function remoteOf(hub: Hub, { params: { cluster, name }, signal }: RawRequest<ProxyKey>): Promise<Remote> {
   const key = { cluster, name };
   const { proxies, remotes, connections } = hub;
-  const proxy = found(proxies.get(key), key);
+  const proxy = requireProxy(proxies.get(key), key);
   // An agent that has been there may be on its way.
   if (proxy.status?.agent?.epoch !== undefined) await hub.waitFor(key, signal);
   const connection = connections.of(proxy);

@@ -5,7 +5,7 @@ import { type Relay, relay, sameCaller, subjectAccessReview } from "@virtual-wor
 import type { RawRequest } from "@virtual-workspaces/framework";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
 import type { Hub } from "../hub/hub.ts";
-import { found } from "../hub/known-proxies.ts";
+import { requireProxy } from "../hub/proxy-cache.ts";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 
 /** By which a request at the URL of a ClusterProxy is about the workspace that holds it. */
@@ -98,7 +98,7 @@ export class Direct implements AsyncDisposable {
   /** @throws ApiError 404, 403 */
   async #check({ user, params, signal }: RawRequest<ProxyKey>): Promise<void> {
     const { cluster, name } = params;
-    found(this.#hub.proxies.get({ cluster, name }), { name });
+    requireProxy(this.#hub.proxies.get({ cluster, name }), { name });
     const asked = { path: "", identity: "", version: "", namespace: "", longRunning: false, upgrade: false, name };
     const { allowed } = await this.#may({
       ...asked,

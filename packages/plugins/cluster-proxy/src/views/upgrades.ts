@@ -16,22 +16,25 @@ import {
   TUNNEL_PROTOCOL,
   VERSION_HEADER,
 } from "../protocol/wire.ts";
-import { join, switched } from "../tunnel/connection.ts";
+import { splice, switchProtocols } from "../tunnel/connection.ts";
 import { HubEnd } from "../tunnel/hub-end.ts";
 import { isTunnelError } from "../tunnel/tunnel-error.ts";
-import { type AskedWebSocket, WebSockets } from "../tunnel/websocket.ts";
+import { WebSockets, type WebSocketUpgrade } from "../tunnel/websocket.ts";
 
-interface Accepted {
+interface StreamRequest {
   readonly req: IncomingMessage;
   readonly socket: Duplex;
   readonly request: RawRequest<ProxyKey> & { readonly head: Buffer };
+}
+
+interface TunnelRequest extends StreamRequest {
   readonly credential: AgentCredential & { readonly kind: "agent" };
 }
 
 /** Takes an agent's connection for a tunnel. @throws ApiError 400 on what is asked for otherwise; as {@link AgentRecords.admitted} */
-export async function acceptTunnel({ req, socket, request, credential }: Accepted, hub: Hub): Promise<void> {
+export async function acceptTunnel({ req, socket, request, credential }: TunnelRequest, hub: Hub): Promise<void> {
   const { params, head, ending } = request;
-  const how = wayOf(req);
+  const how = framingOf(req);
   const said = epochOf(req);
   const [version, tls] = [versionOf(req), tlsOf(req)];
   const key = { cluster: params.cluster, name: params.name };
@@ -39,7 +42,7 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
   // A client that has left meanwhile.
   if (socket.destroyed) return;
   hub.tunnels.end(key, (tunnel) => tunnel.epoch < epoch);
-  const bytes = await connectionOf[how]({ req, socket, head }, [
+  const bytes = await ACCEPT[how]({ req, socket, head }, [
     `${EPOCH_HEADER}: ${epoch}`,
     `${HUB_HEADER}: ${hub.hubs.id}`,
     `${OTHERS_HEADER}: ${hub.hubs.reachable.filter(({ id }) => id !== hub.hubs.id).length}`,
@@ -80,7 +83,7 @@ function tlsOf({ headers }: IncomingMessage): "Agent" | "EndToEnd" {
 }
 
 /** How it is asked for. @throws ApiError 400 */
-function wayOf({ headers }: IncomingMessage): "plain" | "framed" {
+function framingOf({ headers }: IncomingMessage): "plain" | "framed" {
   const { upgrade = "" } = headers;
   if (upgrade === TUNNEL_PROTOCOL) return "plain";
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());
@@ -93,42 +96,36 @@ function wayOf({ headers }: IncomingMessage): "plain" | "framed" {
 const webSockets = new WebSockets(TUNNEL_PROTOCOL);
 
 /** Says that it is a tunnel from now on, with lines of its own. `undefined`: the agent has left. */
-const connectionOf: Readonly<
-  Record<"plain" | "framed", (asked: AskedWebSocket, lines: readonly string[]) => Promise<Duplex | undefined>>
+const ACCEPT: Readonly<
+  Record<"plain" | "framed", (asked: WebSocketUpgrade, lines: readonly string[]) => Promise<Duplex | undefined>>
 > = {
-  plain: (asked, lines) => switched(asked, { protocol: TUNNEL_PROTOCOL, lines }),
+  plain: (asked, lines) => switchProtocols(asked, { protocol: TUNNEL_PROTOCOL, lines }),
   framed: (asked, lines) => webSockets.accept(asked, [...lines]),
 };
-
-interface Asked {
-  readonly req: IncomingMessage;
-  readonly socket: Duplex;
-  readonly request: RawRequest<ProxyKey> & { readonly head: Buffer };
-}
 
 /**
  * Gives another hub a connection through a tunnel that this one has; none of a third hub. Whoever asks is a hub, and has seen to who may.
  *
  * @throws ApiError 503 where there is no tunnel, 404 on targets that the agent does not allow, 502 on what it cannot reach, 400 on what is asked for otherwise
  */
-export async function giveStream({ req, socket, request }: Asked, tunnels: Tunnels): Promise<void> {
+export async function giveStream({ req, socket, request }: StreamRequest, tunnels: Tunnels): Promise<void> {
   const { params, head, signal } = request;
   const target = req.headers[TARGET_HEADER];
   if (req.headers.upgrade !== STREAM_PROTOCOL || typeof target !== "string")
     throw ApiError.badRequest(
       `Upgrade: ask for ${STREAM_PROTOCOL}, with ${TARGET_HEADER}, as a hub of this version does`,
     );
-  const stream = await opened(tunnels, params, { target, signal });
+  const stream = await openStream(tunnels, params, { target, signal });
   // A hub that has left meanwhile.
   if (socket.destroyed) {
     stream.destroy();
     return;
   }
-  await switched({ socket, head }, { protocol: STREAM_PROTOCOL });
-  join(stream, socket);
+  await switchProtocols({ socket, head }, { protocol: STREAM_PROTOCOL });
+  splice(stream, socket);
 }
 
-async function opened(
+async function openStream(
   tunnels: Tunnels,
   key: ProxyKey,
   { target, signal }: { readonly target: string; readonly signal: AbortSignal },

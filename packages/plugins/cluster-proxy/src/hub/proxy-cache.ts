@@ -7,13 +7,13 @@ import {
   PATH_ANNOTATION,
   type Related,
 } from "@virtual-workspaces/kcp";
-import { type ProxyKey, textOf } from "../protocol/proxy-key.ts";
+import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 
 /**
  * The ClusterProxies of a shard, and the paths of the workspaces that have any: what a path in a URL leads to. Memory: the objects, and
  * a watch for each such workspace.
  */
-export class KnownProxies {
+export class ProxyCache {
   readonly #objects = new Map<string, ClusterProxy>();
   /** How many there are, by logical cluster. */
   readonly #counts = new Map<string, number>();
@@ -28,12 +28,12 @@ export class KnownProxies {
   }
 
   get(key: ProxyKey): ClusterProxy | undefined {
-    return this.#objects.get(textOf(key));
+    return this.#objects.get(proxyKeyText(key));
   }
 
   set(proxy: ClusterProxy): void {
     const { cluster, name } = exportedKey(proxy);
-    const text = textOf({ cluster, name });
+    const text = proxyKeyText({ cluster, name });
     const isNew = !this.#objects.has(text);
     this.#objects.set(text, proxy);
     if (!isNew) return;
@@ -42,7 +42,7 @@ export class KnownProxies {
   }
 
   delete({ cluster, name }: ObjectKey): void {
-    if (!this.#objects.delete(textOf({ cluster, name }))) return;
+    if (!this.#objects.delete(proxyKeyText({ cluster, name }))) return;
     const left = (this.#counts.get(cluster) ?? 1) - 1;
     if (left > 0) {
       this.#counts.set(cluster, left);
@@ -83,7 +83,7 @@ export class KnownProxies {
 const KIND = { apiVersion: `${LogicalCluster.group}/${LogicalCluster.version}`, kind: LogicalCluster.kind };
 
 /** What a URL names. @throws ApiError 404 */
-export function found(proxy: ClusterProxy | undefined, { name }: Pick<ProxyKey, "name">): ClusterProxy {
+export function requireProxy(proxy: ClusterProxy | undefined, { name }: Pick<ProxyKey, "name">): ClusterProxy {
   if (proxy !== undefined) return proxy;
   throw ApiError.notFound({ group: ClusterProxy.group, resource: ClusterProxy.plural }, name);
 }
