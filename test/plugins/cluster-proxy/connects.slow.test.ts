@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { AgentEnd } from "@virtual-workspaces/cluster-proxy";
 import { expect } from "chai";
-import { newProof } from "../../../packages/plugins/cluster-proxy/src/enrolment/agent-proof.ts";
+import { newProof } from "../../../packages/plugins/cluster-proxy/src/enrolment/agent-identity.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, TestHub } from "./support/hub.ts";
 

@@ -151,7 +151,9 @@ describe("X-Virtual-Workspaces-Direct", function () {
       ({ status }) => status === 200,
     );
     const head = {
-      ...{ Authorization: "Bearer alice", Connection: "Upgrade", Upgrade: "echo" },
+      Authorization: "Bearer alice",
+      Connection: "Upgrade",
+      Upgrade: "echo",
       "X-Virtual-Workspaces-Direct": "true",
     };
     const path = `/services/clusterproxy/${hub.edge}/shop${MAPS}/one/echo`;

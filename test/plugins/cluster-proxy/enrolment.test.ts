@@ -2,7 +2,7 @@
 
 import { issueCertificate, newSigningRequest } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { newProof } from "../../../packages/plugins/cluster-proxy/src/enrolment/agent-proof.ts";
+import { newProof } from "../../../packages/plugins/cluster-proxy/src/enrolment/agent-identity.ts";
 import { outcome } from "../../_support/plain.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, TestHub } from "./support/hub.ts";

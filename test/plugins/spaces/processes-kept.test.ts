@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect } from "chai";
-import { identityByPs } from "../../../packages/plugins/spaces/src/providers/processes/identity.ts";
+import { identityByPs } from "../../../packages/plugins/spaces/src/providers/processes/process-identity.ts";
 import { localNode } from "../../../tools/install.mjs";
 import { Program } from "../../go/support/program.ts";
 import { gone, idleIn, isRunning, ProcessSpaces } from "./support/processes.ts";

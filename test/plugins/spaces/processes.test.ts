@@ -42,7 +42,10 @@ describe("spaces that are processes", function () {
     spaces.signal("shop", "SIGKILL");
     const fell = await provider.until("shop", (space) => space?.message?.includes("SIGKILL") === true);
     expect(fell).to.deep.equal({
-      ...{ name: "shop", id: first?.id, phase: "Initializing", accessVersion: first?.accessVersion },
+      name: "shop",
+      id: first?.id,
+      phase: "Initializing",
+      accessVersion: first?.accessVersion,
       message: "its process was ended by SIGKILL, and is started again: the file log of the space says more",
     });
     const refused = await provider.provider.access("shop", CALL).catch(failure);
@@ -112,8 +115,10 @@ describe("spaces that are processes", function () {
   it("are not reached by what would run programs, read files, or leads to somebody else", async () => {
     await using spaces = new ProcessSpaces();
     const config = (cluster: object, user: object): object => ({
-      ...{ "current-context": "it", contexts: [{ name: "it", context: { cluster: "it", user: "it" } }] },
-      ...{ clusters: [{ name: "it", cluster }], users: [{ name: "it", user }] },
+      "current-context": "it",
+      contexts: [{ name: "it", context: { cluster: "it", user: "it" } }],
+      clusters: [{ name: "it", cluster }],
+      users: [{ name: "it", user }],
     });
     const said: readonly (readonly [object, string])[] = [
       [config({ server: "https://127.0.0.1:1" }, { exec: { command: "touch" } }), "exec of the user is not taken"],

@@ -1,8 +1,15 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
-import { agentsView } from "./enrolment/agents-view.ts";
+import {
+  CLUSTER_PROXY_EXPORT,
+  ClusterProxy,
+  type ExportManifestsOptions,
+  exportManifests,
+} from "@virtual-workspaces/kcp";
+import type { ClusterProxyOptions } from "./hub/hub.ts";
 import { Hub } from "./hub/hub.ts";
-import type { ClusterProxyOptions } from "./hub/options.ts";
-import { clusterProxyView } from "./view/cluster-proxy-view.ts";
+import { agentsView } from "./views/agents-view.ts";
+import { clusterProxyView } from "./views/cluster-proxy-view.ts";
 
 /**
  * Remote clusters that nobody can dial, over the workspaces of a shard, asked as a member of `system:masters`: two views, to be served by
@@ -18,4 +25,15 @@ import { clusterProxyView } from "./view/cluster-proxy-view.ts";
 export function clusterProxy(options: ClusterProxyOptions): readonly VirtualWorkspace[] {
   const hub = new Hub(options);
   return [clusterProxyView(hub), agentsView(hub)];
+}
+
+/** What {@link clusterProxyManifests} is given. */
+export type ClusterProxyManifestsOptions = Pick<ExportManifestsOptions, "mayBind">;
+
+/**
+ * What must be there for {@link clusterProxy} to have ClusterProxies, in `root`: the APIExport `cluster.proxy.kcp.io` with the kind.
+ * It claims nothing of the workspaces that bind it.
+ */
+export function clusterProxyManifests(options: ClusterProxyManifestsOptions = {}): KubeObject[] {
+  return exportManifests({ name: CLUSTER_PROXY_EXPORT, resources: [ClusterProxy], ...options });
 }

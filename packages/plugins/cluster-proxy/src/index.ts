@@ -8,7 +8,9 @@
 export { Agent } from "./agent/agent.ts";
 export type { AgentEvent, AgentOptions, KeptByAgent, NamedHub } from "./agent/options.ts";
 // The hub
-export { clusterProxy } from "./cluster-proxy.ts";
+export { type ClusterProxyManifestsOptions, clusterProxy, clusterProxyManifests } from "./cluster-proxy.ts";
+export type { ClusterProxyOptions } from "./hub/hub.ts";
+export type { HubAddress } from "./peers/lease.ts";
 export {
   AgentCertificate,
   type AgentCertificateContent,
@@ -16,10 +18,8 @@ export {
   type AgentHubContent,
   AgentToken,
   type AgentTokenContent,
-} from "./enrolment/kinds.ts";
-export type { ClusterProxyOptions } from "./hub/options.ts";
-export type { HubAddress } from "./hubs/lease.ts";
-export { type ClusterProxyManifestsOptions, clusterProxyManifests } from "./manifests.ts";
+} from "./protocol/agent-kinds.ts";
+export { AGENTS_VIEW } from "./protocol/wire.ts";
 // Tunnels
 export {
   type AcceptedTarget,
@@ -33,4 +33,3 @@ export type { HeartbeatOptions } from "./tunnel/heartbeat.ts";
 export { HubEnd } from "./tunnel/hub-end.ts";
 export { isTunnelError, TunnelError, type TunnelErrorCode } from "./tunnel/tunnel-error.ts";
 export type { WindowOptions } from "./tunnel/windows.ts";
-export { AGENTS_VIEW } from "./view/name.ts";

@@ -210,7 +210,8 @@ describe("a client of spaces", function () {
       .in("default")
       .create({ metadata: { name: "user" }, subjects, roleRef } as never);
     await client.resource(CLUSTER_BINDINGS).create({
-      ...{ metadata: { name: "access" }, subjects },
+      metadata: { name: "access" },
+      subjects,
       roleRef: { ...roleRef, kind: "ClusterRole", name: "system:kcp:workspace:access" },
     } as never);
     await using alice = lent.management.as("alice");

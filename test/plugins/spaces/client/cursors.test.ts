@@ -215,7 +215,13 @@ describe("cursors across spaces", function () {
     for (const text of ["", "12345", "v1", "default/one", cursor.slice(3)])
       expect((await refusal(text)).code, text).to.equal(400);
     const damaged = [
-      ...["v1.", "v1.e30", "v1.!!!", "v2.W10", cursor.slice(0, -7), `v1.${"A".repeat(5_000_000)}`, page.continue ?? ""],
+      "v1.",
+      "v1.e30",
+      "v1.!!!",
+      "v2.W10",
+      cursor.slice(0, -7),
+      `v1.${"A".repeat(5_000_000)}`,
+      page.continue ?? "",
       altered(([of, first, second]) => [of, second, first]),
       altered(([of, first]) => [of, first, first]),
       altered(([of, first]) => [of, [...(first as []), "more"]]),

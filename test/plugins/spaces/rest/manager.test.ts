@@ -245,7 +245,10 @@ describe("a manager of spaces that are provided over REST", function () {
     const { url } = stack.use(await serve(kept, { server: { tls: { cert: tls.cert, key: tls.key } } }));
     const open = async (secret: Readonly<Record<string, string>>, options: RestProviderOptions = {}) => {
       await using provider = (await restProvider(options).open({
-        ...{ name: "here", secret, log: () => undefined, signal: new AbortController().signal },
+        name: "here",
+        secret,
+        log: () => undefined,
+        signal: new AbortController().signal,
       })) as SpaceProvider & AsyncDisposable;
       return await provider.list({ parent: undefined, signal: new AbortController().signal });
     };

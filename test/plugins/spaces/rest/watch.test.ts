@@ -138,7 +138,8 @@ describe("a watch of a provider that is served", function () {
     expect([await watched.next(), await watched.next()]).to.deep.equal([BOOKMARK, '{"type":"CHANGED"}']);
     const { type, status } = JSON.parse(await watched.next());
     expect({ type, message: status.message, code: status.code }).to.deep.equal({
-      ...{ type: "ERROR", code: 500 },
+      type: "ERROR",
+      code: 500,
       message: "Internal error occurred: it has lost what it hears by",
     });
     expect(await watched.next()).to.equal("");

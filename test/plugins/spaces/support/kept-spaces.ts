@@ -104,7 +104,9 @@ export class KeptSpaces implements SpaceProvider {
 /** One that leads nowhere. */
 export function kubeconfigOf(name: string, token: string, server = `https://${name}.example.com`): string {
   return JSON.stringify({
-    ...{ apiVersion: "v1", kind: "Config", "current-context": name },
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": name,
     clusters: [{ name, cluster: { server } }],
     users: [{ name, user: { token } }],
     contexts: [{ name, context: { cluster: name, user: name } }],

@@ -84,7 +84,9 @@ export class Management implements AsyncDisposable {
   kubeconfig(workspace: string, token = "root", url = this.server.url): string {
     const name = "it";
     return JSON.stringify({
-      ...{ apiVersion: "v1", kind: "Config", "current-context": name },
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": name,
       clusters: [{ name, cluster: { server: `${url}/clusters/${workspace}` } }],
       users: [{ name, user: { token } }],
       contexts: [{ name, context: { cluster: name, user: name } }],

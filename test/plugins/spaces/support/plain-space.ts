@@ -16,7 +16,11 @@ type Maps = { readonly data?: Readonly<Record<string, string>> };
 /** What is called config maps there. */
 export const plainMaps = (kind = "ConfigMap"): Resource<Maps> =>
   defineResource({
-    ...{ group: "", version: "v1", kind, plural: "configmaps", scope: "Namespaced" },
+    group: "",
+    version: "v1",
+    kind,
+    plural: "configmaps",
+    scope: "Namespaced",
     schema: { type: "object", properties: { data: { type: "object", additionalProperties: { type: "string" } } } },
   }) as unknown as Resource<Maps>;
 
@@ -37,7 +41,9 @@ export class PlainSpace implements AsyncDisposable {
   static async lend(lent: Lent, name: string, kind = plainMaps()): Promise<PlainSpace> {
     const maps = kind.collection({ history: { events: 4 } });
     const view = defineVirtualWorkspace({
-      ...{ name: "plain", path: "/clusters/:cluster", authorize: () => allow() },
+      name: "plain",
+      path: "/clusters/:cluster",
+      authorize: () => allow(),
       resources: [kind.serve(maps)],
     });
     const server = await startPlain([view], { authentication: [staticTokens({ root: { name: "root" } })] });
@@ -48,7 +54,9 @@ export class PlainSpace implements AsyncDisposable {
       return wire;
     });
     const kubeconfig = JSON.stringify({
-      ...{ apiVersion: "v1", kind: "Config", "current-context": name },
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": name,
       clusters: [{ name, cluster: { server: `http://127.0.0.1:${wire.port}/services/plain/clusters/root` } }],
       users: [{ name, user: { token: "root" } }],
       contexts: [{ name, context: { cluster: name, user: name } }],

@@ -187,7 +187,9 @@ async function kubeconfigOf(
         }
       : { "client-certificate-data": certificate, "client-key-data": secret };
   return JSON.stringify({
-    ...{ apiVersion: "v1", kind: "Config", "current-context": context },
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": context,
     clusters: [{ name: context, cluster: { ...found, ...(server !== undefined && { server }) } }],
     contexts: [{ name: context, context: { cluster: context, user: context } }],
     users: [{ name: context, user }],

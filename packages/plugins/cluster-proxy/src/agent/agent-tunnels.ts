@@ -1,20 +1,19 @@
 import { once } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
+import { retryAfterOf } from "@virtual-workspaces/client";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { AgentEnd } from "../tunnel/agent-end.ts";
+import type { AgentApi } from "./agent-api.ts";
+import type { AgentState } from "./agent-state.ts";
 import type { Certificates } from "./certificates.ts";
-import type { DialledHub, HubClient } from "./hub-client.ts";
+import type { DialledHub, HubClient, ReachedHubs } from "./hub-client.ts";
 import { KnownHubs } from "./known-hubs.ts";
-import type { Memory } from "./memory.ts";
 import type { AgentOptions } from "./options.ts";
-import type { ReachedHubs } from "./reached-hubs.ts";
-import type { AgentApi } from "./remote-api.ts";
 
 /** What tunnels are dialled by. */
 export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {
   readonly reached: ReachedHubs;
-  readonly memory: Memory;
+  readonly memory: AgentState;
   readonly certificates: Certificates;
   readonly api: AgentApi;
 }
@@ -81,7 +80,7 @@ export class AgentTunnels implements AsyncDisposable {
     while (!this.#isOver(signal)) {
       const tunnel = async (): Promise<AgentEnd> => {
         await certificates.enrolled(signal);
-        return this.#dial(reached.told, lane, signal).finally(this.#first.resolve);
+        return this.#dial(reached.configured, lane, signal).finally(this.#first.resolve);
       };
       // The one that it was started with may have been enrolled anew.
       await this.#standing(tunnel, { lane, signal, isForgiven: (error) => isRefused(error) && certificates.refused() });
@@ -89,12 +88,12 @@ export class AgentTunnels implements AsyncDisposable {
   }
 
   async #further(signal: AbortSignal): Promise<void> {
-    const { told } = this.#options.reached;
+    const { configured } = this.#options.reached;
     const lane = { who: Symbol("further"), isFirst: false, backoff: new Backoff(FURTHER) };
     await Promise.race([this.#first.promise, aborted(signal)]);
     while (!this.#isOver(signal)) {
       const place = await this.#known.free(lane.who, signal);
-      const client = told.other(place);
+      const client = configured.other(place);
       const leave = (): Promise<void> => client[Symbol.asyncDispose]();
       const tunnel = async (): Promise<AgentEnd> => {
         const end = await this.#dial(client, lane, signal).catch(async (error: unknown) => {
@@ -132,7 +131,8 @@ export class AgentTunnels implements AsyncDisposable {
       this.#known.release(who);
       if (performance.now() - begun > STOOD) backoff.reset();
       // Whoever ends a tunnel may do so again.
-      if (!signal.aborted) await pause(backoff.next() / 4, undefined, { signal });
+      if (!signal.aborted) await sleep(backoff.next() / 4, { signal });
+      signal.throwIfAborted();
       return false;
     } catch (error) {
       signal.throwIfAborted();
@@ -141,7 +141,8 @@ export class AgentTunnels implements AsyncDisposable {
       if (isForgiven?.(error)) return true;
       const retryAfter = backoff.next({ retryAfter: retryAfterOf(error) });
       this.#options.onEvent?.({ type: "failed", what: "tunnel", error, retryAfter, ...(hub !== undefined && { hub }) });
-      await pause(retryAfter, undefined, { signal });
+      await sleep(retryAfter, { signal });
+      signal.throwIfAborted();
       return true;
     }
   }
@@ -197,13 +198,13 @@ export class AgentTunnels implements AsyncDisposable {
     this.#look = () => woken.abort();
     while (!this.#isOver(signal)) {
       const until = AbortSignal.any([signal, woken.signal]);
-      await pause(LOOKED_AT * (0.75 + Math.random() / 2), undefined, { signal: until }).catch(() => undefined);
+      await sleep(LOOKED_AT * (0.75 + Math.random() / 2), { signal: until });
       woken = new AbortController();
       try {
         if (this.#ends.size === 0) continue;
         const hubs = await reached.ask(async (hub) => hub.hubs(await certificates.proof(), signal), signal);
         this.#known.learn(hubs);
-        await memory.heardOf(hubs);
+        await memory.learn(hubs);
       } catch (error) {
         signal.throwIfAborted();
         onEvent?.({ type: "failed", what: "hubs", error });

@@ -1,14 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
+import { retryAfterOf } from "@virtual-workspaces/client";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { type AgentApi, ByteApi, RemoteApi } from "./agent-api.ts";
+import { AgentState } from "./agent-state.ts";
 import { AgentTunnels, aborted } from "./agent-tunnels.ts";
-import { ByteApi } from "./byte-api.ts";
 import { Certificates } from "./certificates.ts";
-import { HubClient } from "./hub-client.ts";
-import { HubClock } from "./hub-clock.ts";
-import { Memory } from "./memory.ts";
+import { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
 import type { AgentOptions } from "./options.ts";
-import { ReachedHubs } from "./reached-hubs.ts";
-import { type AgentApi, RemoteApi } from "./remote-api.ts";
 
 /** The waits of an agent whose certificate is not renewed, ms. */
 const BACKOFF = { first: 500, most: 30_000 } as const;
@@ -37,14 +35,17 @@ export class Agent implements AsyncDisposable {
       throw new Error("allow of an agent: with endToEnd nothing of what is asked can be read, and none of it refused");
     this.#options = options;
     const clock = new HubClock(options.now);
-    const memory = new Memory(options);
+    const memory = new AgentState(options);
     this.#hub = new HubClient(options.hub, clock);
     const reached = new ReachedHubs(this.#hub);
     this.#certificates = new Certificates(reached, { clock, memory }, options);
     this.#api = options.endToEnd === true ? new ByteApi(options) : new RemoteApi(options);
     const { version, tunnel, hubs, onEvent } = options;
     this.#tunnels = new AgentTunnels({
-      ...{ reached, memory, certificates: this.#certificates, api: this.#api },
+      reached,
+      memory,
+      certificates: this.#certificates,
+      api: this.#api,
       ...(version !== undefined && { version }),
       ...(tunnel !== undefined && { tunnel }),
       ...(hubs !== undefined && { hubs }),
@@ -86,7 +87,8 @@ export class Agent implements AsyncDisposable {
     const backoff = new Backoff(BACKOFF);
     await Promise.race([this.#certificates.first, aborted(signal)]);
     while (!signal.aborted) {
-      await pause(Math.max(0, Math.min(this.#certificates.renewIn, LOOKED_AT)), undefined, { signal });
+      await sleep(Math.min(this.#certificates.renewIn, LOOKED_AT), { signal });
+      signal.throwIfAborted();
       if (this.#certificates.renewIn > 0) continue;
       try {
         await this.#certificates.renew(signal);
@@ -95,7 +97,8 @@ export class Agent implements AsyncDisposable {
         signal.throwIfAborted();
         const retryAfter = backoff.next({ retryAfter: retryAfterOf(error) });
         this.#options.onEvent?.({ type: "failed", what: "certificate", error, retryAfter });
-        await pause(retryAfter, undefined, { signal });
+        await sleep(retryAfter, { signal });
+        signal.throwIfAborted();
       }
     }
   }

@@ -1,11 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { newSigningRequest } from "@virtual-workspaces/framework";
-import { newProof } from "../enrolment/agent-proof.ts";
-import type { HubClient } from "./hub-client.ts";
-import type { HubClock } from "./hub-clock.ts";
-import type { Memory } from "./memory.ts";
+import { newProof } from "../enrolment/agent-identity.ts";
+import type { AgentState } from "./agent-state.ts";
+import type { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
 import type { AgentOptions } from "./options.ts";
-import type { ReachedHubs } from "./reached-hubs.ts";
 
 /** How much of its time a certificate has had when it is renewed, and how much later at most, so that not all agents come at once. */
 const RENEWED_AFTER = 2 / 3;
@@ -17,7 +15,7 @@ const LEEWAY = 60 * 60 * 1000;
 export class Certificates {
   readonly #hubs: ReachedHubs;
   readonly #clock: HubClock;
-  readonly #memory: Memory;
+  readonly #memory: AgentState;
   readonly #options: Pick<AgentOptions, "token" | "certificate" | "onEvent">;
   #isRefused = false;
   #wasRefused = false;
@@ -26,7 +24,7 @@ export class Certificates {
 
   constructor(
     hubs: ReachedHubs,
-    { clock, memory }: { readonly clock: HubClock; readonly memory: Memory },
+    { clock, memory }: { readonly clock: HubClock; readonly memory: AgentState },
     options: Pick<AgentOptions, "token" | "certificate" | "onEvent">,
   ) {
     this.#hubs = hubs;
@@ -54,7 +52,7 @@ export class Certificates {
     this.#isRefused = false;
     if (token === undefined)
       throw new Error("the agent has no certificate: give it a token of `virtual-workspaces agent token`");
-    await this.#get((request) => this.#hubs.told.certificate(request, token, signal));
+    await this.#get((request) => this.#hubs.configured.certificate(request, token, signal));
   }
 
   /** The certificate that it was started with is taken no more: if there is a token it is enrolled by that, once. @returns whether it is */
@@ -90,7 +88,7 @@ export class Certificates {
     const { request, key } = await newSigningRequest({ name: "clusterproxy-agent", groups: [] });
     const cert = await signed(request);
     const { validToDate } = new X509Certificate(cert);
-    const kept = this.#memory.certified({ cert, key });
+    const kept = this.#memory.certify({ cert, key });
     this.#first.resolve();
     this.#options.onEvent?.({ type: "certified", expires: validToDate });
     await kept;

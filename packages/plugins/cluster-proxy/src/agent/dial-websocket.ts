@@ -20,7 +20,7 @@ export interface WebSocketRequest {
 }
 
 /** A connection, or what is said instead. */
-export type Answered =
+export type UpgradeAnswer =
   | { readonly socket: Duplex; readonly headers: ResponseHeaders }
   | { readonly error: ApiError; readonly headers: ResponseHeaders };
 
@@ -35,7 +35,7 @@ function streamed(answer: IncomingMessage): StreamedResponse {
 }
 
 /** Asks for a WebSocket. @throws Error when there is no answer */
-export async function dialWebSocket(request: WebSocketRequest): Promise<Answered> {
+export async function dialWebSocket(request: WebSocketRequest): Promise<UpgradeAnswer> {
   const { hub, path, protocol, headers, signal } = request;
   const { ca, serverName, insecureSkipVerify } = hub.tls ?? {};
   const asked = new WebSocket(`${hub.url.replace(/^http/, "ws")}${path}`, [protocol], {
@@ -46,7 +46,7 @@ export async function dialWebSocket(request: WebSocketRequest): Promise<Answered
     ...(serverName !== undefined && { servername: serverName }),
     rejectUnauthorized: insecureSkipVerify !== true,
   });
-  const { promise, resolve, reject } = Promise.withResolvers<Answered>();
+  const { promise, resolve, reject } = Promise.withResolvers<UpgradeAnswer>();
   const aborted = (): void => {
     reject(signal.reason);
     asked.terminate();

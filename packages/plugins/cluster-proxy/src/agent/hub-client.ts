@@ -1,8 +1,8 @@
 import type { Duplex } from "node:stream";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, errorOf } from "@virtual-workspaces/client";
-import { header, isUpgraded, Upstream } from "@virtual-workspaces/transport";
-import { AgentCertificate, AgentHub } from "../enrolment/kinds.ts";
+import { header, isUpgraded, type ResponseHeaders, Upstream } from "@virtual-workspaces/transport";
+import { AgentCertificate, AgentHub } from "../protocol/agent-kinds.ts";
 import {
   EPOCH_HEADER,
   HUB_HEADER,
@@ -11,9 +11,8 @@ import {
   TUNNEL_PATH,
   TUNNEL_PROTOCOL,
   VERSION_HEADER,
-} from "../enrolment/wire.ts";
-import { type Answered, dialWebSocket } from "./dial-websocket.ts";
-import type { HubClock } from "./hub-clock.ts";
+} from "../protocol/wire.ts";
+import { dialWebSocket, type UpgradeAnswer } from "./dial-websocket.ts";
 import type { AgentOptions, NamedHub } from "./options.ts";
 
 /** A connection for a tunnel, which agent the hub takes this one for, which hub it is, and how many others there are. */
@@ -25,7 +24,7 @@ export interface DialledHub {
 }
 
 /** What is said when a tunnel is asked for. */
-export interface AskedTunnel {
+export interface TunnelTerms {
   /** As the hub has said it. */
   readonly epoch: number | undefined;
   readonly version: string;
@@ -85,7 +84,7 @@ export class HubClient implements AsyncDisposable {
    *
    * @throws ApiError with what the hub says, TransportError when it cannot be had
    */
-  async tunnel(bearer: () => Promise<string>, asked: AskedTunnel): Promise<DialledHub> {
+  async tunnel(bearer: () => Promise<string>, asked: TunnelTerms): Promise<DialledHub> {
     try {
       return await this.#dialled(bearer, asked);
     } catch (error) {
@@ -99,7 +98,7 @@ export class HubClient implements AsyncDisposable {
     await this.#upstream[Symbol.asyncDispose]();
   }
 
-  async #dialled(bearer: () => Promise<string>, asked: AskedTunnel): Promise<DialledHub> {
+  async #dialled(bearer: () => Promise<string>, asked: TunnelTerms): Promise<DialledHub> {
     let answer = await this.#asked(await bearer(), asked);
     // Proofs are made by the clock: one that is wrong is put right by the hub's.
     if ("error" in answer && answer.error.code === 401 && this.#clock.adjust(answer.headers))
@@ -110,7 +109,7 @@ export class HubClient implements AsyncDisposable {
     return { socket, epoch: Number(epoch), id: id ?? "", others: Number(others ?? 0) };
   }
 
-  async #asked(bearer: string, { epoch, version, tls, signal }: AskedTunnel): Promise<Answered> {
+  async #asked(bearer: string, { epoch, version, tls, signal }: TunnelTerms): Promise<UpgradeAnswer> {
     const headers = {
       Authorization: `Bearer ${bearer}`,
       [VERSION_HEADER]: version,
@@ -127,5 +126,67 @@ export class HubClient implements AsyncDisposable {
     const credential = { headers: ["Authorization", `Bearer ${bearer}`] };
     // A token is taken once: what may have arrived is not sent again.
     return new Client({ upstream: { ...this.#hub, credentials: { get: () => credential } }, retries: false });
+  }
+}
+
+/** How far a clock may be wrong before what another says is believed instead, ms. */
+const WRONG = 5_000;
+
+/** The clock by which an agent shows who it is: its machine's, or as a hub says where that is wrong. */
+export class HubClock {
+  readonly #own: () => Date;
+  /** ms */
+  #ahead = 0;
+
+  constructor(own: () => Date = () => new Date()) {
+    this.#own = own;
+  }
+
+  /** What hubs' clocks say, as far as one has said so. */
+  get now(): Date {
+    return new Date(this.#own().getTime() + this.#ahead);
+  }
+
+  /** A hub has answered. @returns whether its clock says something else than was believed */
+  adjust(headers: ResponseHeaders): boolean {
+    const said = Date.parse(header(headers, "date") ?? "");
+    const wrong = said - this.now.getTime();
+    if (Number.isNaN(said) || Math.abs(wrong) < WRONG) return false;
+    this.#ahead += wrong;
+    return true;
+  }
+}
+
+/** The hubs that an agent can ask something: those that it has tunnels to, and the one that it was told of. */
+export class ReachedHubs {
+  readonly configured: HubClient;
+  readonly #reached = new Set<HubClient>();
+
+  constructor(told: HubClient) {
+    this.configured = told;
+  }
+
+  /** There is a tunnel to it, or one more. */
+  add(hub: HubClient): void {
+    this.#reached.add(hub);
+  }
+
+  remove(hub: HubClient): void {
+    this.#reached.delete(hub);
+  }
+
+  /** What the first of them says that can say something. @throws what the last has thrown, or one that has refused; the signal's reason */
+  async ask<T>(what: (hub: HubClient) => Promise<T>, signal: AbortSignal): Promise<T> {
+    let failed: unknown;
+    for (const hub of new Set([...this.#reached, this.configured])) {
+      try {
+        return await what(hub);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isApiError(error) && error.code < 500) throw error;
+        failed = error;
+      }
+    }
+    throw failed;
   }
 }

@@ -1,10 +1,10 @@
 import { ApiError, formatTime, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Client } from "@virtual-workspaces/client";
 import { ClusterProxy, type ClusterProxyAgent } from "@virtual-workspaces/kcp";
-import type { ProxyKey } from "../hub/proxy-key.ts";
-import type { AgentIdentity } from "./agent-certificate.ts";
+import type { ProxyKey } from "../protocol/proxy-key.ts";
+import type { AgentIdentity } from "./agent-identity.ts";
 import type { AgentCredential } from "./agent-users.ts";
-import type { JoinToken } from "./join-token.ts";
+import type { JoinToken } from "./tokens.ts";
 
 /** So often others may have written between the time when it was read and when it was written. */
 const TRIES = 10;

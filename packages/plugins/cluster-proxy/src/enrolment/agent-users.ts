@@ -1,9 +1,8 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { type Authenticator, bearerTokens, User } from "@virtual-workspaces/framework";
-import { type HubTokens, isHubToken } from "../hubs/hub-token.ts";
-import { isProof, Proofs, type ProvenAgent } from "./agent-proof.ts";
+import { isProof, Proofs, type ProvenAgent } from "./agent-identity.ts";
 import type { HubAuthority, HubKeys } from "./hub-keys.ts";
-import { isJoinToken, type JoinToken, joinTokenOf } from "./join-token.ts";
+import { type HubTokens, isHubToken, isJoinToken, type JoinToken, joinTokenOf } from "./tokens.ts";
 
 /** By what somebody has shown that they are, or are to be, an agent. */
 export type AgentCredential =

@@ -1,9 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import type { KindReference } from "@virtual-workspaces/apimachinery";
-import { type Client, orElse } from "@virtual-workspaces/client";
+import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type Client, orElse, type ResourceClient } from "@virtual-workspaces/client";
 import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
-import { createInSystem } from "../hubs/system-namespace.ts";
 
 /** By what hubs know agents, and one another. */
 export interface HubAuthority {
@@ -55,7 +54,7 @@ export class HubKeys {
   async #read(): Promise<HubAuthority> {
     const secrets = this.#client.resource(SECRET).in(IDENTITY_SECRET_NAMESPACE);
     const { data = {} } = await secrets.get(NAME).catch(orElse(404, () => this.#made()));
-    const pair = { cert: textOf(data["tls.crt"]), key: textOf(data["tls.key"]) };
+    const pair = { cert: decoded(data["tls.crt"]), key: decoded(data["tls.key"]) };
     try {
       return { pair, certificate: new X509Certificate(pair.cert), key: createPrivateKey(pair.key) };
     } catch (cause) {
@@ -78,4 +77,26 @@ export class HubKeys {
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-const textOf = (data = ""): string => Buffer.from(data, "base64").toString();
+const decoded = (data = ""): string => Buffer.from(data, "base64").toString();
+
+const NAMESPACE: KindReference = {
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  scope: "Cluster",
+};
+
+/** Makes an object in `kcp-system` of `root`, and the namespace where that is not there. @throws ApiError 409 when the object is there already */
+export async function createInSystem<T extends object>(
+  root: Client,
+  kind: KindReference<T>,
+  object: Parameters<ResourceClient<T>["create"]>[0],
+): Promise<ObjectOf<T>> {
+  const namespace = { metadata: { name: IDENTITY_SECRET_NAMESPACE } };
+  await root
+    .resource(NAMESPACE)
+    .create(namespace)
+    .catch(orElse<unknown>(409, () => undefined));
+  return root.resource(kind).in(IDENTITY_SECRET_NAMESPACE).create(object);
+}

@@ -10,8 +10,8 @@ import {
   secretAt,
 } from "@virtual-workspaces/kcp";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
-import { API_TARGET, TLS_TARGET } from "../enrolment/wire.ts";
-import { textOf } from "./proxy-key.ts";
+import { proxyKeyText } from "../protocol/proxy-key.ts";
+import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";
 
 /** How a remote cluster is asked through its agent. */
 export interface Connection extends Pick<UpstreamOptions, "url" | "tls" | "credentials"> {
@@ -43,7 +43,7 @@ export class Connections {
   /** @returns why it cannot be asked, where it cannot */
   of(proxy: ClusterProxy): Connection | ConnectionProblem {
     const { tls, secretRef, serverName } = proxy.spec ?? {};
-    const text = textOf(exportedKey(proxy));
+    const text = proxyKeyText(exportedKey(proxy));
     if (tls !== "EndToEnd" || secretRef === undefined) {
       this.forget(text);
       return BY_AGENT;

@@ -1,4 +1,5 @@
 import { Client } from "@virtual-workspaces/client";
+import type { Workspaces } from "@virtual-workspaces/forwarding";
 import {
   CLUSTER_PROXY_EXPORT,
   ClusterProxy,
@@ -6,23 +7,24 @@ import {
   exportedKey,
   Related,
   ROOT_SHARD,
+  type ServedUrls,
   ShardLocation,
 } from "@virtual-workspaces/kcp";
+import { sleep, type Upstream } from "@virtual-workspaces/transport";
 import { AgentRecords, isRevoked } from "../enrolment/agent-records.ts";
 import { AgentUsers } from "../enrolment/agent-users.ts";
 import { HubKeys } from "../enrolment/hub-keys.ts";
-import { Hops } from "../hubs/hops.ts";
-import { HubTokens } from "../hubs/hub-token.ts";
-import { Hubs } from "../hubs/hubs.ts";
-import { Arrivals } from "./arrivals.ts";
+import { HubTokens } from "../enrolment/tokens.ts";
+import { Hubs } from "../peers/hubs.ts";
+import type { HubAddress } from "../peers/lease.ts";
+import { PeerRoutes, type Route } from "../peers/peer-routes.ts";
+import { type ProxyKey, proxyKeyFrom, proxyKeyText } from "../protocol/proxy-key.ts";
+import type { TunnelEndOptions } from "../tunnel/end.ts";
 import { Connections } from "./connections.ts";
-import { KnownProxies } from "./known-proxies.ts";
-import type { ClusterProxyOptions } from "./options.ts";
-import { keyOf, type ProxyKey, textOf } from "./proxy-key.ts";
+import { ProxyCache } from "./proxy-cache.ts";
 import { RemoteClusters } from "./remote-clusters.ts";
 import { StatusController } from "./status-controller.ts";
 import { Tunnels } from "./tunnels.ts";
-import type { Way } from "./way.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -32,11 +34,11 @@ export class Hub {
   readonly now: () => Date;
   /** ms */
   readonly certificateLifetime: number;
-  readonly proxies: KnownProxies;
+  readonly proxies: ProxyCache;
   readonly tunnels: Tunnels;
   readonly hubs: Hubs;
-  readonly hops: Hops;
-  readonly arrivals: Arrivals;
+  readonly peers: PeerRoutes;
+  readonly waiters: RouteWaiters;
   readonly remotes: RemoteClusters;
   readonly connections: Connections;
   readonly keys: HubKeys;
@@ -63,15 +65,19 @@ export class Hub {
       onError,
       changed: (cluster) => this.proxies.pathChanged(cluster),
     });
-    this.proxies = new KnownProxies(this.#related);
-    this.#secrets = new Related({ client: this.#client, onError, changed: (text) => this.#secretChanged(keyOf(text)) });
+    this.proxies = new ProxyCache(this.#related);
+    this.#secrets = new Related({
+      client: this.#client,
+      onError,
+      changed: (text) => this.#secretChanged(proxyKeyFrom(text)),
+    });
     this.connections = new Connections(this.#secrets);
-    this.arrivals = new Arrivals(patience);
+    this.waiters = new RouteWaiters(patience);
     this.tunnels = new Tunnels((key) => {
-      this.arrivals.tell(key);
+      this.waiters.notify(key);
       this.#controller?.add(key);
     });
-    this.remotes = new RemoteClusters((key) => this.#waysTo(key), onError);
+    this.remotes = new RemoteClusters((key) => this.#routesTo(key), onError);
     this.keys = new HubKeys(everywhereClient, this.now);
     this.hubs = new Hubs({
       client: everywhereClient,
@@ -80,11 +86,11 @@ export class Hub {
       renewEvery: given.renewEvery,
       now: this.now,
       changed: () => this.#hubsChanged(),
-      renewed: (id) => this.hops.renewed(id),
+      renewed: (id) => this.peers.renewed(id),
       onError,
     });
     const tokens = new HubTokens(this.hubs.id, this.now);
-    this.hops = new Hops({ hubs: this.hubs, keys: this.keys, tokens, onError });
+    this.peers = new PeerRoutes({ hubs: this.hubs, keys: this.keys, tokens, onError });
     this.users = new AgentUsers({ keys: this.keys, tokens, now: this.now, onError });
     this.records = new AgentRecords(this.#client, this.now);
     const [name, kind] = [CLUSTER_PROXY_EXPORT, ClusterProxy];
@@ -102,9 +108,9 @@ export class Hub {
     return this.#objects.synced;
   }
 
-  /** Waits a little for a way to a remote cluster, where there is none. @throws the signal's reason */
+  /** Waits a little for a route to a remote cluster, where there is none. @throws the signal's reason */
   waitFor(key: ProxyKey, signal: AbortSignal): Promise<void> {
-    return this.arrivals.wait(key, () => this.#waysTo(key).length > 0, signal);
+    return this.waiters.wait(key, () => this.#routesTo(key).length > 0, signal);
   }
 
   /** Begins, until what it gives is disposed of. */
@@ -117,8 +123,8 @@ export class Hub {
       updated: (proxy) => this.#set(proxy),
       deleted: (_, { key }) => {
         this.proxies.delete(key);
-        this.hops.lost(key, []);
-        this.connections.forget(textOf(key));
+        this.peers.lost(key, []);
+        this.connections.forget(proxyKeyText(key));
         this.remotes.changed(key, undefined);
         this.tunnels.end(key, () => true);
       },
@@ -140,16 +146,16 @@ export class Hub {
     return {
       [Symbol.asyncDispose]: async () => {
         await this.#controller?.[Symbol.asyncDispose]();
-        const all = [this.hubs, this.hops, this.tunnels, objects, this.#related, this.#secrets, this.#location];
+        const all = [this.hubs, this.peers, this.tunnels, objects, this.#related, this.#secrets, this.#location];
         await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
       },
     };
   }
 
   /** Its own tunnels, the newest first, and then the hubs that have one. */
-  #waysTo(key: ProxyKey): readonly Way[] {
+  #routesTo(key: ProxyKey): readonly Route[] {
     const { hubs = [] } = this.proxies.get(key)?.status?.agent ?? {};
-    return [...this.tunnels.of(key).map(({ end }) => end), ...this.hops.of(key, hubs)];
+    return [...this.tunnels.of(key).map(({ end }) => end), ...this.peers.of(key, hubs)];
   }
 
   /** What was open otherwise than it is to be asked now is cut. */
@@ -166,7 +172,7 @@ export class Hub {
   }
 
   #hubsChanged(): void {
-    this.hops.changed();
+    this.peers.changed();
     this.#controller?.recheck();
   }
 
@@ -175,9 +181,9 @@ export class Hub {
     this.proxies.set(proxy);
     const { epoch = 0, enrolment, hubs = [] } = proxy.status?.agent ?? {};
     const key = exportedKey(proxy);
-    this.hops.lost(key, hubs);
+    this.peers.lost(key, hubs);
     this.#connected(key, proxy);
-    this.arrivals.tell(key);
+    this.waiters.notify(key);
     const isOver = enrolment !== undefined && isRevoked(proxy, Date.parse(enrolment.time));
     // What is read may be older than the tunnel.
     this.tunnels.end(
@@ -192,4 +198,73 @@ export class Hub {
 
 function warn(error: unknown): void {
   process.emitWarning(`view of cluster proxies: ${String(error)}`);
+}
+
+/** How long a request waits for an agent that dials again, ms. */
+const PATIENCE = 3_000;
+
+/** Requests that wait for a route to their remote cluster. */
+class RouteWaiters {
+  readonly #patience: number;
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  /** @param patience how long they do, ms */
+  constructor(patience: number = PATIENCE) {
+    this.#patience = patience;
+  }
+
+  /** There may be a route now. */
+  notify(key: ProxyKey): void {
+    for (const look of this.#waiting.get(proxyKeyText(key)) ?? []) look();
+  }
+
+  /** Waits a little until there is a route. @throws the signal's reason */
+  async wait(key: ProxyKey, isThere: () => boolean, signal: AbortSignal): Promise<void> {
+    if (isThere()) return;
+    const text = proxyKeyText(key);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (isThere()) resolve();
+    };
+    const waiting = this.#waiting.get(text) ?? new Set();
+    this.#waiting.set(text, waiting.add(look));
+    const late = new AbortController();
+    try {
+      const over = sleep(this.#patience, { signal: AbortSignal.any([signal, late.signal]), ref: false });
+      await Promise.race([promise, over.then(() => signal.throwIfAborted())]);
+    } finally {
+      late.abort();
+      waiting.delete(look);
+      if (waiting.size === 0) this.#waiting.delete(text);
+    }
+  }
+}
+
+/** What {@link clusterProxy} is over. */
+export interface ClusterProxyOptions extends Pick<Workspaces, "upstream" | "everywhere" | "shard"> {
+  /** What ClusterProxies say where they are. @default as the Shard says that is named {@link Workspaces.shard}, `root` by default */
+  readonly urls?: ServedUrls;
+  /**
+   * Where this process is reached by itself, and not by a balancer: hubs send one another there what goes by tunnels of another, and agents dial it for a further tunnel.
+   * A promise where it is not known yet. @default nowhere: what reaches other hubs does not come by the tunnels of this one
+   */
+  readonly address?: HubAddress | Promise<HubAddress | undefined>;
+  /** How often hubs show one another that they are there, ms: one that has missed three times is gone. @default 5000 */
+  readonly renewEvery?: number;
+  /** The server that is asked what callers may do. @default `upstream` */
+  readonly reviews?: Upstream;
+  /** How long callers are believed to be allowed what they were, ms. @default 10000 */
+  readonly allowCache?: number;
+  /** How long agents' certificates are good, ms: each renews its own when two thirds of that are over. @default 30 days */
+  readonly certificateLifetime?: number;
+  /** Windows and heartbeat of tunnels. */
+  readonly tunnel?: TunnelEndOptions;
+  /** How long a request waits for an agent that dials again, ms. @default 3000 */
+  readonly patience?: number;
+  /** How long an agent that has left may be on its way before its ClusterProxy says that it is gone, ms. @default 10000 */
+  readonly grace?: number;
+  /** @default the machine's clock */
+  readonly now?: () => Date;
+  /** Told what goes wrong, without anything secret. @default a process warning */
+  readonly onError?: (error: unknown) => void;
 }

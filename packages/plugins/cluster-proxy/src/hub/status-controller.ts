@@ -7,9 +7,9 @@ import {
   IS_MOUNT_ANNOTATION,
   type ServedUrls,
 } from "@virtual-workspaces/kcp";
-import type { Hubs } from "../hubs/hubs.ts";
+import type { Hubs } from "../peers/hubs.ts";
+import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 import type { Connections } from "./connections.ts";
-import { type ProxyKey, textOf } from "./proxy-key.ts";
 import { HEARTBEAT, statusOf } from "./status.ts";
 import type { Tunnels } from "./tunnels.ts";
 
@@ -74,7 +74,7 @@ export class StatusController implements AsyncDisposable {
   ): Promise<ReconcileResult | undefined> {
     const { tunnels, urls, client, now } = this.#options;
     if (proxy === undefined || proxy.metadata.deletionTimestamp !== undefined) {
-      this.#missed.delete(textOf(key));
+      this.#missed.delete(proxyKeyText(key));
       return undefined;
     }
     if (isExpired(proxy, now())) tunnels.end(key, () => true);
@@ -86,7 +86,7 @@ export class StatusController implements AsyncDisposable {
     }
     const [tunnel] = tunnels.of(key);
     const hubs = this.#hubsOf(proxy, tunnel !== undefined);
-    const wait = this.#awaited(textOf(key), proxy, hubs);
+    const wait = this.#awaited(proxyKeyText(key), proxy, hubs);
     const reachable = this.#options.hubs.reachable.map(({ url }) => url);
     const connection = this.#options.connections.of(proxy);
     const known = { tunnel, hubs, reachable, connection, isAwaited: wait > 0, urls: urls(), now: now() };

@@ -15,7 +15,7 @@ import {
   viewURL,
 } from "@virtual-workspaces/kcp";
 import { isRevoked } from "../enrolment/agent-records.ts";
-import { CLUSTER_PROXY_VIEW } from "../view/name.ts";
+import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
 import type { Connection, ConnectionProblem } from "./connections.ts";
 import type { Tunnel } from "./tunnels.ts";
 
@@ -29,7 +29,7 @@ const CLUSTER_PROXY_CONDITIONS = {
 } as const;
 
 /** What a hub knows of a ClusterProxy. */
-export interface Known {
+export interface ObservedProxy {
   /** The newest of its tunnels at this hub that can be used. */
   readonly tunnel: Pick<Tunnel, "version" | "tls"> | undefined;
   readonly connection: Connection | ConnectionProblem;
@@ -53,14 +53,14 @@ interface Problem {
 }
 
 /** The status of a ClusterProxy: Ready together with its URL, or neither, since controllers of others look at both. */
-export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus {
+export function statusOf(proxy: ClusterProxy, known: ObservedProxy): ClusterProxyStatus {
   const { status, metadata } = proxy;
   const { urls, now, tunnel, hubs, reachable, connection } = known;
   const { tls = "Agent" } = proxy.spec ?? {};
-  const said = { ...status?.agent, ...(tunnel !== undefined && seen(status, tunnel, now)) };
+  const said = { ...status?.agent, ...(tunnel !== undefined && heartbeatOf(status, tunnel, now)) };
   const { identity, agent } = CLUSTER_PROXY_CONDITIONS;
   let { conditions } = status ?? {};
-  conditions = marked(conditions, { type: identity, problem: identityProblem(proxy, now), now });
+  conditions = markCondition(conditions, { type: identity, problem: identityProblem(proxy, now), now });
   conditions =
     urls === undefined
       ? markUnknown(
@@ -70,7 +70,7 @@ export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus 
         )
       : markTrue(conditions, CLUSTER_PROXY_CONDITIONS.urls, now);
   if (hubs.length > 0 || !known.isAwaited)
-    conditions = marked(conditions, {
+    conditions = markCondition(conditions, {
       type: agent,
       problem: hubs.length > 0 ? modeProblem(said, tls) : agentProblem(proxy),
       now,
@@ -124,7 +124,7 @@ function modeProblem({ tls: said = "Agent" }: ClusterProxyAgent, tls: ClusterPro
 /** Whether the hub has a credential, where it needs one. */
 function withCredential(
   conditions: Condition[] | undefined,
-  { tls, connection, now }: { readonly tls: ClusterProxyAgent["tls"] } & Pick<Known, "connection" | "now">,
+  { tls, connection, now }: { readonly tls: ClusterProxyAgent["tls"] } & Pick<ObservedProxy, "connection" | "now">,
 ): Condition[] | undefined {
   const { credential: type } = CLUSTER_PROXY_CONDITIONS;
   if (tls !== "EndToEnd") return conditions?.filter((one) => one.type !== type);
@@ -146,7 +146,7 @@ function agentProblem({ status }: ClusterProxy): Problem {
   };
 }
 
-function marked(
+function markCondition(
   conditions: readonly Condition[] | undefined,
   { type, problem, now }: { readonly type: string; readonly problem: Problem | undefined; readonly now: Date },
 ): Condition[] {
@@ -167,7 +167,7 @@ function phaseOf(
 }
 
 /** What its tunnel says of an agent; a time that is not long ago stays, unless it was lost since. */
-function seen(
+function heartbeatOf(
   status: ClusterProxyStatus | undefined,
   { version, tls }: Pick<Tunnel, "version" | "tls">,
   now: Date,

@@ -1,8 +1,7 @@
 import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
-import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } from "./end.ts";
-import { join } from "./join.ts";
-import { REFUSED, UNREACHABLE } from "./statuses.ts";
+import { splice } from "./connection.ts";
+import { REFUSED, SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats, UNREACHABLE } from "./end.ts";
 
 /** A target that is connected to: whatever it is, it is joined with the hub's connection. */
 export interface DialledTarget {
@@ -100,17 +99,17 @@ export class AgentEnd implements AsyncDisposable {
       target.accept(stream);
       return;
     }
-    const socket = await dialled(stream, target);
+    const socket = await dialTarget(stream, target);
     if (stream.destroyed) socket.destroy();
     else {
       stream.respond({ ":status": 200 });
-      join(stream, socket);
+      splice(stream, socket);
     }
   }
 }
 
 /** The connection to a target, wanted as long as the hub's is there. */
-async function dialled(stream: ServerHttp2Stream, { dial }: DialledTarget): Promise<Duplex> {
+async function dialTarget(stream: ServerHttp2Stream, { dial }: DialledTarget): Promise<Duplex> {
   const over = new AbortController();
   const ended = (): void => over.abort(new Error("the hub has ended the connection"));
   stream.once("close", ended);

@@ -1,7 +1,7 @@
 import type { Http2Session } from "node:http2";
 import type { Duplex } from "node:stream";
 import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
-import { Idle } from "./idle.ts";
+import { IdleTunnel } from "./idle.ts";
 import { Streams } from "./streams.ts";
 import { TunnelError } from "./tunnel-error.ts";
 import { firstWindow, type WindowOptions } from "./windows.ts";
@@ -47,7 +47,7 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
   readonly #options: TunnelEndOptions;
   readonly #role: Role<S>;
   readonly #heartbeat: Heartbeat;
-  readonly #idle: Idle;
+  readonly #idle: IdleTunnel;
   readonly #resolve: (reason: Error | undefined) => void;
   #wanted: PromiseWithResolvers<Streams<S> | Exclude<TunnelState, "open">> | undefined;
   #streams: Streams<S> | undefined;
@@ -69,7 +69,7 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
       read: () => bytesOf(socket).read,
       dead: () => this.destroy(new TunnelError("closed", "the other end of the tunnel does not answer")),
     });
-    this.#idle = new Idle(socket, {
+    this.#idle = new IdleTunnel(socket, {
       answered,
       begun: () => this.#begin(),
       drained: () => this.#drained(),
@@ -167,3 +167,9 @@ function bytesOf(socket: Duplex): { readonly read: number; readonly written: num
   const { bytesRead = 0, bytesWritten = 0 } = socket as { readonly bytesRead?: number; readonly bytesWritten?: number };
   return { read: bytesRead, written: bytesWritten };
 }
+
+// How an agent answers a CONNECT that it does not take. It says no more: what it says is not to be believed, nor shown.
+/** It does not allow the target. */
+export const REFUSED = 403;
+/** It cannot have the target. */
+export const UNREACHABLE = 502;

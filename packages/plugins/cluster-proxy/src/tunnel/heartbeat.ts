@@ -16,7 +16,7 @@ export class Heartbeat implements Disposable {
   #read = 0;
 
   /** @throws Error on an interval that cannot be used */
-  constructor({ interval = INTERVAL }: HeartbeatOptions, { ping, read, dead }: Watched) {
+  constructor({ interval = INTERVAL }: HeartbeatOptions, { ping, read, dead }: HeartbeatTarget) {
     if (!(interval > 0)) throw new Error("heartbeat.interval: give milliseconds, more than 0");
     this.#timer = setInterval(() => {
       const now = read();
@@ -45,7 +45,7 @@ export class Heartbeat implements Disposable {
 }
 
 /** What is looked at, and who is told. */
-export interface Watched {
+export interface HeartbeatTarget {
   /** Asks the other end. */
   readonly ping: () => void;
   /** How many bytes have come: whoever sends is there, though its answer waits behind what it sends. */

@@ -1,7 +1,13 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Duplex } from "node:stream";
-import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelState, type TunnelStats } from "./end.ts";
-import { REFUSED } from "./statuses.ts";
+import {
+  REFUSED,
+  SESSION_MEMORY,
+  TunnelEnd,
+  type TunnelEndOptions,
+  type TunnelState,
+  type TunnelStats,
+} from "./end.ts";
 import { TunnelError } from "./tunnel-error.ts";
 
 /**
@@ -79,7 +85,7 @@ export class HubEnd implements AsyncDisposable {
     stream.once("response", (headers) => {
       if (headers[":status"] === 200) resolve(cutting(stream));
       else {
-        reject(refusal(headers[":status"], target));
+        reject(rejection(headers[":status"], target));
         stream.close(constants.NGHTTP2_CANCEL);
       }
     });
@@ -136,7 +142,7 @@ function gone(state: TunnelState, target: string, options?: ErrorOptions): Tunne
     : new TunnelError("closed", `${target}: the tunnel has ended`, options);
 }
 
-function refusal(status: number | undefined, target: string): TunnelError {
+function rejection(status: number | undefined, target: string): TunnelError {
   return status === REFUSED
     ? new TunnelError("refused", `${target}: the agent does not allow this target: whoever runs the agent can`)
     : new TunnelError("unreachable", `${target}: the agent cannot reach it`);

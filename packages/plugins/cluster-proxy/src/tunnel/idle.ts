@@ -21,7 +21,7 @@ export interface IdleEvents {
 }
 
 /** A tunnel through which nothing has been asked for yet. */
-export class Idle {
+export class IdleTunnel {
   readonly #socket: Duplex;
   readonly #events: IdleEvents;
   /** When this end has asked, if there was no answer. */

@@ -22,7 +22,7 @@ export function bytesOf(socket: WebSocket, below: Duplex): Duplex {
 }
 
 /** What a server has of a request for a WebSocket. */
-export interface AskedWebSocket {
+export interface WebSocketUpgrade {
   readonly req: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
@@ -43,7 +43,7 @@ export class WebSockets {
   }
 
   /** Answers one. @param headers lines of the answer besides @returns the bytes in it; `undefined`: it was none, and has been told so */
-  accept({ req, socket, head }: AskedWebSocket, headers: readonly string[]): Promise<Duplex | undefined> {
+  accept({ req, socket, head }: WebSocketUpgrade, headers: readonly string[]): Promise<Duplex | undefined> {
     this.#headers.set(req, headers);
     return new Promise((resolve) => {
       socket.once("close", () => resolve(undefined));

@@ -3,7 +3,7 @@ import { ForeignUpstream } from "@virtual-workspaces/forwarding";
 import { requestCredential } from "@virtual-workspaces/kcp";
 import type { Dial } from "@virtual-workspaces/transport";
 import type { Space } from "../kinds/space.ts";
-import type { Access, SpaceConfig } from "./access.ts";
+import type { AccessState, SpaceConfig } from "./space-access.ts";
 import { nameOf, type SpaceName } from "./space-name.ts";
 
 /** A Space that can be used. It is replaced by another one when something of it changes. */
@@ -19,13 +19,13 @@ export interface EngagedSpace {
   readonly config: SpaceConfig;
 }
 
-export type Usable = Extract<Access, { usable: true }>;
+export type UsableAccess = Extract<AccessState, { usable: true }>;
 
 /** Where a URL is reached from here. What throws refuses it. */
 export type Rewrite = (url: string, space: Space) => string;
 
 /** How Spaces are reached from here. */
-export interface Reach {
+export interface ReachOptions {
   readonly rewrite: Rewrite;
   /** By what connections to one are made; `undefined`: as this machine does. */
   readonly dial: (space: Space) => Dial | undefined;
@@ -38,13 +38,13 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
   readonly space: Space;
   readonly client: Client;
   readonly config: SpaceConfig;
-  readonly digests: Usable["digests"];
+  readonly digests: UsableAccess["digests"];
   /** What it is asked through; as trustworthy as whoever made the Space. */
   readonly upstream: ForeignUpstream;
-  readonly #credential: Rotating;
+  readonly #credential: RotatingCredential;
 
   /** @throws Error on a URL that cannot be used, or is refused */
-  constructor({ space, id, config, digests }: Usable, before: Reach | Engagement) {
+  constructor({ space, id, config, digests }: UsableAccess, before: ReachOptions | Engagement) {
     this.name = nameOf(space.metadata);
     this.id = id;
     this.space = space;
@@ -62,7 +62,7 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
     const server = before.rewrite(config.server, space);
     const dial = before.dial(space);
     this.config = { ...config, server };
-    this.#credential = new Rotating(shown);
+    this.#credential = new RotatingCredential(shown);
     const tls = { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) };
     const place = splitCluster({ url: server, tls, credentials: this.#credential, ...(dial && { dial }) });
     const { cluster } = place;
@@ -71,7 +71,7 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
   }
 
   /** As it is now: over the same connections, since the server is the same. */
-  renewed(access: Usable): Engagement {
+  renewed(access: UsableAccess): Engagement {
     return new Engagement(access, this);
   }
 
@@ -81,17 +81,17 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
   }
 }
 
-type Shown = ReturnType<typeof requestCredential>;
+type Credential = ReturnType<typeof requestCredential>;
 
 /** Credentials that are rotated under those who use them: streams that are open go on, what begins has the new one. */
-class Rotating {
-  shown: Shown;
+class RotatingCredential {
+  shown: Credential;
 
-  constructor(shown: Shown) {
+  constructor(shown: Credential) {
     this.shown = shown;
   }
 
-  get(): Shown {
+  get(): Credential {
     return this.shown;
   }
 }

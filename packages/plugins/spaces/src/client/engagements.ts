@@ -1,9 +1,8 @@
+import { Turns } from "@virtual-workspaces/client";
 import type { Space } from "../kinds/space.ts";
-import { Engagement, type Reach, type Usable } from "./engaged-space.ts";
-import { FollowedAccess, type FollowedAccessOptions } from "./followed-access.ts";
-import { Looks } from "./looks.ts";
+import { Engagement, type ReachOptions, type UsableAccess } from "./engaged-space.ts";
+import { AccessInformer, type AccessInformerOptions, type SpaceState } from "./space-access.ts";
 import type { SpaceName } from "./space-name.ts";
-import type { SpaceState } from "./space-state.ts";
 
 /** What runs for each Space that can be used. */
 export interface SpaceEngager extends AsyncDisposable {
@@ -16,7 +15,7 @@ export interface SpaceEngager extends AsyncDisposable {
 }
 
 /** Whose Spaces, and how they are reached. */
-export interface EngagementsOptions extends Omit<FollowedAccessOptions, "changed" | "failed">, Reach {
+export interface EngagementsOptions extends Omit<AccessInformerOptions, "onChange" | "onFailure">, ReachOptions {
   readonly onError: (failure: { readonly error: unknown; readonly space?: SpaceName }) => void;
 }
 
@@ -25,24 +24,24 @@ export class Engagements implements AsyncDisposable {
   /** Resolves when the Spaces and their Secrets have been read, and looked at. */
   readonly synced: Promise<void>;
   readonly #options: EngagementsOptions;
-  readonly #access: FollowedAccess;
+  readonly #access: AccessInformer;
   readonly #engaged = new Map<SpaceName, Engagement>();
   /** Why what can be used is not, by name. */
-  readonly #refused = new Map<SpaceName, string>();
+  readonly #rejected = new Map<SpaceName, string>();
   readonly #engagers = new Set<SpaceEngager>();
   readonly #watchers = new Set<() => void>();
   readonly #ending = new Set<Promise<void>>();
-  readonly #looks = new Looks((name) => this.#look(name));
+  readonly #queue = new SpaceQueue((name) => this.#update(name));
   #closed: Promise<void> | undefined;
 
   constructor(options: EngagementsOptions) {
     this.#options = options;
-    this.#access = new FollowedAccess({
+    this.#access = new AccessInformer({
       ...options,
-      changed: (name) => this.#looks.add(name),
-      failed: (error) => options.onError({ error }),
+      onChange: (name) => this.#queue.add(name),
+      onFailure: (error) => options.onError({ error }),
     });
-    this.synced = this.#access.start().then(() => this.#looks.done);
+    this.synced = this.#access.start().then(() => this.#queue.done);
   }
 
   get isClosed(): boolean {
@@ -56,7 +55,7 @@ export class Engagements implements AsyncDisposable {
 
   /** What is connected, whether or not it is Ready now. */
   get all(): readonly Engagement[] {
-    this.#looks.seeAll();
+    this.#queue.handleAll();
     return [...this.#engaged.values()];
   }
 
@@ -75,11 +74,11 @@ export class Engagements implements AsyncDisposable {
 
   /** How one is; `undefined`: there is none. */
   stateOf(name: SpaceName): SpaceState | undefined {
-    this.#looks.see(name);
+    this.#queue.handleNow(name);
     const access = this.#access.of(name);
     if (access === undefined) return undefined;
     if (!access.usable) return { name, ready: false, reason: access.reason, message: access.message };
-    const refused = this.#refused.get(name);
+    const refused = this.#rejected.get(name);
     if (refused !== undefined) return { name, ready: false, reason: "Refused", message: refused };
     return { name, ready: true, reason: "Ready", message: "" };
   }
@@ -109,11 +108,11 @@ export class Engagements implements AsyncDisposable {
     return this.#closed;
   }
 
-  #look(name: SpaceName): void {
+  #update(name: SpaceName): void {
     if (this.isClosed) return;
     const access = this.#access.of(name);
     const before = this.#engaged.get(name);
-    this.#refused.delete(name);
+    this.#rejected.delete(name);
     if (access === undefined) {
       if (before !== undefined) this.#disengage(before);
     } else if (access.usable) this.#use(access, before);
@@ -122,28 +121,28 @@ export class Engagements implements AsyncDisposable {
     for (const look of [...this.#watchers]) look();
   }
 
-  #use(access: Usable, before: Engagement | undefined): void {
+  #use(access: UsableAccess, before: Engagement | undefined): void {
     const isSame = before?.id === access.id;
     if (isSame && before.digests.server === access.digests.server) {
       if (before.space !== access.space || before.digests.config !== access.digests.config)
         this.#engaged.set(before.name, before.renewed(access));
       return;
     }
-    const next = this.#connected(access);
+    const next = this.#connect(access);
     if (before !== undefined && !isSame) this.#disengage(before);
     if (next === undefined) return;
     this.#engaged.set(next.name, next);
     const over = Promise.all([...this.#engagers].map((engager) => engager.engage(next)));
-    if (isSame) this.#ends(over, before);
+    if (isSame) this.#disposeAfter(over, before);
   }
 
-  #connected(access: Usable): Engagement | undefined {
+  #connect(access: UsableAccess): Engagement | undefined {
     try {
       return new Engagement(access, this.#options);
     } catch (error) {
       const { namespace = "", name = "" } = access.space.metadata;
       const space = `${namespace}/${name}`;
-      this.#refused.set(space, error instanceof Error ? error.message : String(error));
+      this.#rejected.set(space, error instanceof Error ? error.message : String(error));
       this.#options.onError({ space, error });
       return undefined;
     }
@@ -153,10 +152,10 @@ export class Engagements implements AsyncDisposable {
   #disengage(space: Engagement): void {
     this.#engaged.delete(space.name);
     const how = isManaged(space.space) ? "deleted" : "gone";
-    this.#ends(Promise.all([...this.#engagers].map((engager) => engager.disengage(space, how))), space);
+    this.#disposeAfter(Promise.all([...this.#engagers].map((engager) => engager.disengage(space, how))), space);
   }
 
-  #ends(used: Promise<unknown>, space: Engagement): void {
+  #disposeAfter(used: Promise<unknown>, space: Engagement): void {
     const ending = used.then(() => space[Symbol.asyncDispose]()).finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
@@ -171,3 +170,52 @@ export class Engagements implements AsyncDisposable {
 }
 
 const isManaged = ({ spec }: Space): boolean => (spec.Type ?? "managed") === "managed";
+
+/**
+ * Spaces of which something has changed. Each is looked at, at once; of many some a little later, since what it takes to reach hundreds would hold up
+ * everything else. Who asks about one does not wait.
+ */
+class SpaceQueue {
+  readonly #look: (name: SpaceName) => void;
+  readonly #waiting = new Set<SpaceName>();
+  readonly #turns = new Turns();
+  #isLooking = false;
+  #done = Promise.resolve();
+
+  constructor(look: (name: SpaceName) => void) {
+    this.#look = look;
+  }
+
+  /** Resolves when all those that have been added have been looked at. */
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  add(name: SpaceName): void {
+    this.#waiting.add(name);
+    if (!this.#isLooking) this.#done = this.#lookAtAll();
+  }
+
+  /** Looks at one now, if it waits. */
+  handleNow(name: SpaceName): void {
+    if (this.#waiting.delete(name)) this.#look(name);
+  }
+
+  /** Looks at all that wait now. */
+  handleAll(): void {
+    for (const name of this.#waiting) this.handleNow(name);
+  }
+
+  async #lookAtAll(): Promise<void> {
+    this.#isLooking = true;
+    try {
+      for (const name of this.#waiting) {
+        const rest = this.#turns.rest();
+        if (rest !== undefined) await rest;
+        this.handleNow(name);
+      }
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}

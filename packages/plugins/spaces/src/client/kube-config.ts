@@ -15,21 +15,21 @@ import type { EngagedSpace } from "./engaged-space.ts";
 import type { SpaceName } from "./space-name.ts";
 
 /** What picks the Space. */
-export interface Pick {
+export interface SpacePicker {
   /** The one that is meant now, `undefined`: none. */
   readonly picked: () => SpaceName | undefined;
   readonly of: <R>(name: SpaceName, make: (space: EngagedSpace) => R) => R;
 }
 
 /** A KubeConfig that is another one for each Space, as it is when it is asked. */
-export function pickingKubeConfig(pick: Pick): KubeConfig {
+export function pickingKubeConfig(pick: SpacePicker): KubeConfig {
   return new PickingKubeConfig(pick);
 }
 
 class PickingKubeConfig extends KubeConfig {
-  readonly #pick: Pick;
+  readonly #pick: SpacePicker;
 
-  constructor(pick: Pick) {
+  constructor(pick: SpacePicker) {
     super();
     this.#pick = pick;
   }
@@ -82,7 +82,9 @@ function kubeConfigOf({ name, config }: EngagedSpace): KubeConfig {
   own.loadFromClusterAndUser(
     {
       // Where there is no TLS, the official client wants to be told that none is verified.
-      ...{ name, server, skipTLSVerify: server.startsWith("http:") },
+      name,
+      server,
+      skipTLSVerify: server.startsWith("http:"),
       ...(ca !== undefined && { caData: base64(ca) }),
       ...(serverName !== undefined && { tlsServerName: serverName }),
     },

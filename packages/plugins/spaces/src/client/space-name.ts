@@ -19,7 +19,7 @@ export function partsOf(name: SpaceName): { readonly namespace: string; readonly
  * @param namespace where a name alone is
  * @throws ApiError 400 on what is no name
  */
-export function wholeName(text: string, namespace: string): SpaceName {
+export function fullName(text: string, namespace: string): SpaceName {
   const whole = text.includes("/") ? text : nameOf({ namespace, name: text });
   const parts = partsOf(whole);
   if (dnsLabelProblems(parts.namespace).length > 0 || nameProblems(parts.name).length > 0)

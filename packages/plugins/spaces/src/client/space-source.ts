@@ -14,7 +14,7 @@ export interface SpaceInformer<T extends KubeObject>
   };
 }
 
-interface Shown<T extends KubeObject> {
+interface ShownInformer<T extends KubeObject> {
   readonly informer: SpaceInformer<T>;
   readonly subscription: Disposable;
 }
@@ -26,7 +26,7 @@ export class SpaceSource<T extends KubeObject> implements Source<T> {
     get: (key) => this.#shown.get(key.cluster)?.informer.store.get({ namespace: key.namespace, name: key.name }),
     list: () => this.#list(),
   };
-  readonly #shown = new Map<SpaceName, Shown<T>>();
+  readonly #shown = new Map<SpaceName, ShownInformer<T>>();
   readonly #handlers = new Set<SourceHandlers<T>>();
 
   constructor(synced: Promise<void>) {
@@ -46,10 +46,10 @@ export class SpaceSource<T extends KubeObject> implements Source<T> {
     const before = this.#shown.get(space);
     before?.subscription[Symbol.dispose]();
     const old = new Map<string, T>();
-    for (const object of before?.informer.store.list() ?? []) old.set(textOf(object), object);
+    for (const object of before?.informer.store.list() ?? []) old.set(namespacedName(object), object);
     const added = (object: T, event: Keyed): void => {
-      const was = old.get(textOf(object));
-      old.delete(textOf(object));
+      const was = old.get(namespacedName(object));
+      old.delete(namespacedName(object));
       if (was === undefined) this.#tell("added", object, { ...event, key: keyIn(space, object) });
       else if (was.metadata.uid !== object.metadata.uid) {
         this.#tell("deleted", was, { key: keyIn(space, was) });
@@ -94,7 +94,9 @@ export class SpaceSource<T extends KubeObject> implements Source<T> {
 }
 
 const keyIn = (space: SpaceName, { metadata: { namespace = "", name = "" } }: KubeObject): ObjectKey => ({
-  ...{ cluster: space, namespace, name },
+  cluster: space,
+  namespace,
+  name,
 });
 
-const textOf = ({ metadata: { namespace = "", name = "" } }: KubeObject): string => `${namespace}/${name}`;
+const namespacedName = ({ metadata: { namespace = "", name = "" } }: KubeObject): string => `${namespace}/${name}`;

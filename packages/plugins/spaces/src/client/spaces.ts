@@ -4,15 +4,15 @@ import type { KindReference } from "@virtual-workspaces/apimachinery";
 import type { Client, Clock } from "@virtual-workspaces/client";
 import { type AccessScope, DEFAULT_PROVIDER, namespaceOf } from "../kinds/names.ts";
 import type { Space } from "../kinds/space.ts";
-import type { EngagedSpace, Engagement, Reach, Rewrite } from "./engaged-space.ts";
+import type { EngagedSpace, Engagement, ReachOptions, Rewrite } from "./engaged-space.ts";
 import { Engagements, type SpaceEngager } from "./engagements.ts";
-import { type Listed, listAcross, type SpaceList, type SpaceListOptions } from "./list.ts";
+import { type ListTarget, listAcross, type SpaceList, type SpaceListOptions } from "./list.ts";
 import { Slots } from "./slots.ts";
+import { type SpaceState, unusableError } from "./space-access.ts";
 import { type SpaceInformerFactories, SpaceInformers, type SpaceInformersOptions } from "./space-informers.ts";
-import { type SpaceName, wholeName } from "./space-name.ts";
-import { type SpaceState, unusableError } from "./space-state.ts";
-import type { SpaceEvent, SpaceWatchOptions } from "./watch/events.ts";
-import { watchAcross } from "./watch/watch.ts";
+import { fullName, type SpaceName } from "./space-name.ts";
+import { watchAcross } from "./watch.ts";
+import type { SpaceEvent, SpaceWatchOptions } from "./watch-events.ts";
 
 /** Something that went wrong with a Space, or with following them, and is tried again. */
 export interface SpaceFailure {
@@ -41,7 +41,7 @@ export interface FollowSpacesOptions {
    * By what connections to a Space are made: one that looks at the addresses which a name resolves to keeps whoever can make imported Spaces
    * from having this process ask its own network. @default as the machine does
    */
-  readonly dial?: Reach["dial"];
+  readonly dial?: ReachOptions["dial"];
   /** Told of every failure; of a Space that says itself that it is not Ready, there is none to tell. */
   readonly onError: (failure: SpaceFailure) => void;
   /** Ends everything. */
@@ -102,7 +102,7 @@ export class Spaces implements AsyncDisposable {
    */
   space(name: string): EngagedSpace {
     const { namespace = namespaceOf(DEFAULT_PROVIDER) } = this.#options;
-    const whole = wholeName(name, namespace);
+    const whole = fullName(name, namespace);
     const state = this.#engagements.stateOf(whole);
     const engaged = this.#engagements.get(whole);
     if (engaged === undefined || state?.ready !== true) throw unusableError(whole, state);
@@ -130,7 +130,7 @@ export class Spaces implements AsyncDisposable {
 
   /** As {@link space}, once it can be used. @throws ApiError 400 on what is no name; the signal's reason */
   async when(name: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<EngagedSpace> {
-    const whole = wholeName(name, this.#options.namespace ?? namespaceOf(DEFAULT_PROVIDER));
+    const whole = fullName(name, this.#options.namespace ?? namespaceOf(DEFAULT_PROVIDER));
     for (;;) {
       signal?.throwIfAborted();
       if (this.#engagements.isClosed) throw new Error(`space ${whole}: Spaces are not followed any more`);
@@ -184,7 +184,7 @@ export class Spaces implements AsyncDisposable {
    * Memory: the answer. @throws ApiError 400 on a limit or a `continue` that is none, 410 on a `continue` of another list
    */
   list<T extends object>(kind: KindReference<T>, options: SpaceListOptions = {}): Promise<SpaceList<T>> {
-    const spaces = this.states.map((state): Listed => {
+    const spaces = this.states.map((state): ListTarget => {
       const engaged = state.ready ? this.#engagements.get(state.name) : undefined;
       return engaged ?? { space: state.name, error: unusableError(state.name, state) };
     });

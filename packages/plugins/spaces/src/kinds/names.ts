@@ -22,6 +22,9 @@ export const SPACE_LABEL = "space.kubestellar.io/space";
 /** On Secrets with access to a space: of which it is, and a digest of what it says. */
 export const ACCESS_ANNOTATION = "space.kubestellar.io/access";
 
+/** On objects of several Spaces: in which one each is, `<namespace>/<name>`. The view's own: what clients say there is dropped. */
+export const SPACE_ANNOTATION = "space.kubestellar.io/space";
+
 /** The provider that is the default where none says that it is. */
 export const DEFAULT_PROVIDER = "default";
 

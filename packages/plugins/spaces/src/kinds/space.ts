@@ -143,3 +143,6 @@ export type Space = ObjectOf<SpaceContent>;
 export type SpaceStatus = NonNullable<Space["status"]>;
 /** It can be used while Ready. */
 export type SpacePhase = NonNullable<SpaceStatus["Phase"]>;
+
+/** Which of a Space's references is of which scope. */
+export const SECRET_REFERENCES = { incluster: "inClusterSecretRef", external: "externalSecretRef" } as const;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { apiVersionOf, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
-import { SECRET, type SecretContent } from "../kinds/built-in.ts";
+import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp";
 import {
   ACCESS_ANNOTATION,
   type AccessScope,
@@ -11,7 +11,8 @@ import {
   SPACE_LABEL,
   secretName,
 } from "../kinds/names.ts";
-import { Space, type SpaceStatus } from "../kinds/space.ts";
+import { kubeconfigIn, SECRET, type SecretContent } from "../kinds/secret.ts";
+import { SECRET_REFERENCES, Space, type SpaceStatus } from "../kinds/space.ts";
 import type { SpaceAccess } from "../provider/provider.ts";
 
 type Secret = ObjectOf<SecretContent>;
@@ -26,10 +27,7 @@ const SCOPES: Readonly<Record<NonNullable<Space["spec"]["accessscopetype"]>, rea
 };
 
 /** From where a Space is to be reached. */
-export const scopesOf = ({ spec }: Space): readonly AccessScope[] => SCOPES[spec.accessscopetype ?? "Both"];
-
-/** Which of a Space's references is of which scope. */
-export const REFERENCES = { incluster: "inClusterSecretRef", external: "externalSecretRef" } as const;
+const scopesOf = ({ spec }: Space): readonly AccessScope[] => SCOPES[spec.accessscopetype ?? "Both"];
 
 type References = Pick<SpaceStatus, "inClusterSecretRef" | "externalSecretRef">;
 
@@ -71,7 +69,9 @@ export class AccessSecrets {
     }
     const unwanted = SCOPES.Both.filter((scope) => !wanted.includes(scope));
     await this.#delete(space, unwanted, signal);
-    return Object.fromEntries(wanted.map((scope) => [REFERENCES[scope], { name: secretName(scope, name), namespace }]));
+    return Object.fromEntries(
+      wanted.map((scope) => [SECRET_REFERENCES[scope], { name: secretName(scope, name), namespace }]),
+    );
   }
 
   #isCurrent(space: Space, scope: AccessScope, version: string): boolean {
@@ -129,9 +129,12 @@ function secretOf({ metadata, spec }: Space, { scope, version, kubeconfig }: Sec
   const { SpaceProviderDescName: provider } = spec;
   const data = Buffer.from(kubeconfig).toString("base64");
   return {
-    ...{ apiVersion: "v1", kind: "Secret", type: "Opaque" },
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "Opaque",
     metadata: {
-      ...{ name: secretName(scope, name), namespace },
+      name: secretName(scope, name),
+      namespace,
       labels: { [SPACE_LABEL]: labelOf(name), ...(provider !== undefined && { [PROVIDER_LABEL]: labelOf(provider) }) },
       annotations: { [ACCESS_ANNOTATION]: `${version} ${digestOf(data)}` },
       ownerReferences: [{ apiVersion: apiVersionOf(Space), kind: Space.kind, name, uid, controller: true }],
@@ -141,3 +144,53 @@ function secretOf({ metadata, spec }: Space, { scope, version, kubeconfig }: Sec
 }
 
 const digestOf = (data: string): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
+
+/** What there is of the Secrets that somebody has for an imported Space. */
+interface ImportedAccess {
+  readonly references: Pick<SpaceStatus, "inClusterSecretRef" | "externalSecretRef">;
+  /** What is wrong, and the remedy; `undefined`: nothing. */
+  readonly problem: string | undefined;
+}
+
+/** Looks at the Secrets of an imported Space: in its own namespace, as whoever makes it may not be able to read others. What they lead to is not asked. */
+export function importedAccess(space: Space, secrets: Store<ObjectOf<SecretContent>>): ImportedAccess {
+  const { namespace = "" } = space.metadata;
+  const references: Record<string, { name: string; namespace: string }> = {};
+  const problems: string[] = [];
+  for (const { scope, field, name } of importedSecrets(space)) {
+    const about = `the Secret ${quote(`${namespace}/${name}`)} (spec.${field})`;
+    const text = kubeconfigIn(secrets.get({ namespace, name }));
+    if (text === undefined) problems.push(`${about} is not there, or has no ${KUBECONFIG_KEY}`);
+    else if (faultOf(text) !== undefined) problems.push(`${about}: ${faultOf(text)}`);
+    else references[SECRET_REFERENCES[scope]] = { name, namespace };
+  }
+  return { references, problem: problems.length > 0 ? problems.join("; ") : undefined };
+}
+
+/** A Secret that an imported Space names, and by which field. */
+interface ImportedSecret {
+  readonly scope: AccessScope;
+  readonly field: "inClusterSecretName" | "externalSecretName";
+  readonly name: string;
+}
+
+/** Which Secrets it names. */
+export function importedSecrets(space: Space): readonly ImportedSecret[] {
+  const { metadata, spec } = space;
+  return scopesOf(space).map((scope) => {
+    const field = FIELDS[scope];
+    return { scope, field, name: spec[field] ?? secretName(scope, metadata.name ?? "") };
+  });
+}
+
+const FIELDS = { incluster: "inClusterSecretName", external: "externalSecretName" } as const;
+
+function faultOf(text: string): string | undefined {
+  try {
+    secretKubeconfig(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SecretFault) return error.message;
+    throw error;
+  }
+}

@@ -1,6 +1,13 @@
-import { dnsLabelProblems, nameProblems, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
+import { isDeepStrictEqual } from "node:util";
+import {
+  dnsLabelProblems,
+  type KindReference,
+  nameProblems,
+  type ObjectOf,
+  quote,
+} from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
-import { NAMESPACE, type SecretContent } from "../kinds/built-in.ts";
+import { type Condition, type ConditionState, READY_CONDITION, setCondition } from "@virtual-workspaces/kcp";
 import {
   DISCOVERED_LABEL,
   EXTERNAL_NAME_ANNOTATION,
@@ -9,18 +16,18 @@ import {
   PROVIDER_FINALIZER,
   PROVIDER_LABEL,
 } from "../kinds/names.ts";
+import type { SecretContent } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";
-import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
+import { SpaceProviderDesc, type SpaceProviderDescStatus } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
-import { isHeld, type KnownSpaces } from "./known-spaces.ts";
+import { isHeld, type SpaceLister } from "./listers.ts";
 import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
-import { type ProviderOutcome, providerStatusOf } from "./provider-status.ts";
 
 /** What providers are reconciled by. */
 export interface ProviderReconcilerOptions {
   readonly client: Client;
   readonly types: Readonly<Record<string, SpaceProviderType>>;
-  readonly spaces: KnownSpaces;
+  readonly spaces: SpaceLister;
   readonly runs: ProviderRuns;
   readonly secrets: Store<ObjectOf<SecretContent>>;
   readonly now: () => Date;
@@ -29,7 +36,7 @@ export interface ProviderReconcilerOptions {
 /** The longest name of a Space: its Secrets' names are longer. */
 const LONGEST = 253 - "incluster-".length;
 /** Of the names that no Space can have so many are told. */
-const TOLD = 5;
+const MOST_NAMED = 5;
 
 /** Opens providers, makes Spaces of what they have, and takes back what was made for them when they go. */
 export class ProviderReconciler {
@@ -42,20 +49,24 @@ export class ProviderReconciler {
   /** @throws what the management cluster, or the type of provider, throws: it is tried again */
   async reconcile(name: string, provider: SpaceProviderDesc | undefined, signal: AbortSignal): Promise<void> {
     if (provider === undefined) return this.#options.runs.close(name);
-    if (provider.metadata.deletionTimestamp !== undefined) return this.#leave(provider, signal);
+    if (provider.metadata.deletionTimestamp !== undefined) return this.#finalize(provider, signal);
     if (provider.metadata.finalizers?.includes(PROVIDER_FINALIZER) !== true) {
-      await this.#finalizers(provider, [...(provider.metadata.finalizers ?? []), PROVIDER_FINALIZER], signal);
+      await this.#setFinalizers(provider, [...(provider.metadata.finalizers ?? []), PROVIDER_FINALIZER], signal);
       return; // it is told of again
     }
     const [problem] = dnsLabelProblems(namespaceOf(name));
     if (problem !== undefined) {
       const message = `metadata.name: its namespace ${namespaceOf(name)} cannot be made, ${problem}: make another, of 49 characters at most and without dots`;
-      return this.#say(provider, failed("NameInvalid", message), signal);
+      return this.#updateStatus(provider, failed("NameInvalid", message), signal);
     }
-    await this.#namespace(name, signal);
+    await this.#ensureNamespace(name, signal);
     const { outcome, run, error } = await this.#open(provider, signal);
     const unnamed = run === undefined ? [] : await this.#discover(provider, run, signal);
-    await this.#say(provider, unnamed.length === 0 ? outcome : { ...outcome, unnamed: unnamed.slice(0, TOLD) }, signal);
+    await this.#updateStatus(
+      provider,
+      unnamed.length === 0 ? outcome : { ...outcome, unnamed: unnamed.slice(0, MOST_NAMED) },
+      signal,
+    );
     if (error !== undefined) throw error;
   }
 
@@ -111,21 +122,21 @@ export class ProviderReconciler {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { name: provider = "" } = metadata;
-    const followed = run.below(undefined);
+    const reflector = run.below(undefined);
     const prefix = spec.SpacePrefixForDiscovery ?? "";
     const unnamed: string[] = [];
-    for (const name of followed.names) {
+    for (const name of reflector.names) {
       if (!name.startsWith(prefix)) continue;
       if (this.#options.spaces.of({ provider, parent: undefined, name }).length > 0) continue;
       if (nameProblems(name).length > 0 || name.length > LONGEST) unnamed.push(name);
-      else if (!(await this.#make({ provider, name, externalName: followed.get(name)?.externalName }, signal)))
+      else if (!(await this.#createSpace({ provider, name, externalName: reflector.get(name)?.externalName }, signal)))
         unnamed.push(name);
     }
     return unnamed;
   }
 
   /** @returns whether there is one of that name now that is not somebody else's */
-  async #make(
+  async #createSpace(
     {
       provider,
       name,
@@ -147,14 +158,14 @@ export class ProviderReconciler {
   }
 
   /** What is being deleted goes first, and what was discovered, by itself; the namespace too, if there is nothing of anybody's in it. */
-  async #leave(provider: SpaceProviderDesc, signal: AbortSignal): Promise<void> {
+  async #finalize(provider: SpaceProviderDesc, signal: AbortSignal): Promise<void> {
     const { name = "", finalizers = [] } = provider.metadata;
     const { runs, spaces, client } = this.#options;
     const left = spaces.ofProvider(name);
     const isHolding = finalizers.includes(PROVIDER_FINALIZER);
     if (isHolding && left.some((space) => isHeld(space) && space.metadata.deletionTimestamp !== undefined)) {
       const { outcome, error } = await this.#open(provider, signal);
-      await this.#say(provider, outcome, signal);
+      await this.#updateStatus(provider, outcome, signal);
       if (error !== undefined) throw error;
       return; // until these are gone
     }
@@ -172,14 +183,14 @@ export class ProviderReconciler {
         .resource(NAMESPACE)
         .delete(namespace, { signal })
         .catch(orElse<unknown>(404, () => undefined));
-    await this.#finalizers(
+    await this.#setFinalizers(
       provider,
       finalizers.filter((one) => one !== PROVIDER_FINALIZER),
       signal,
     );
   }
 
-  async #namespace(provider: string, signal: AbortSignal): Promise<void> {
+  async #ensureNamespace(provider: string, signal: AbortSignal): Promise<void> {
     const namespaces = this.#options.client.resource(NAMESPACE);
     const metadata = { name: namespaceOf(provider), labels: { [PROVIDER_LABEL]: labelOf(provider) } };
     const there = await namespaces.get(metadata.name, { signal }).catch(orElse(404, () => undefined));
@@ -188,7 +199,7 @@ export class ProviderReconciler {
     if (there === undefined) await namespaces.create({ metadata }, { signal });
   }
 
-  async #finalizers(
+  async #setFinalizers(
     { metadata }: SpaceProviderDesc,
     finalizers: readonly string[],
     signal: AbortSignal,
@@ -201,29 +212,95 @@ export class ProviderReconciler {
       .catch(orElse<unknown>(404, () => undefined));
   }
 
-  async #say(provider: SpaceProviderDesc, outcome: ProviderOutcome, signal: AbortSignal): Promise<void> {
+  async #updateStatus(provider: SpaceProviderDesc, outcome: ProviderOutcome, signal: AbortSignal): Promise<void> {
     const status = providerStatusOf(provider, outcome, this.#options.now());
     if (status === undefined) return;
     const { name = "", resourceVersion = "" } = provider.metadata;
-    const place = this.#options.client.resource(SpaceProviderDesc).status;
-    await place.mergePatch(name, { metadata: { resourceVersion }, status }, { signal });
+    const resource = this.#options.client.resource(SpaceProviderDesc).status;
+    await resource.mergePatch(name, { metadata: { resourceVersion }, status }, { signal });
   }
 }
 
 function outcomeOf(run: ProviderRun): ProviderOutcome {
-  const followed = run.below(undefined);
-  const { following } = followed;
-  const spaces = followed.isKnown ? followed.names.length : undefined;
-  if (following.state === "current") return { spaces };
-  if (following.state === "unknown")
+  const reflector = run.below(undefined);
+  const { state } = reflector;
+  const spaces = reflector.isKnown ? reflector.names.length : undefined;
+  if (state.status === "current") return { spaces };
+  if (state.status === "unknown")
     return {
       spaces,
       problem: { reason: "Initializing", message: "it has not said yet which spaces it has", isKnown: false },
     };
-  return { spaces, problem: { reason: "ProviderUnreachable", message: following.error.message, isKnown: true } };
+  return { spaces, problem: { reason: "ProviderUnreachable", message: state.error.message, isKnown: true } };
 }
 
 const failed = (reason: string, message: string): ProviderOutcome => ({
   spaces: undefined,
   problem: { reason, message, isKnown: true },
 });
+
+const NAMESPACE: KindReference = {
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  scope: "Cluster",
+};
+
+/** What came of looking at a provider. */
+interface ProviderOutcome {
+  /** How many it has; `undefined`: it has never said. */
+  readonly spaces: number | undefined;
+  /** Why it is not ready. @default it is */
+  readonly problem?: { readonly reason: string; readonly message: string; readonly isKnown: boolean };
+  /** Some of the names of spaces that no Space can have. @default none */
+  readonly unnamed?: readonly string[];
+}
+
+/** The condition of what was found at a provider. */
+const DISCOVERED = "Discovered";
+
+/** The status of a SpaceProviderDesc. @returns `undefined` where it is as it was */
+function providerStatusOf(
+  provider: SpaceProviderDesc,
+  { spaces, problem, unnamed = [] }: ProviderOutcome,
+  now: Date,
+): SpaceProviderDescStatus | undefined {
+  const before: Partial<SpaceProviderDescStatus> = provider.status ?? {};
+  const ready: ConditionState =
+    problem === undefined
+      ? { type: READY_CONDITION, status: "True" }
+      : {
+          type: READY_CONDITION,
+          status: "False",
+          severity: problem.isKnown ? "Error" : "Info",
+          ...reasonAndMessage(problem),
+        };
+  const discovered: ConditionState =
+    unnamed.length === 0
+      ? { type: DISCOVERED, status: "True" }
+      : {
+          type: DISCOVERED,
+          status: "False",
+          severity: "Warning",
+          reason: "NamesTaken",
+          message: `${NAMES} ${unnamed.join(", ")}`,
+        };
+  const conditions = setCondition(
+    setCondition(before.conditions as Condition[] | undefined, ready, now),
+    discovered,
+    now,
+  );
+  const { generation } = provider.metadata;
+  const status: SpaceProviderDescStatus = {
+    ...before,
+    Phase: problem === undefined ? "Ready" : (before.Phase ?? "Initializing"),
+    ...(spaces !== undefined && { spaces }),
+    ...(generation !== undefined && { observedGeneration: generation }),
+    conditions,
+  };
+  return isDeepStrictEqual(status, provider.status) ? undefined : status;
+}
+
+const NAMES = "no Space can have these names, or another has:";
+const reasonAndMessage = ({ reason, message }: NonNullable<ProviderOutcome["problem"]>) => ({ reason, message });

@@ -1,8 +1,7 @@
 import type { Log } from "@virtual-workspaces/framework";
-import { FollowedSpaces } from "../provider/followed-spaces.ts";
 import type { SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
-import { ProviderCalls } from "../provider/provider-calls.ts";
-import { within } from "../provider/within.ts";
+import { ProviderCalls, withTimeout } from "../provider/provider-calls.ts";
+import { ProviderReflector } from "../provider/provider-reflector.ts";
 
 /** What all providers have in common. */
 export interface ProviderRunsOptions {
@@ -11,14 +10,14 @@ export interface ProviderRunsOptions {
   readonly pollEvery: number;
   readonly callTimeout: number;
   /** A space of a provider has come, gone or changed. */
-  readonly changed: (provider: string, parent: string | undefined, name: string) => void;
+  readonly onChange: (provider: string, parent: string | undefined, name: string) => void;
   /** A provider can be asked, or cannot any more, or is another one. */
-  readonly turned: (provider: string) => void;
+  readonly onState: (provider: string) => void;
   readonly log: Log;
 }
 
 /** What a provider is opened by: where that is another one, it is opened anew. */
-export interface Opening {
+export interface ProviderOpening {
   readonly name: string;
   /** Of the SpaceProviderDesc: one that is made again is another. */
   readonly uid: string;
@@ -32,13 +31,13 @@ type Provider = SpaceProvider & Partial<AsyncDisposable>;
 
 /** A provider that is open. */
 export class ProviderRun implements AsyncDisposable {
-  readonly by: Opening;
+  readonly by: ProviderOpening;
   readonly calls: ProviderCalls;
   readonly #provider: Provider;
   readonly #options: ProviderRunsOptions;
-  readonly #followed = new Map<string | undefined, FollowedSpaces>();
+  readonly #followed = new Map<string | undefined, ProviderReflector>();
 
-  constructor(by: Opening, provider: Provider, options: ProviderRunsOptions) {
+  constructor(by: ProviderOpening, provider: Provider, options: ProviderRunsOptions) {
     this.by = by;
     this.#provider = provider;
     this.#options = options;
@@ -46,15 +45,17 @@ export class ProviderRun implements AsyncDisposable {
   }
 
   /** What it has below a workspace path; followed from the first time on that somebody asks. */
-  below(parent: string | undefined): FollowedSpaces {
+  below(parent: string | undefined): ProviderReflector {
     const known = this.#followed.get(parent);
     if (known !== undefined) return known;
-    const { pollEvery, changed, turned } = this.#options;
+    const { pollEvery, onChange, onState } = this.#options;
     const { name } = this.by;
-    const followed = new FollowedSpaces({
-      ...{ calls: this.calls, parent, pollEvery },
-      changed: (space) => changed(name, parent, space),
-      turned: () => turned(name),
+    const followed = new ProviderReflector({
+      calls: this.calls,
+      parent,
+      pollEvery,
+      onChange: (space) => onChange(name, parent, space),
+      onState: () => onState(name),
     });
     this.#followed.set(parent, followed);
     return followed;
@@ -79,30 +80,30 @@ export class ProviderRuns implements AsyncDisposable {
     return this.#runs.get(provider);
   }
 
-  /** Sees to it that it is open. @throws what its type throws on its Secret; ProviderLate; the signal's reason */
-  async open(by: Opening, signal: AbortSignal): Promise<ProviderRun> {
+  /** Sees to it that it is open. @throws what its type throws on its Secret; ProviderTimeout; the signal's reason */
+  async open(by: ProviderOpening, signal: AbortSignal): Promise<ProviderRun> {
     const before = this.#runs.get(by.name);
     const { uid, version } = by;
     if (before !== undefined && before.by.uid === uid && before.by.version === version) return before;
     // The one before serves until there is another, unless it was somebody else's.
     if (before !== undefined && before.by.uid !== uid) await this.close(by.name);
-    const provider = await this.#opened(by, signal);
+    const provider = await this.#openProvider(by, signal);
     await this.close(by.name);
     const run = new ProviderRun(by, provider, this.#options);
     this.#runs.set(by.name, run);
     run.below(undefined);
-    this.#options.turned(by.name);
+    this.#options.onState(by.name);
     return run;
   }
 
   /** One that comes when nobody waits for it any more is closed. */
-  async #opened({ name, secret, type }: Opening, signal: AbortSignal): Promise<Provider> {
+  async #openProvider({ name, secret, type }: ProviderOpening, signal: AbortSignal): Promise<Provider> {
     const { types, callTimeout: timeout, log } = this.#options;
     const known = types[type];
     if (known === undefined) throw new Error(`there is no provider of type ${type}`);
     let opening: Promise<Provider> | undefined;
     try {
-      return await within("whether it can be opened", { timeout, signal }, (signal) => {
+      return await withTimeout("whether it can be opened", { timeout, signal }, (signal) => {
         opening = Promise.resolve(known.open({ name, secret, signal, log }));
         return opening;
       });

@@ -1,4 +1,4 @@
-import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   type Client,
   type Controller,
@@ -9,16 +9,21 @@ import {
   related,
 } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
-import { SECRET, type SecretContent } from "../kinds/built-in.ts";
+import { crdManifest } from "@virtual-workspaces/kcp";
+import { SECRET, type SecretContent } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";
-import type { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
+import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
-import { importedSecrets } from "./imported.ts";
-import { KnownProviders } from "./known-providers.ts";
-import { KnownSpaces } from "./known-spaces.ts";
+import { importedSecrets } from "./access-secrets.ts";
+import { ProviderLister, SpaceLister } from "./listers.ts";
 import { ProviderReconciler } from "./provider-reconciler.ts";
 import { ProviderRuns } from "./provider-runs.ts";
 import { SpaceReconciler } from "./space-reconciler.ts";
+
+/** What has to be in a management cluster before a {@link SpaceManager} works there: the CustomResourceDefinitions of Space and SpaceProviderDesc. */
+export function spaceManifests(): KubeObject[] {
+  return [crdManifest(Space), crdManifest(SpaceProviderDesc)];
+}
 
 /** What a {@link SpaceManager} is told. */
 export interface SpaceManagerOptions {
@@ -55,12 +60,12 @@ export class SpaceManager implements AsyncDisposable {
   /** Resolves when it has read what there is, and begins to work. */
   readonly started: Promise<void>;
   readonly #cluster: string;
-  readonly #known: KnownSpaces;
-  readonly #providers: KnownProviders;
+  readonly #spaces: SpaceLister;
+  readonly #providers: ProviderLister;
   readonly #secrets: Informer<SecretContent>;
   readonly #runs: ProviderRuns;
-  readonly #ofSpaces: Controller<Space>;
-  readonly #ofProviders: Controller<SpaceProviderDesc>;
+  readonly #spaceController: Controller<Space>;
+  readonly #providerController: Controller<SpaceProviderDesc>;
 
   /** @throws Error on options that cannot be used */
   constructor(options: SpaceManagerOptions) {
@@ -70,20 +75,23 @@ export class SpaceManager implements AsyncDisposable {
     const log: Log = options.log ?? (() => undefined);
     const now = options.now ?? (() => new Date());
     this.#cluster = client.clusterName;
-    this.#known = new KnownSpaces(client);
-    this.#providers = new KnownProviders(client);
+    this.#spaces = new SpaceLister(client);
+    this.#providers = new ProviderLister(client);
     this.#secrets = new Informer({ resource: client.resource(SECRET), transform: withoutForeign });
-    const [spaces, providers, secrets] = [this.#known, this.#providers, this.#secrets.store];
+    const [spaces, providers, secrets] = [this.#spaces, this.#providers, this.#secrets.store];
     this.#runs = new ProviderRuns({
-      ...{ types, pollEvery, callTimeout, log },
-      changed: (provider, parent, name) => {
+      types,
+      pollEvery,
+      callTimeout,
+      log,
+      onChange: (provider, parent, name) => {
         const behind = spaces.of({ provider, parent, name });
-        for (const space of behind) this.#ofSpaces.add(this.#keyOf(space));
-        this.#ofProviders.add(this.#providerKey(provider));
+        for (const space of behind) this.#spaceController.add(this.#keyOf(space));
+        this.#providerController.add(this.#providerKey(provider));
       },
-      turned: (provider) => {
-        for (const space of spaces.ofProvider(provider)) this.#ofSpaces.add(this.#keyOf(space));
-        this.#ofProviders.add(this.#providerKey(provider));
+      onState: (provider) => {
+        for (const space of spaces.ofProvider(provider)) this.#spaceController.add(this.#keyOf(space));
+        this.#providerController.add(this.#providerKey(provider));
       },
     });
     const common = { client, spaces, runs: this.#runs, secrets, now };
@@ -97,32 +105,36 @@ export class SpaceManager implements AsyncDisposable {
         ...(key && { name: key.name }),
         error: String(error),
       });
-    this.#ofSpaces = controller<Space>({
+    this.#spaceController = controller<Space>({
       name: "spaces",
       sources: [
-        { informer: this.#known.informer },
-        related(this.#providers.informer, ({ metadata }) => this.#concerned(metadata.name ?? "")),
+        { informer: this.#spaces.informer },
+        related(this.#providers.informer, ({ metadata }) => this.#spacesOf(metadata.name ?? "")),
         related(this.#secrets, ownerKeys(Space)),
-        related(this.#secrets, (secret) => this.#importing(secret)),
+        related(this.#secrets, (secret) => this.#importersOf(secret)),
       ],
       reconcile: (_, { object, signal }) => (object === undefined ? undefined : ofSpace.reconcile(object, signal)),
-      ...{ workers: WORKERS, grace: GRACE },
-      ...{ rateLimit, onError },
+      workers: WORKERS,
+      grace: GRACE,
+      rateLimit,
+      onError,
     });
-    this.#ofProviders = controller<SpaceProviderDesc>({
+    this.#providerController = controller<SpaceProviderDesc>({
       name: "space-providers",
       sources: [
         { informer: this.#providers.informer },
-        related(this.#known.informer, ({ spec: { SpaceProviderDescName: name } }) =>
+        related(this.#spaces.informer, ({ spec: { SpaceProviderDescName: name } }) =>
           name === undefined ? [] : [this.#providerKey(name)],
         ),
-        related(this.#secrets, (secret) => this.#opening(secret)),
+        related(this.#secrets, (secret) => this.#providersOf(secret)),
       ],
       reconcile: ({ name }, { object, signal }) => ofProvider.reconcile(name, object, signal),
-      ...{ workers: WORKERS, grace: GRACE },
-      ...{ rateLimit, onError },
+      workers: WORKERS,
+      grace: GRACE,
+      rateLimit,
+      onError,
     });
-    for (const informer of [this.#known.informer, this.#providers.informer, this.#secrets]) {
+    for (const informer of [this.#spaces.informer, this.#providers.informer, this.#secrets]) {
       informer.on({
         lifecycle: (event) => {
           if (event.type === "error")
@@ -131,15 +143,15 @@ export class SpaceManager implements AsyncDisposable {
       });
       informer.start();
     }
-    this.started = Promise.all([this.#ofSpaces.started, this.#ofProviders.started]).then(() => undefined);
+    this.started = Promise.all([this.#spaceController.started, this.#providerController.started]).then(() => undefined);
     this.started.catch(() => undefined);
   }
 
   /** Ends what is under way; nothing of what is behind Spaces is touched. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#ofSpaces.stop(), this.#ofProviders.stop()]);
+    await Promise.all([this.#spaceController.stop(), this.#providerController.stop()]);
     await this.#runs[Symbol.asyncDispose]();
-    await Promise.all([this.#known, this.#providers, this.#secrets].map((one) => one[Symbol.asyncDispose]()));
+    await Promise.all([this.#spaces, this.#providers, this.#secrets].map((one) => one[Symbol.asyncDispose]()));
   }
 
   #keyOf = ({ metadata: { name = "", namespace = "" } }: Space): ObjectKey => {
@@ -151,21 +163,21 @@ export class SpaceManager implements AsyncDisposable {
   }
 
   /** Spaces that a provider concerns: its own, and those that nobody provides yet. */
-  #concerned(provider: string): readonly ObjectKey[] {
-    const all = this.#known.informer.store.list();
+  #spacesOf(provider: string): readonly ObjectKey[] {
+    const all = this.#spaces.informer.store.list();
     return all
       .filter(({ spec: { SpaceProviderDescName: name } }) => name === undefined || name === provider)
       .map(this.#keyOf);
   }
 
-  #importing({ metadata: { name = "", namespace = "" } }: ObjectOf<SecretContent>): readonly ObjectKey[] {
-    const naming = this.#known
+  #importersOf({ metadata: { name = "", namespace = "" } }: ObjectOf<SecretContent>): readonly ObjectKey[] {
+    const naming = this.#spaces
       .imported(namespace)
       .filter((space) => importedSecrets(space).some((one) => one.name === name));
     return naming.map(this.#keyOf);
   }
 
-  #opening({ metadata: { name, namespace } }: ObjectOf<SecretContent>): readonly ObjectKey[] {
+  #providersOf({ metadata: { name, namespace } }: ObjectOf<SecretContent>): readonly ObjectKey[] {
     const all = this.#providers.informer.store.list();
     const naming = all.filter(
       ({ spec: { secretRef } }) => secretRef?.name === name && secretRef?.namespace === namespace,

@@ -10,7 +10,7 @@ const ACCESS_READY = "AccessReady";
 const TYPES = [PROVIDED, ACCESS_READY] as const;
 
 /** What came of looking at a Space. */
-export interface Outcome {
+export interface SpaceOutcome {
   readonly phase: Row["phase"];
   readonly provided: ConditionState;
   /** @default as it was */
@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 /** The status of a Space. @returns `undefined` where it is as it was */
-export function statusOf(space: Space, outcome: Outcome, now: Date): SpaceStatus | undefined {
+export function statusOf(space: Space, outcome: SpaceOutcome, now: Date): SpaceStatus | undefined {
   const { phase, provided, access, references, id } = outcome;
   const before: Partial<SpaceStatus> = space.status ?? {};
   let conditions: Condition[] = setCondition(before.conditions as Condition[] | undefined, provided, now);

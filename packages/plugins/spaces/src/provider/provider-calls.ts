@@ -1,6 +1,5 @@
-import { checkedAccess, checkedList, checkedSpace } from "./checked.ts";
+import { setTimeout as pause } from "node:timers/promises";
 import type { PhysicalSpace, ProviderCall, SpaceAccess, SpaceProvider } from "./provider.ts";
-import { within } from "./within.ts";
 
 /** A provider has too much to do. */
 export class ProviderBusy extends Error {
@@ -14,7 +13,7 @@ export class ProviderBusy extends Error {
 }
 
 /** Calls of one provider that are under way at once: one that hangs is to stop nobody else. */
-const MOST = 16;
+const MOST_CALLS = 16;
 
 /** A provider, as the manager asks it: no call takes longer than it may, whether or not the provider minds the signal, and what it says is checked. */
 export class ProviderCalls {
@@ -42,32 +41,32 @@ export class ProviderCalls {
 
   /** @throws Error with what the provider says, or that it does not answer */
   list(call: ProviderCall): Promise<ReadonlyMap<string, PhysicalSpace>> {
-    return this.#within("list", call, async (bounded) => checkedList(await this.#provider.list(bounded)));
+    return this.#bounded("list", call, async (bounded) => checkedList(await this.#provider.list(bounded)));
   }
 
   /** One, at the pace of whoever follows them all. @throws as {@link list} */
-  look(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
-    return this.#within("get", call, (bounded) => this.#get(name, bounded));
+  poll(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
+    return this.#bounded("get", call, (bounded) => this.#get(name, bounded));
   }
 
   /** @throws as {@link list}; ProviderBusy */
   get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
-    return this.#inTurn("get", call, (bounded) => this.#get(name, bounded));
+    return this.#limited("get", call, (bounded) => this.#get(name, bounded));
   }
 
   /** @throws as {@link get} */
   access(name: string, call: ProviderCall): Promise<SpaceAccess> {
-    return this.#inTurn("access", call, async (bounded) => checkedAccess(await this.#provider.access(name, bounded)));
+    return this.#limited("access", call, async (bounded) => checkedAccess(await this.#provider.access(name, bounded)));
   }
 
   /** @throws as {@link get} */
   create(name: string, call: ProviderCall): Promise<void> {
-    return this.#inTurn("create", call, async (bounded) => this.#provider.create?.(name, bounded));
+    return this.#limited("create", call, async (bounded) => this.#provider.create?.(name, bounded));
   }
 
   /** @throws as {@link get} */
   delete(name: string, call: ProviderCall): Promise<void> {
-    return this.#inTurn("delete", call, async (bounded) => this.#provider.delete?.(name, bounded));
+    return this.#limited("delete", call, async (bounded) => this.#provider.delete?.(name, bounded));
   }
 
   async #get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
@@ -75,18 +74,98 @@ export class ProviderCalls {
     return space === undefined ? undefined : checkedSpace({ ...space, name });
   }
 
-  async #inTurn<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
-    if (this.#running >= MOST) throw new ProviderBusy(`its provider has ${MOST} calls to answer already`);
+  async #limited<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
+    if (this.#running >= MOST_CALLS) throw new ProviderBusy(`its provider has ${MOST_CALLS} calls to answer already`);
     this.#running += 1;
     try {
-      return await this.#within(what, call, ask);
+      return await this.#bounded(what, call, ask);
     } finally {
       this.#running -= 1;
     }
   }
 
-  #within<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
+  #bounded<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
     const { signal } = call;
-    return within(what, { timeout: this.#timeout, signal }, (bounded) => ask({ ...call, signal: bounded }));
+    return withTimeout(what, { timeout: this.#timeout, signal }, (bounded) => ask({ ...call, signal: bounded }));
+  }
+}
+
+/** The longest kubeconfig that is taken, characters: a Secret holds 1 MiB. */
+const LONGEST = 256 * 1024;
+const LONGEST_TEXT = 253;
+const LONGEST_MESSAGE = 1024;
+
+/** What a provider says, as far as it can be believed. @throws Error that says what cannot */
+function checkedSpace(said: PhysicalSpace): PhysicalSpace {
+  const { name, id, phase, message, externalName, accessVersion } = said;
+  if (!isText(name)) throw new Error(`it has a space of which it says no name of 1 to ${LONGEST_TEXT} characters`);
+  const about = `of the space ${JSON.stringify(name)} it says`;
+  if (phase !== "Initializing" && phase !== "Ready") throw new Error(`${about} no phase: Initializing or Ready`);
+  for (const [field, value] of Object.entries({ id, externalName, accessVersion }))
+    if (value !== undefined && !isText(value))
+      throw new Error(`${about} an ${field} that is not 1 to ${LONGEST_TEXT} characters`);
+  return {
+    name,
+    phase,
+    ...(id !== undefined && { id }),
+    ...(message !== undefined && phase !== "Ready" && { message: String(message).slice(0, LONGEST_MESSAGE) }),
+    ...(externalName !== undefined && { externalName }),
+    ...(accessVersion !== undefined && { accessVersion }),
+  };
+}
+
+/** All of a list. @throws Error that says what cannot be believed */
+function checkedList(said: readonly PhysicalSpace[]): ReadonlyMap<string, PhysicalSpace> {
+  if (!Array.isArray(said)) throw new Error("it has answered without a list of spaces");
+  const spaces = new Map<string, PhysicalSpace>();
+  for (const one of said as readonly PhysicalSpace[]) {
+    const space = checkedSpace(one);
+    if (spaces.has(space.name)) throw new Error(`it has two spaces of the name ${JSON.stringify(space.name)}`);
+    spaces.set(space.name, space);
+  }
+  return spaces;
+}
+
+/** How a space is reached. @throws Error that says what cannot be believed */
+function checkedAccess(said: SpaceAccess): SpaceAccess {
+  const { incluster, external } = said;
+  for (const kubeconfig of [incluster, external])
+    if (kubeconfig !== undefined && !(typeof kubeconfig === "string" && kubeconfig.length <= LONGEST))
+      throw new Error(`its provider gives a kubeconfig that is no text of at most ${LONGEST} characters`);
+  // What is empty is not there.
+  if (!incluster && !external) throw new Error("its provider gives no access to it");
+  return { ...(incluster && { incluster }), ...(external && { external }) };
+}
+
+const isText = (value: unknown): boolean =>
+  typeof value === "string" && value.length > 0 && value.length <= LONGEST_TEXT;
+
+/** A provider has not answered in time: what it was to do may be done, or not. */
+export class ProviderTimeout extends Error {}
+
+/** How long something may take. */
+interface TimeLimit {
+  /** ms */
+  readonly timeout: number;
+  /** Aborts when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What a provider does, for as long as it may take, whether or not it minds the signal. @throws ProviderTimeout; the signal's reason; what `ask` throws */
+export async function withTimeout<T>(
+  what: string,
+  { timeout, signal: wanted }: TimeLimit,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([wanted, over.signal]);
+  const late = pause(timeout, undefined, { signal }).then(() => {
+    throw new ProviderTimeout(`its provider has not answered ${what} within ${timeout / 1000} s`);
+  });
+  try {
+    return await Promise.race([ask(signal), late]);
+  } finally {
+    over.abort();
+    late.catch(() => undefined);
   }
 }

@@ -76,3 +76,18 @@ export interface SpaceProviderType {
    */
   open(context: ProviderContext): Awaitable<SpaceProvider & Partial<AsyncDisposable>>;
 }
+
+/** Whether a provider says the same of a space. */
+export function sameSpace(one: PhysicalSpace, other: PhysicalSpace): boolean {
+  const text = ({ name, id, phase, message, externalName, accessVersion }: PhysicalSpace): string =>
+    JSON.stringify([name, id, phase, message, externalName, accessVersion]);
+  return text(one) === text(other);
+}
+
+/** What a provider without a hierarchy says to somebody who wants a space in one: else a space would have two names. @throws Error */
+export function rejectParent(parent: string | undefined): void {
+  if (parent !== undefined)
+    throw new Error(
+      "its provider has no hierarchy: take the annotation kubestellar.io/space-path off, which says where in it the space is to be",
+    );
+}

@@ -1,8 +1,8 @@
 import type { PathColumn } from "@virtual-workspaces/apimachinery";
 import type { DiscoveredKind } from "@virtual-workspaces/client";
 import { defineResource, type Resource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
+import { SPACE_ANNOTATION } from "../kinds/names.ts";
 import { type AcrossOptions, AcrossSpaces } from "./across-spaces.ts";
-import { SPACE_ANNOTATION } from "./own-annotations.ts";
 import { kindKey, type ServedSpace } from "./served-space.ts";
 
 /** What several Spaces serve of a kind together: what is made is made in one of them. */
@@ -18,7 +18,7 @@ export class AcrossKind {
 
   /** @param columns what its table has between Space and Age */
   constructor(kind: DiscoveredKind, columns: readonly PathColumn[], options: AcrossOptions) {
-    this.text = textOf(kind);
+    this.text = kindText(kind);
     this.#resource = resourceOf(kind, columns);
     this.#across = new AcrossSpaces(this.#resource, options);
     const verbs = VERBS.filter((verb) => kind.verbs.includes(verb));
@@ -43,26 +43,28 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
     ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
       (part) => `.involvedObject.${part}`,
     ),
-    ...[".reason", ".reportingComponent", ".type"],
+    ".reason",
+    ".reportingComponent",
+    ".type",
   ],
   "/v1/namespaces": [".status.phase"],
   "/v1/nodes": [".spec.unschedulable"],
   "/v1/pods": [
-    ...[
-      ".spec.nodeName",
-      ".spec.restartPolicy",
-      ".spec.schedulerName",
-      ".spec.serviceAccountName",
-      ".spec.hostNetwork",
-    ],
-    ...[".status.phase", ".status.podIP", ".status.nominatedNodeName"],
+    ".spec.nodeName",
+    ".spec.restartPolicy",
+    ".spec.schedulerName",
+    ".spec.serviceAccountName",
+    ".spec.hostNetwork",
+    ".status.phase",
+    ".status.podIP",
+    ".status.nominatedNodeName",
   ],
   "/v1/secrets": [".type"],
   "batch/v1/jobs": [".status.successful"],
 };
 
 /** All that a kind is served by. */
-export const textOf = (kind: DiscoveredKind): string =>
+export const kindText = (kind: DiscoveredKind): string =>
   JSON.stringify([
     kind.kind,
     kind.scope,
@@ -77,7 +79,13 @@ export const textOf = (kind: DiscoveredKind): string =>
 function resourceOf(kind: DiscoveredKind, columns: readonly PathColumn[]): Resource {
   const { group, version, plural, singular, scope, shortNames, categories, subresources } = kind;
   return defineResource({
-    ...{ group, version, kind: kind.kind, plural, scope, shortNames, categories },
+    group,
+    version,
+    kind: kind.kind,
+    plural,
+    scope,
+    shortNames,
+    categories,
     ...(singular !== "" && { singular }),
     schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
     lazySchema: true,

@@ -7,7 +7,9 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { impersonated } from "@virtual-workspaces/forwarding";
 import {
+  type CacheEvent,
   type CacheLease,
+  type CacheListener,
   type DeleteOptions,
   type Encoded,
   groupResourceOf,
@@ -16,9 +18,11 @@ import {
   merged,
   type PatchOptions,
   type PlacedSource,
+  type Position,
   processMinter,
   type ReadableCache,
   type Scope,
+  type Snapshot,
   SOURCE_VERSION_ANNOTATION,
   type Storage,
   type TypedDefinition,
@@ -26,11 +30,10 @@ import {
   type Written,
 } from "@virtual-workspaces/framework";
 import type { SpaceName } from "../client/space-name.ts";
-import { AcrossCache } from "./across-cache.ts";
-import { AcrossWrite } from "./across-write.ts";
-import { OWN_ANNOTATIONS, SPACE_ANNOTATION } from "./own-annotations.ts";
-import { pathTo } from "./place.ts";
+import { SPACE_ANNOTATION } from "../kinds/names.ts";
+import { AcrossWrite, OWN_ANNOTATIONS } from "./across-write.ts";
 import type { ServedSpace, ServingOptions } from "./served-space.ts";
+import { pathTo } from "./space-path.ts";
 
 /** How several Spaces are shown as one. */
 export interface AcrossOptions extends ServingOptions, Pick<MergedOptions<object>, "partial" | "patience"> {}
@@ -166,14 +169,78 @@ export class AcrossSpaces implements Storage<KubeObject> {
     const [first, ...others] = found;
     if (others.length === 0) return first ?? {};
     found.sort((a, b) => (a.space.name < b.space.name ? -1 : 1));
-    const places = found.slice(0, TOLD).map(({ space }) => pathTo(space.space));
-    const more = found.length > TOLD ? `, and ${found.length - TOLD} more` : "";
+    const places = found.slice(0, MOST_NAMED).map(({ space }) => pathTo(space.space));
+    const more = found.length > MOST_NAMED ? `, and ${found.length - MOST_NAMED} more` : "";
     const message = `there is one in each of several spaces: say which one is meant by ${places.join(", ")}${more}`;
     throw ApiError.conflict(groupResourceOf(this.resource), key.name, message);
   }
 }
 
 /** Of the Spaces that have an object so many are told. */
-const TOLD = 5;
+const MOST_NAMED = 5;
 
 const everywhere = (scope: Scope): Scope => ({ ...scope, cluster: "*" });
+
+/** The objects of several Spaces, for whoever knows of none: one that is asked for by its name alone may be in any of them. */
+class AcrossCache implements ReadableCache {
+  readonly #cache: ReadableCache;
+  readonly #find: (key: ObjectKey) => Encoded | undefined;
+
+  /** @param find the object of a name, in whichever Space it is. Throws where it is in several */
+  constructor(cache: ReadableCache, find: (key: ObjectKey) => Encoded | undefined) {
+    this.#cache = cache;
+    this.#find = find;
+  }
+
+  get head(): string {
+    return this.#cache.head;
+  }
+
+  get size(): number {
+    return this.#cache.size;
+  }
+
+  get first(): number {
+    return this.#cache.first;
+  }
+
+  get next(): number {
+    return this.#cache.next;
+  }
+
+  get(key: ObjectKey): Encoded | undefined {
+    return key.cluster === "" ? this.#find(key) : this.#cache.get(key);
+  }
+
+  snapshot(): Snapshot {
+    return this.#cache.snapshot();
+  }
+
+  at(version: string): Snapshot | "expired" | "ahead" {
+    return this.#cache.at(version);
+  }
+
+  isForeign(version: string): boolean {
+    return this.#cache.isForeign(version);
+  }
+
+  position(version: string): Position {
+    return this.#cache.position(version);
+  }
+
+  reached(version: string): boolean {
+    return this.#cache.reached(version);
+  }
+
+  reach(version: string, options: Parameters<ReadableCache["reach"]>[1]): Promise<void> {
+    return this.#cache.reach(version, options);
+  }
+
+  event(position: number): CacheEvent {
+    return this.#cache.event(position);
+  }
+
+  listen(listener: CacheListener): Disposable {
+    return this.#cache.listen(listener);
+  }
+}

@@ -1,15 +1,15 @@
 import type { DiscoveredKind } from "@virtual-workspaces/client";
 import type { ServedResource } from "@virtual-workspaces/framework";
 import type { SpaceName } from "../client/space-name.ts";
-import { AcrossKind, textOf } from "./across-kind.ts";
+import { AcrossKind, kindText } from "./across-kind.ts";
 import type { AcrossOptions } from "./across-spaces.ts";
-import { isAt, type Place } from "./place.ts";
 import { formOf, type ServedSpace } from "./served-space.ts";
 import type { ServedSpaces } from "./served-spaces.ts";
+import { isAt, type SpacePath } from "./space-path.ts";
 
 /** Which of several Spaces. */
-export interface Selecting {
-  readonly place: Place;
+export interface SpaceSelection {
+  readonly path: SpacePath;
   /** In which namespaces; `undefined`: in all. */
   readonly namespaces: ReadonlySet<string> | undefined;
 }
@@ -17,7 +17,7 @@ export interface Selecting {
 /** Several Spaces, shown as one API server to all who may see the same of them. */
 export class SelectedSpaces implements AsyncDisposable {
   readonly #all: ServedSpaces;
-  readonly #selecting: Selecting;
+  readonly #selection: SpaceSelection;
   readonly #options: AcrossOptions;
   readonly #listening: Disposable;
   readonly #members = new Map<SpaceName, ServedSpace>();
@@ -26,9 +26,9 @@ export class SelectedSpaces implements AsyncDisposable {
   #isStale = true;
   #uniting: Promise<void> | undefined;
 
-  constructor(all: ServedSpaces, selecting: Selecting, options: AcrossOptions) {
+  constructor(all: ServedSpaces, selection: SpaceSelection, options: AcrossOptions) {
     this.#all = all;
-    this.#selecting = selecting;
+    this.#selection = selection;
     this.#options = options;
     this.#listening = all.listen((name) => this.#changed(name));
     for (const { name } of all.all) this.#changed(name);
@@ -50,11 +50,11 @@ export class SelectedSpaces implements AsyncDisposable {
 
   /** A Space comes or goes at once, where its objects are shown; kinds with the next one who asks. */
   #changed(name: SpaceName): void {
-    const { place, namespaces } = this.#selecting;
+    const { path, namespaces } = this.#selection;
     const space = this.#all.get(name);
     const isMember =
       space !== undefined &&
-      isAt(place, space.space) &&
+      isAt(path, space.space) &&
       (namespaces === undefined || namespaces.has(space.space.metadata.namespace ?? ""));
     if (!isMember && !this.#members.has(name)) return;
     if (isMember) this.#members.set(name, space);
@@ -69,7 +69,7 @@ export class SelectedSpaces implements AsyncDisposable {
   async #unite(): Promise<void> {
     this.#isStale = false;
     const united = unionOf(this.#members.values());
-    const fresh = [...united].filter(([key, { kind }]) => this.#kinds.get(key)?.text !== textOf(kind));
+    const fresh = [...united].filter(([key, { kind }]) => this.#kinds.get(key)?.text !== kindText(kind));
     const made = fresh.map(async ([key, { kind, space }]) => {
       const across = new AcrossKind(kind, await space.columns(kind), this.#options);
       return [key, across] as const;
@@ -85,17 +85,17 @@ export class SelectedSpaces implements AsyncDisposable {
 }
 
 /** A kind, and a Space that has it. */
-interface Said {
+interface ServedKind {
   readonly kind: DiscoveredKind;
   readonly space: ServedSpace;
 }
 
 /** The kinds of Spaces together. Where they differ in what one is, it is what most of them say. */
-function unionOf(spaces: Iterable<ServedSpace>): ReadonlyMap<string, Said> {
-  const said = new Map<string, Map<string, Said & { count: number }>>();
+function unionOf(spaces: Iterable<ServedSpace>): ReadonlyMap<string, ServedKind> {
+  const said = new Map<string, Map<string, ServedKind & { count: number }>>();
   for (const space of [...spaces].sort((a, b) => (a.name < b.name ? -1 : 1)))
     for (const [key, kind] of space.kinds ?? []) {
-      const forms = said.get(key) ?? new Map<string, Said & { count: number }>();
+      const forms = said.get(key) ?? new Map<string, ServedKind & { count: number }>();
       said.set(key, forms);
       const form = forms.get(formOf(kind));
       if (form === undefined) forms.set(formOf(kind), { kind, space, count: 1 });

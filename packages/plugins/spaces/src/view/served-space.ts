@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
-import type { PathColumn } from "@virtual-workspaces/apimachinery";
-import type { DiscoveredKind } from "@virtual-workspaces/client";
+import { compileJsonPath, isJsonObject, type KindReference, type PathColumn } from "@virtual-workspaces/apimachinery";
+import type { Client, DiscoveredKind } from "@virtual-workspaces/client";
 import { type Forwarded, forward, type Relay, relay } from "@virtual-workspaces/forwarding";
 import { type HistoryOptions, Spells, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
 import { newClusterName } from "@virtual-workspaces/kcp";
 import type { Engagement } from "../client/engaged-space.ts";
+import { unusableError } from "../client/space-access.ts";
 import { nameOf, type SpaceName } from "../client/space-name.ts";
-import { unusableError } from "../client/space-state.ts";
 import type { KnownSpace } from "../client/spaces.ts";
 import type { Space } from "../kinds/space.ts";
-import { columnsOf } from "./columns.ts";
 
 /** How Spaces are asked. */
 export interface ServingOptions {
@@ -80,7 +79,9 @@ export class ServedSpace implements AsyncDisposable {
     const prefix = client.clusterName === "" ? "" : `/clusters/${client.clusterName}`;
     const { identity, onError } = this.#options;
     this.#relay ??= relay({
-      ...{ upstream, identity, what: `the space ${this.name}` },
+      upstream,
+      identity,
+      what: `the space ${this.name}`,
       // A server that is below a path itself says where its schemas are from its own root: kubectl asks for them below ours.
       path: ({ tail }) => (tail.startsWith(`${prefix}/openapi/`) ? tail : prefix + (tail || "/")),
       onError: (error) => onError(this.name, error),
@@ -97,7 +98,10 @@ export class ServedSpace implements AsyncDisposable {
     if (known !== undefined) return known;
     const { identity, history, onError } = this.#options;
     const made = forward({
-      ...{ resource: definition, upstream, identity, cluster: () => client.clusterName },
+      resource: definition,
+      upstream,
+      identity,
+      cluster: () => client.clusterName,
       ...(history && { history }),
       onError: (error) => onError(this.name, error),
     });
@@ -138,7 +142,7 @@ export class ServedSpace implements AsyncDisposable {
       this.#discoveries.answered("");
       const before = this.#kinds;
       this.#kinds = new Map(kinds.map((kind) => [kindKey(kind), kind]));
-      return before === undefined || textOf(before) !== textOf(this.#kinds);
+      return before === undefined || kindsText(before) !== kindsText(this.#kinds);
     } catch (error) {
       // What it was last is what is known of it.
       if (!signal.aborted) this.#discoveries.failed(error, "");
@@ -160,7 +164,7 @@ export const kindKey = ({ group, version, plural }: Named): string => `${group}/
 /** What is told of it by that: of two Spaces that differ here one is not believed. */
 export const formOf = ({ kind, scope }: Named): string => `${kind} ${scope}`;
 
-const textOf = (kinds: ReadonlyMap<string, DiscoveredKind>): string => JSON.stringify([...kinds.values()]);
+const kindsText = (kinds: ReadonlyMap<string, DiscoveredKind>): string => JSON.stringify([...kinds.values()]);
 
 /** What is left of a name in that of its logical cluster, characters. */
 const READABLE = 46;
@@ -174,3 +178,61 @@ function clusterFor(name: SpaceName, id: string): string {
   );
   return `${name.replaceAll(/[/.]/g, "-").slice(0, READABLE)}-${hash}`;
 }
+
+const DEFINITION: KindReference<{ readonly spec?: { readonly versions?: unknown } }> = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  scope: "Cluster",
+};
+/** Columns that are shown of a kind. */
+const MOST = 32;
+
+/** The columns that the definition of a custom kind has, as far as they can be shown. One that cannot be read has none. */
+async function columnsOf(
+  client: Client | undefined,
+  { group, plural, version }: DiscoveredKind,
+  signal: AbortSignal,
+): Promise<readonly PathColumn[]> {
+  // Kinds without a domain are Kubernetes' own.
+  if (client === undefined || !group.includes(".")) return [];
+  const name = `${plural}.${group}`;
+  const definition = await client
+    .resource(DEFINITION)
+    .get(name, { signal })
+    .catch(() => undefined);
+  const versions: unknown = definition?.spec?.versions;
+  const found = Array.isArray(versions)
+    ? versions.find((one: unknown) => isJsonObject(one) && one["name"] === version)
+    : undefined;
+  const columns: unknown = found?.additionalPrinterColumns;
+  return Array.isArray(columns) ? columns.slice(0, MOST).flatMap(columnOf) : [];
+}
+
+/** A Space's definitions are as good as its server: none of what cannot be shown. */
+function columnOf(said: unknown): readonly PathColumn[] {
+  if (!isJsonObject(said)) return [];
+  const { name, type, jsonPath, description, priority } = said;
+  if (typeof name !== "string" || OWN.includes(name) || typeof jsonPath !== "string") return [];
+  const known = TYPES.find((one) => one === type);
+  try {
+    compileJsonPath(jsonPath);
+  } catch {
+    return [];
+  }
+  if (known === undefined) return [];
+  return [
+    {
+      name,
+      type: known,
+      jsonPath,
+      ...(typeof description === "string" && { description }),
+      ...(typeof priority === "number" && { priority }),
+    },
+  ];
+}
+
+const TYPES = ["integer", "number", "string", "boolean", "date"] as const;
+/** The view's. */
+const OWN: readonly string[] = ["Name", "Space", "Age"];

@@ -1,9 +1,9 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { sleep } from "@virtual-workspaces/transport";
 import type { SpaceEngager } from "../client/engagements.ts";
 import { partsOf, type SpaceName } from "../client/space-name.ts";
 import type { Spaces } from "../client/spaces.ts";
-import { isAt, isOne, type Place } from "./place.ts";
 import { ServedSpace, type ServingOptions } from "./served-space.ts";
+import { isAt, isOne, type SpacePath } from "./space-path.ts";
 
 /** How many Spaces are asked at a time what they serve. */
 const AT_A_TIME = 16;
@@ -43,10 +43,10 @@ export class ServedSpaces implements SpaceEngager {
   }
 
   /** Those that a URL means, in order of their names. */
-  at(place: Place): ServedSpace[] {
-    const called = isOne(place) ? (this.#called.get(place.space) ?? []) : this.#served.keys();
+  at(path: SpacePath): ServedSpace[] {
+    const called = isOne(path) ? (this.#called.get(path.space) ?? []) : this.#served.keys();
     const found = [...called].sort().flatMap((name) => this.#served.get(name) ?? []);
-    return found.filter(({ space }) => isAt(place, space));
+    return found.filter(({ space }) => isAt(path, space));
   }
 
   /** Told of each Space that is another, or gone, now. */
@@ -59,7 +59,7 @@ export class ServedSpaces implements SpaceEngager {
   async known(patience: number, signal: AbortSignal): Promise<void> {
     if (this.#first.size === 0) return;
     const over = new AbortController();
-    const late = pause(patience, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => undefined);
+    const late = sleep(patience, { signal: AbortSignal.any([signal, over.signal]) });
     await Promise.race([Promise.all(this.#first), late]);
     over.abort();
     signal.throwIfAborted();

@@ -12,7 +12,7 @@ import { Space } from "../kinds/space.ts";
 import type { SpacesViewOptions } from "./options.ts";
 
 /** What is asked: whether a verb may be used on `spaces/proxy`. */
-interface Question {
+interface ProxyReview {
   readonly verb: string;
   /** "" for all. */
   readonly namespace: string;
@@ -21,23 +21,23 @@ interface Question {
 }
 
 type AccessOptions = Pick<SpacesViewOptions, "allowCache" | "denyCache" | "onError">;
-type Asking = Pick<WorkspaceRequest<unknown>, "user" | "signal">;
+type Requester = Pick<WorkspaceRequest<unknown>, "user" | "signal">;
 
 /** How often open watches and upgraded connections are asked about, ms. */
-export const EVERY = 1_000;
+export const REVIEW_EVERY = 1_000;
 const INFO = pathInfo("get", "/");
 
 /** Who may use which Spaces: the management cluster says so, of `spaces/proxy`, as of a node's or a service's proxy in Kubernetes. */
 export class SpacesAccess implements AsyncDisposable {
-  readonly #ask: SubjectAccessReviewAuthorizer<Question>;
+  readonly #ask: SubjectAccessReviewAuthorizer<ProxyReview>;
 
   constructor(reviews: Client, { allowCache, denyCache, onError }: AccessOptions) {
-    this.#ask = subjectAccessReview<Question>({
+    this.#ask = subjectAccessReview<ProxyReview>({
       upstream: reviews.upstream,
       cluster: () => (splitCluster(reviews.upstream).cluster === "" ? reviews.clusterName : ""),
       ...(allowCache !== undefined && { allowCache }),
       ...(denyCache !== undefined && { denyCache }),
-      watchesEvery: EVERY,
+      watchesEvery: REVIEW_EVERY,
       onError: (error) => onError({ error }),
       attributes: ({ params }) => ({ ...params, group: Space.group, resource: Space.plural, subresource: "proxy" }),
     });
@@ -65,7 +65,7 @@ export class SpacesAccess implements AsyncDisposable {
   }
 
   /** In which of some namespaces somebody sees Spaces, where several are shown; `undefined`: in all that there are or will be. */
-  async seen(asking: Asking, namespaces: () => Iterable<string>): Promise<ReadonlySet<string> | undefined> {
+  async seen(asking: Requester, namespaces: () => Iterable<string>): Promise<ReadonlySet<string> | undefined> {
     const lists = (namespace: string): Promise<Decision> => this.#decide(asking, { verb: "list", namespace, name: "" });
     if ((await lists("")).allowed) return undefined;
     const all = [...namespaces()].sort();
@@ -79,7 +79,7 @@ export class SpacesAccess implements AsyncDisposable {
 
   async #decide(
     { user, signal }: { readonly user: User; readonly signal: AbortSignal },
-    params: Question,
+    params: ProxyReview,
   ): Promise<Decision> {
     return this.#ask({ ...INFO, user, signal, params });
   }

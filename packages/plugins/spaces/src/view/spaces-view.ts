@@ -2,15 +2,22 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
   type Authorizer,
+  type Decision,
   defineVirtualWorkspace,
   type RawRequest,
   requestInfo,
+  Targets,
   type VirtualWorkspace,
+  type WorkspaceRequest,
 } from "@virtual-workspaces/framework";
+import { Space } from "../kinds/space.ts";
+import type { AcrossOptions } from "./across-spaces.ts";
 import type { SpacesViewOptions } from "./options.ts";
-import { isOne, type Place } from "./place.ts";
-import { Serving } from "./serving.ts";
-import { EVERY } from "./spaces-access.ts";
+import { SelectedSpaces } from "./selected-spaces.ts";
+import type { ServedSpace } from "./served-space.ts";
+import { ServedSpaces } from "./served-spaces.ts";
+import { isOne, pathTo, type SpacePath } from "./space-path.ts";
+import { REVIEW_EVERY, SpacesAccess } from "./spaces-access.ts";
 
 /**
  * Spaces, by whom provides them and by name: `/services/spaces/<provider>/<space>/…` is a Space itself, whole, as it answers, with terminals and watches;
@@ -23,9 +30,12 @@ import { EVERY } from "./spaces-access.ts";
  */
 export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
   const serving = new Serving(options);
-  const authorize: Authorizer<Place> = Object.assign((request: AuthorizeRequest<Place>) => serving.may(request), {
-    watchesEvery: EVERY,
-  });
+  const authorize: Authorizer<SpacePath> = Object.assign(
+    (request: AuthorizeRequest<SpacePath>) => serving.may(request),
+    {
+      watchesEvery: REVIEW_EVERY,
+    },
+  );
   return defineVirtualWorkspace({
     name: "spaces",
     path: "/:provider/:space",
@@ -46,16 +56,126 @@ const REVIEWS: readonly string[] = ["authentication.k8s.io", "authorization.k8s.
 const IN_ONE: readonly string[] = ["create", "deletecollection"];
 
 /** What is done in one Space alone: in which, has to be said. Who somebody is, and what they may do, is asked of the view itself. */
-function isInOne({ isResource, group, verb, subresource }: AuthorizeRequest<Place>): boolean {
+function isInOne({ isResource, group, verb, subresource }: AuthorizeRequest<SpacePath>): boolean {
   if (!isResource || REVIEWS.includes(group)) return false;
   return IN_ONE.includes(verb) || (subresource !== "" && subresource !== "status");
 }
 
 /** @throws ApiError 404, 409, 503 as a Space cannot be found, or used; 405 where none was named */
-function passedBy(serving: Serving, { params, tail, search }: RawRequest<Place>, method = "GET") {
+function passedBy(serving: Serving, { params, tail, search }: RawRequest<SpacePath>, method = "GET") {
   if (isOne(params)) return serving.one(params).passed;
   const { group, resource, verb } = requestInfo({ method, tail, query: new URLSearchParams(search) });
   const { status } = ApiError.methodNotAllowed({ group, resource }, verb);
   const message = `${status.message} of several spaces: name the one that is meant, as in ${serving.example(params)}`;
   throw new ApiError({ ...status, message });
+}
+
+const DISCOVER_EVERY = 10_000;
+const PATIENCE = 10_000;
+
+/** What the view of Spaces answers from, from its start to its end. */
+class Serving implements AsyncDisposable {
+  readonly #options: SpacesViewOptions;
+  readonly #access: SpacesAccess;
+  readonly #across: AcrossOptions;
+  /** One for all who see the same of several Spaces. What nobody asks for is given up after some time. */
+  readonly #selected: Targets<SelectedSpaces> = new Targets({ isActive: () => false });
+  readonly #begun = Promise.withResolvers<void>();
+  #served: ServedSpaces | undefined;
+  #closed = false;
+
+  constructor(options: SpacesViewOptions) {
+    const { identity = "secret", partial, patience = PATIENCE, history, reviews, onError } = options;
+    this.#options = options;
+    this.#across = {
+      identity: identity === "secret" ? "none" : "impersonate",
+      history,
+      patience,
+      ...(partial && { partial }),
+      onError: (space, error) => onError({ space, error }),
+    };
+    this.#access = new SpacesAccess(reviews, options);
+  }
+
+  /** Begins, once there are Spaces. */
+  start(): void {
+    const begin = async (): Promise<void> => {
+      const spaces = await this.#options.spaces;
+      await spaces.synced;
+      if (this.#closed) return;
+      this.#served = new ServedSpaces(spaces, this.#across, this.#options.discoverEvery ?? DISCOVER_EVERY);
+      this.#begun.resolve();
+    };
+    begin().catch((error: unknown) => {
+      if (!this.#closed) this.#options.onError({ error });
+      this.#begun.reject(error);
+    });
+    this.#begun.promise.catch(() => undefined); // it is said by `ready`
+  }
+
+  /** Resolves when Spaces have been read. @throws what keeps them from it; the signal's reason */
+  readonly ready = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
+    const ended = Promise.withResolvers<never>();
+    const end = (): void => ended.reject(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      signal.throwIfAborted();
+      await Promise.race([this.#begun.promise, ended.promise]);
+    } finally {
+      signal.removeEventListener("abort", end);
+    }
+    await this.#all.known(this.#across.patience ?? PATIENCE, signal);
+  };
+
+  /** The Space that is meant. @throws ApiError 404 where there is none, 409 where there are several of that name at one provider */
+  one(path: SpacePath): ServedSpace {
+    const [found, ...others] = this.#all.at(path);
+    if (found === undefined) throw ApiError.notFound({ group: Space.group, resource: Space.plural }, path.space);
+    if (others.length === 0) return found;
+    const names = [found, ...others].map(({ name }) => name).join(", ");
+    const message = `there are several of that name: ${names}: rename all but one, or read them together by /services/spaces/*/${path.space}`;
+    throw ApiError.conflict({ group: Space.group, resource: Space.plural }, path.space, message);
+  }
+
+  /** Whether somebody may do something in the Spaces that are meant. */
+  async may(request: AuthorizeRequest<SpacePath>): Promise<Decision> {
+    if (!isOne(request.params)) return this.#access.several(request, await this.#seen(request));
+    const [one, ...others] = this.#all.at(request.params);
+    // That there is none is only told to those who may know.
+    return one === undefined || others.length > 0 ? this.#access.all(request) : this.#access.one(one.space, request);
+  }
+
+  /** What somebody sees of several Spaces. */
+  async several(request: WorkspaceRequest<SpacePath>): Promise<SelectedSpaces> {
+    this.#all.refresh();
+    const { provider, space } = request.params;
+    const namespaces = await this.#seen(request);
+    const key = JSON.stringify([provider, space, namespaces && [...namespaces]]);
+    const selection = { path: { provider, space }, namespaces };
+    return this.#selected.of(key, "", () => new SelectedSpaces(this.#all, selection, this.#across));
+  }
+
+  /** Where one Space is that is meant, for those who have to name one. */
+  example(path: SpacePath): string {
+    const [first] = this.#all.at(path);
+    return first === undefined ? "/services/spaces/<provider>/<space>" : pathTo(first.space);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    await this.#selected[Symbol.asyncDispose]();
+    await this.#served?.[Symbol.asyncDispose]();
+    await this.#access[Symbol.asyncDispose]();
+  }
+
+  get #all(): ServedSpaces {
+    if (this.#served === undefined) throw ApiError.serviceUnavailable("it is not known yet which Spaces there are", 1);
+    return this.#served;
+  }
+
+  #seen({ user, signal, params }: WorkspaceRequest<SpacePath>): Promise<ReadonlySet<string> | undefined> {
+    const namespaces = (): Set<string> =>
+      new Set(this.#all.at(params).map(({ space }) => space.metadata.namespace ?? ""));
+    return this.#access.seen({ user, signal }, namespaces);
+  }
 }

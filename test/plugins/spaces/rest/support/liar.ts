@@ -6,7 +6,8 @@ import { type Listener, startListener } from "../../../../_support/listener.ts";
 export type Says = Readonly<Record<string, (res: ServerResponse, req: IncomingMessage) => void>>;
 
 const STATUS = {
-  ...{ ready: true, version: "1" },
+  ready: true,
+  version: "1",
   capabilities: { create: true, delete: true, watch: true, hierarchy: false },
 };
 
@@ -56,8 +57,13 @@ export const stream = (text: string) => (res: ServerResponse) => {
 };
 
 export const statusOf = (code: number, message: string, details: object = {}) => ({
-  ...{ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" },
-  ...{ message, code, details },
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  message,
+  code,
+  details,
 });
 
 /** As a server says that a space is not there. */

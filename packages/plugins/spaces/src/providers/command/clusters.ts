@@ -1,8 +1,13 @@
 import { nameProblems } from "@virtual-workspaces/apimachinery";
 import type { Log } from "@virtual-workspaces/framework";
-import type { PhysicalSpace, ProviderCall, SpaceAccess, SpaceProvider } from "../../provider/provider.ts";
-import { refuseParent } from "../parent.ts";
-import { ReachedServer } from "../reached.ts";
+import {
+  type PhysicalSpace,
+  type ProviderCall,
+  rejectParent,
+  type SpaceAccess,
+  type SpaceProvider,
+} from "../../provider/provider.ts";
+import { ReachedServer } from "../reached-server.ts";
 import { Creations } from "./creations.ts";
 import { printed, type ToolOptions } from "./tool.ts";
 
@@ -38,7 +43,7 @@ const PLAIN = /^[A-Za-z0-9]/;
 const LAST = 10_000;
 
 /** A cluster, as it was reached last. */
-interface Known {
+interface ReachedCluster {
   readonly server: ReachedServer;
   readonly text: string;
   /** When that was printed, ms. */
@@ -48,7 +53,7 @@ interface Known {
 /** The clusters that a tool has, which is asked for everything. */
 export class Clusters implements SpaceProvider, AsyncDisposable {
   readonly #options: ClustersOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, ReachedCluster>();
   readonly #creations = new Creations();
   readonly create?: (name: string, call: ProviderCall) => Promise<void>;
   readonly delete?: (name: string, call: ProviderCall) => Promise<void>;
@@ -79,7 +84,7 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
   }
 
   async access(name: string, { parent, signal }: ProviderCall): Promise<SpaceAccess> {
-    refuseParent(parent);
+    rejectParent(parent);
     const { kubeconfig, incluster } = this.#options;
     const said = async (args: ClusterArguments): Promise<string> => {
       await using server = ReachedServer.by(await this.#print({ args, name, signal }), name);
@@ -104,7 +109,7 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
   }
 
   async #create(name: string, args: ClusterArguments, { parent, signal }: ProviderCall): Promise<void> {
-    refuseParent(parent);
+    rejectParent(parent);
     this.#check(name);
     if (!this.#creations.has(name) && (await this.#names(signal)).includes(name)) return;
     this.#creations.see(name, async (over) => {
@@ -160,7 +165,7 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
   }
 
   /** By its kubeconfig, as it is now. @throws Error, SecretFault with what is wrong with it */
-  async #reach(name: string, signal: AbortSignal): Promise<Known> {
+  async #reach(name: string, signal: AbortSignal): Promise<ReachedCluster> {
     const text = await this.#print({ args: this.#options.kubeconfig, name, signal });
     const before = this.#known.get(name);
     const since = performance.now();

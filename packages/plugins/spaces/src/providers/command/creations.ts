@@ -1,4 +1,4 @@
-import { Backoff } from "@virtual-workspaces/client";
+import { Backoff } from "@virtual-workspaces/transport";
 
 /** Waits before what could not be made is made again, ms. */
 const BACKOFF = { first: 250, most: 60_000 } as const;

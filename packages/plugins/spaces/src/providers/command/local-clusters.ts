@@ -23,12 +23,20 @@ export function kindProvider({
 }: LocalClustersOptions = {}): SpaceProviderType {
   const kubeconfig = (folder: string): string => join(folder, "kubeconfig");
   return commandProvider({
-    ...{ name: "kind", command, ...(env && { env }), longestName: 50 },
+    name: "kind",
+    command,
+    ...(env && { env }),
+    longestName: 50,
     list: ["get", "clusters"],
     kubeconfig: (name) => ["get", "kubeconfig", "--name", name],
     incluster: (name) => ["get", "kubeconfig", "--name", name, "--internal"],
     create: (name, folder) => [
-      ...["create", "cluster", "--name", name, "--kubeconfig", kubeconfig(folder)],
+      "create",
+      "cluster",
+      "--name",
+      name,
+      "--kubeconfig",
+      kubeconfig(folder),
       ...createArguments,
     ],
     delete: (name, folder) => ["delete", "cluster", "--name", name, "--kubeconfig", kubeconfig(folder)],
@@ -42,15 +50,22 @@ export function k3dProvider({
   createArguments = [],
 }: LocalClustersOptions = {}): SpaceProviderType {
   return commandProvider({
-    ...{ name: "k3d", command, longestName: 32 },
+    name: "k3d",
+    command,
+    longestName: 32,
     // Else what it says besides is among what it prints.
     env: { ...(env ?? process.env), LOG_LEVEL: "warn", LOG_COLORS: "false" },
     list: ["cluster", "list", "-o", "json"],
     parse: (printed) => (JSON.parse(printed) as readonly { readonly name: string }[]).map(({ name }) => name),
     kubeconfig: (name) => ["kubeconfig", "get", name],
     create: (name) => [
-      ...["cluster", "create", name, "--kubeconfig-update-default=false", "--kubeconfig-switch-context=false"],
-      ...["--wait", ...createArguments],
+      "cluster",
+      "create",
+      name,
+      "--kubeconfig-update-default=false",
+      "--kubeconfig-switch-context=false",
+      "--wait",
+      ...createArguments,
     ],
     delete: (name) => ["cluster", "delete", name],
   });

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { wordsOf } from "./words.ts";
 
 /** A program that is run for what it prints. */
 export interface ToolOptions {
@@ -48,7 +47,7 @@ export async function printed(tool: ToolOptions, { args, within, signal }: ToolR
 
 async function outputOf(child: ChildProcess, tool: ToolOptions, signal: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const [out, complaints] = [new Kept(LONGEST), new Kept(KEPT)];
+  const [out, complaints] = [new BoundedText(LONGEST), new BoundedText(KEPT)];
   const kill = (): void => killGroup(child);
   child.stdout?.on("data", (piece: Buffer) => out.take(piece) || kill());
   child.stderr?.on("data", (piece: Buffer) => void complaints.take(piece));
@@ -57,7 +56,9 @@ async function outputOf(child: ChildProcess, tool: ToolOptions, signal: AbortSig
     if (out.isFull) reject(new Error(`${tool.name}: it prints more than ${LONGEST} bytes`));
     else if (code === 0) resolve(out.text);
     else
-      reject(new Error(`${tool.name}: ${wordsOf(complaints.text) ?? `it ended with ${name ?? `exit code ${code}`}`}`));
+      reject(
+        new Error(`${tool.name}: ${complaintIn(complaints.text) ?? `it ended with ${name ?? `exit code ${code}`}`}`),
+      );
   });
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
@@ -86,7 +87,7 @@ function missing(error: NodeJS.ErrnoException, { name, command }: ToolOptions): 
 }
 
 /** Text that comes in pieces, as far as there is room. */
-class Kept {
+class BoundedText {
   readonly #most: number;
   readonly #pieces: Buffer[] = [];
   #size = 0;
@@ -110,4 +111,29 @@ class Kept {
   get text(): string {
     return Buffer.concat(this.#pieces).toString("utf8");
   }
+}
+
+/** The longest that is told of what a tool complains of, characters. */
+const LONGEST_COMPLAINT = 300;
+/** What says the cause, wherever it stands: its own words of it are many. */
+const DOCKER =
+  /(?:Cannot connect to the Docker daemon|permission denied while trying to connect to the [Dd]ocker)[^"\n\\]*/;
+/** Colours, and other things that terminals do. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are control characters
+const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g;
+/** How tools begin lines that say what is wrong. */
+const COMPLAINT = /^(?:ERROR: |(?:ERRO|FATA)\[\d+\] |Error: |error: )/;
+
+/** What a tool says is wrong, for people: the first line of it. `undefined`: nothing. */
+function complaintIn(stderr: string): string | undefined {
+  const text = stderr.replace(ESCAPES, "");
+  const [docker] = DOCKER.exec(text) ?? [];
+  if (docker !== undefined)
+    return `${docker.trim()} Start it, or let the manager's user use it`.slice(0, LONGEST_COMPLAINT);
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const line = lines.find((one) => COMPLAINT.test(one)) ?? lines[0];
+  return line?.replace(COMPLAINT, "").slice(0, LONGEST_COMPLAINT);
 }

@@ -1,21 +1,20 @@
 import { mkdirSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import { quote } from "@virtual-workspaces/apimachinery";
-import type {
-  PhysicalSpace,
-  ProviderCall,
-  ProviderChange,
-  SpaceAccess,
-  SpaceProvider,
+import { sleep } from "@virtual-workspaces/transport";
+import {
+  type PhysicalSpace,
+  type ProviderCall,
+  type ProviderChange,
+  rejectParent,
+  type SpaceAccess,
+  type SpaceProvider,
 } from "../../provider/provider.ts";
-import { Changes } from "../changes.ts";
-import { refuseParent } from "../parent.ts";
-import { SpaceFolder } from "./folder.ts";
-import { Keeper } from "./keeper.ts";
+import { DirectoryLock } from "./directory-lock.ts";
+import { SpaceFolder } from "./space-folder.ts";
 import { SpaceProcess, type SpaceProcessOptions } from "./space-process.ts";
 
 /** How all of a folder are kept. */
-export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "changed"> {
+export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "onChange"> {
   readonly directory: string;
   readonly most: number;
   /** Whether processes outlive whoever looks after them. */
@@ -25,7 +24,7 @@ export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "
 /** Spaces that are processes: what is in a folder decides, whoever wrote it, and one manager at a time acts by it. */
 export class Processes implements SpaceProvider, AsyncDisposable {
   readonly #options: ProcessesOptions;
-  readonly #keeper: Keeper;
+  readonly #lock: DirectoryLock;
   readonly #spaces = new Map<string, SpaceProcess>();
   readonly #changes = new Changes();
   readonly #over = new AbortController();
@@ -38,7 +37,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     this.#options = options;
     const { directory, keep } = options;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#keeper = new Keeper(directory);
+    this.#lock = new DirectoryLock(directory);
     const first = Promise.withResolvers<void>();
     this.#first = first.promise;
     this.#running = this.#run(first.resolve);
@@ -58,14 +57,14 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   }
 
   async access(name: string, { parent }: ProviderCall): Promise<SpaceAccess> {
-    refuseParent(parent);
+    rejectParent(parent);
     const space = this.#spaces.get(name);
     if (space === undefined) throw new Error(`there is no process of the name ${quote(name)}`);
     return { external: space.kubeconfig };
   }
 
   async create(name: string, { parent }: ProviderCall): Promise<void> {
-    refuseParent(parent);
+    rejectParent(parent);
     const { directory, most } = this.#options;
     const there = SpaceFolder.at(directory, name);
     if (there?.isLeaving)
@@ -86,7 +85,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   }
 
   watch({ parent, signal }: ProviderCall): AsyncIterable<ProviderChange> {
-    return parent === undefined ? this.#changes.heard(signal) : new Changes().heard(signal);
+    return parent === undefined ? this.#changes.subscribe(signal) : new Changes().subscribe(signal);
   }
 
   /** Spaces go on where they are to outlive us; otherwise what we keep ends. */
@@ -95,8 +94,8 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     await this.#running;
     const spaces = [...this.#spaces.values()];
     await Promise.all(spaces.map((space) => space[Symbol.asyncDispose]()));
-    if (!this.#options.keep && this.#keeper.isOurs) await this.#stopAll(spaces);
-    this.#keeper[Symbol.dispose]();
+    if (!this.#options.keep && this.#lock.isOurs) await this.#stopAll(spaces);
+    this.#lock[Symbol.dispose]();
     await this.#stack.disposeAsync();
   }
 
@@ -106,8 +105,8 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     let complaint = "";
     while (!signal.aborted) {
       try {
-        const before = this.#keeper.isOurs;
-        if ((await this.#keeper.take()) && !before) SpaceFolder.sweep(directory);
+        const before = this.#lock.isOurs;
+        if ((await this.#lock.take()) && !before) SpaceFolder.sweep(directory);
         await this.#sync();
         complaint = "";
       } catch (error) {
@@ -116,7 +115,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
         complaint = String(error);
       }
       first();
-      await pause(checkEvery, undefined, { signal }).catch(() => undefined);
+      await sleep(checkEvery, { signal });
     }
   }
 
@@ -133,21 +132,21 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     for (const { folder } of gone) this.#spaces.delete(folder.name);
     if (!this.#over.signal.aborted)
       for (const folder of folders.values()) if (!this.#spaces.has(folder.name)) this.#add(folder);
-    for (const { folder } of gone) this.#changes.tell({ name: folder.name });
+    for (const { folder } of gone) this.#changes.emit({ name: folder.name });
     await Promise.all(gone.map((space) => space[Symbol.asyncDispose]()));
     // What somebody has deleted by hand has no process any more.
-    if (this.#keeper.isOurs) for (const space of gone) space.kill();
+    if (this.#lock.isOurs) for (const space of gone) space.kill();
   }
 
   #add(folder: SpaceFolder): void {
     const { name } = folder;
     const options = {
       ...this.#options,
-      isOurs: () => this.#keeper.isOurs,
-      changed: () => this.#changes.tell({ name }),
+      isOurs: () => this.#lock.isOurs,
+      onChange: () => this.#changes.emit({ name }),
     };
     this.#spaces.set(name, new SpaceProcess(folder, options));
-    this.#changes.tell({ name });
+    this.#changes.emit({ name });
   }
 
   async #stopAll(spaces: readonly SpaceProcess[]): Promise<void> {
@@ -160,4 +159,45 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   readonly #killAll = (): void => {
     for (const space of this.#spaces.values()) space.kill();
   };
+}
+
+/** What a provider tells those who watch it. */
+class Changes {
+  readonly #listeners = new Set<(change: ProviderChange) => void>();
+
+  emit(change: ProviderChange): void {
+    for (const listen of [...this.#listeners]) listen(change);
+  }
+
+  /** What is told from now on, each name once until it is read, until the signal aborts. */
+  subscribe(signal: AbortSignal): AsyncGenerator<ProviderChange, void, undefined> {
+    const waiting = new Set<string | undefined>();
+    let wake: () => void = () => undefined;
+    const listen = ({ name }: ProviderChange): void => {
+      waiting.add(name);
+      wake();
+    };
+    this.#listeners.add(listen);
+    const abort = (): void => wake();
+    signal.addEventListener("abort", abort);
+    const end = (): void => {
+      this.#listeners.delete(listen);
+      signal.removeEventListener("abort", abort);
+    };
+    return (async function* () {
+      try {
+        while (!signal.aborted) {
+          for (const name of waiting) {
+            waiting.delete(name);
+            yield name === undefined ? {} : { name };
+          }
+          const { promise, resolve } = Promise.withResolvers<void>();
+          wake = resolve;
+          if (waiting.size === 0 && !signal.aborted) await promise;
+        }
+      } finally {
+        end();
+      }
+    })();
+  }
 }

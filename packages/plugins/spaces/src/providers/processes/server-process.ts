@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
-import { codeOf } from "./files.ts";
-import type { SpaceFolder } from "./folder.ts";
-import { identityOf, isThere, markedProcess, type ProcessIdentity } from "./identity.ts";
+import { sleep } from "@virtual-workspaces/transport";
+import { codeOf } from "./private-files.ts";
+import { identityOf, isThere, markedProcess, type ProcessIdentity } from "./process-identity.ts";
+import type { SpaceFolder } from "./space-folder.ts";
 
 /** How the process of a space is started and ended. */
 export interface ServerProcessOptions {
@@ -110,7 +110,7 @@ export class ServerProcess {
     const until = performance.now() + within;
     while (await this.#isThere(process)) {
       if (performance.now() >= until) return false;
-      await pause(LOOK);
+      await sleep(LOOK);
     }
     return true;
   }

@@ -1,12 +1,10 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { Backoff } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
 import { SecretFault } from "@virtual-workspaces/kcp";
-import { sameSpace } from "../../provider/checked.ts";
-import type { PhysicalSpace } from "../../provider/provider.ts";
-import { ReachedServer } from "../reached.ts";
-import type { SpaceFolder } from "./folder.ts";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { type PhysicalSpace, sameSpace } from "../../provider/provider.ts";
+import { ReachedServer } from "../reached-server.ts";
 import { ServerProcess, type ServerProcessOptions } from "./server-process.ts";
+import type { SpaceFolder } from "./space-folder.ts";
 
 /** How a space that is a process is kept. */
 export interface SpaceProcessOptions extends ServerProcessOptions {
@@ -18,7 +16,7 @@ export interface SpaceProcessOptions extends ServerProcessOptions {
   readonly answerWithin: number;
   /** Whether its process is ours to start and end, now. */
   readonly isOurs: () => boolean;
-  readonly changed: () => void;
+  readonly onChange: () => void;
   readonly log: Log;
 }
 
@@ -65,7 +63,7 @@ export class SpaceProcess implements AsyncDisposable {
 
   /** As it was when it was looked at last; once that has been. */
   async state(signal: AbortSignal): Promise<PhysicalSpace> {
-    if (this.#state.message === "nobody has looked yet") await until(this.#looked.promise, signal);
+    if (this.#state.message === "nobody has looked yet") await orAborted(this.#looked.promise, signal);
     return this.#state;
   }
 
@@ -88,7 +86,7 @@ export class SpaceProcess implements AsyncDisposable {
     for (const _ of [1, 2]) {
       const { promise } = this.#looked;
       this.look();
-      await until(promise, signal);
+      await orAborted(promise, signal);
     }
     if (this.#trouble !== undefined) throw this.#trouble;
   }
@@ -124,8 +122,7 @@ export class SpaceProcess implements AsyncDisposable {
       const { resolve } = this.#looked;
       this.#looked = Promise.withResolvers<void>();
       resolve();
-      if (wait !== undefined)
-        await pause(wait, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => undefined);
+      if (wait !== undefined) await sleep(wait, { signal: AbortSignal.any([signal, woken.signal]) });
     }
     this.#looked.resolve();
   }
@@ -146,7 +143,7 @@ export class SpaceProcess implements AsyncDisposable {
       await this.#process.stop();
       this.folder.remove();
       this.#trouble = undefined;
-      this.#options.changed();
+      this.#options.onChange();
       return undefined;
     } catch (error) {
       this.#trouble = error as Error;
@@ -217,18 +214,19 @@ export class SpaceProcess implements AsyncDisposable {
     const { name, id } = this.folder;
     const version = this.#server?.version;
     const state: PhysicalSpace = {
-      ...{ name, id },
+      name,
+      id,
       ...(message === undefined ? { phase: "Ready" } : { phase: "Initializing", message }),
       ...(version !== undefined && { accessVersion: version }),
     };
     const before = this.#state;
     this.#state = state;
-    if (!sameSpace(before, state)) this.#options.changed();
+    if (!sameSpace(before, state)) this.#options.onChange();
     return then as T;
   }
 }
 
-async function until(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

@@ -1,17 +1,16 @@
-import { quote } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject, memberOf, quote } from "@virtual-workspaces/apimachinery";
 import {
   header,
   isTransportError,
   type Outgoing,
+  type ResponseHeaders,
   type StreamedResponse,
   type Upstream,
   type WholeResponse,
 } from "@virtual-workspaces/transport";
-import type { Bodies, BodyName } from "../document/bodies.ts";
-import { problemOf } from "../document/schemas.ts";
-import { LIMITS, MEDIA, mediaOf } from "../protocol.ts";
-import { refusalOf } from "./refusal.ts";
-import { jsonIn } from "./said.ts";
+import { ProviderBusy } from "../../provider/provider-calls.ts";
+import { type Bodies, type BodyName, problemOf } from "../protocol/bodies.ts";
+import { LIMITS, MEDIA, mediaOf } from "../protocol/protocol.ts";
 
 /** How a provider is asked. */
 export interface RestCallsOptions {
@@ -67,16 +66,16 @@ export class RestCalls implements AsyncDisposable {
   async stream(request: RestRequest, type: string): Promise<StreamedResponse> {
     const { timeout, silence } = this.#options;
     const deadlines = { head: timeout, idle: silence };
-    const answer = await this.told(() =>
+    const answer = await this.withoutSecrets(() =>
       this.#options.upstream.stream({ ...this.#outgoing(request), long: true, deadlines }),
     );
     if (answer.status === 200 && typeOf(answer) === type) return answer;
-    const body = await firstOf(answer, LIMITS.answer);
+    const body = await startOf(answer, LIMITS.answer);
     throw this.#unwanted(request, { ...answer, body }, { code: 200, type });
   }
 
   /** What connections fail with, as it may be told. */
-  async told<T>(ask: () => Promise<T>): Promise<T> {
+  async withoutSecrets<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
@@ -84,7 +83,7 @@ export class RestCalls implements AsyncDisposable {
     }
   }
 
-  /** As {@link told}. */
+  /** As {@link withoutSecrets}. */
   failure(error: unknown): unknown {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
     if (isLate) return new Error(`${this.#origin}: no whole answer within ${this.#options.timeout / 1000} s`);
@@ -101,7 +100,7 @@ export class RestCalls implements AsyncDisposable {
     const { limit = LIMITS.answer, signal } = request;
     const late = AbortSignal.timeout(timeout);
     const until = signal === undefined ? late : AbortSignal.any([signal, late]);
-    const answer = await this.told(() => upstream.send({ ...this.#outgoing(request), limit, signal: until }));
+    const answer = await this.withoutSecrets(() => upstream.send({ ...this.#outgoing(request), limit, signal: until }));
     const isWanted = expected.type === undefined || typeOf(answer) === expected.type;
     if (answer.status === expected.code && isWanted) return answer.body;
     throw this.#unwanted(request, answer, expected);
@@ -110,7 +109,8 @@ export class RestCalls implements AsyncDisposable {
   #outgoing({ method = "GET", path, json, signal }: RestRequest): Outgoing {
     const accept = ["Accept", [MEDIA.json, MEDIA.kubeconfig, MEDIA.events].join(", ")];
     return {
-      ...{ method, path },
+      method,
+      path,
       headers: json === undefined ? accept : [...accept, "Content-Type", MEDIA.json],
       ...(json && { body: JSON.stringify(json) }),
       ...(signal && { signal }),
@@ -119,7 +119,7 @@ export class RestCalls implements AsyncDisposable {
 
   #unwanted(request: RestRequest, answer: WholeResponse, { code, type = "" }: Expected): Error {
     const what = this.#what(request);
-    if (answer.status >= 300) return refusalOf(what, answer);
+    if (answer.status >= 300) return rejectionOf(what, answer);
     const said = quote(typeOf(answer) || "no content type");
     return new Error(
       answer.status === code
@@ -142,7 +142,7 @@ interface Expected {
 const typeOf = ({ headers }: Pick<WholeResponse, "headers">): string => mediaOf(header(headers, "content-type"));
 
 /** What has come of an answer that nobody wants, up to a length. Ends it. */
-async function firstOf(answer: StreamedResponse, limit: number): Promise<Buffer> {
+async function startOf(answer: StreamedResponse, limit: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {
@@ -156,4 +156,73 @@ async function firstOf(answer: StreamedResponse, limit: number): Promise<Buffer>
   }
   await answer[Symbol.asyncDispose]();
   return Buffer.concat(pieces);
+}
+
+/** An answer that is none of what was asked for. */
+interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly body: Buffer;
+}
+
+/** How long one can make us wait, s. */
+const LONGEST_WAIT = 60;
+
+/** A provider has said no. */
+export class ProviderRejection extends Error {
+  readonly code: number;
+  /** Whether it has said, in as many words, that there is no space of this name. */
+  readonly isAbout: (name: string) => boolean;
+
+  constructor(code: number, message: string, isAbout: ProviderRejection["isAbout"] = () => false) {
+    super(message);
+    this.code = code;
+    this.isAbout = isAbout;
+  }
+}
+
+/**
+ * What an answer comes to that is no success, for a condition: what the provider says in a Status, and nothing of any other page, which may be of whoever else
+ * listens there.
+ *
+ * @param what `GET https://host/v1/spaces`
+ */
+function rejectionOf(what: string, { status: code, headers, body }: ErrorAnswer): Error {
+  if (code >= 300 && code < 400)
+    return new ProviderRejection(
+      code,
+      `${what}: ${code}, a redirect, which is not followed: give the url that it leads to`,
+    );
+  const told = mediaOf(header(headers, "content-type")) === MEDIA.json ? jsonIn(body) : undefined;
+  if (!isJsonObject(told) || problemOf("Status", told) !== undefined || told["code"] !== code)
+    return new ProviderRejection(code, `${what}: ${code} without a Status: is the url that of a space provider?`);
+  const message = `${what}: ${code} ${shown(String(told["message"]))}${REMEDIES[code] ?? ""}`;
+  const wait = Number(header(headers, "retry-after"));
+  if (code === 429) return new ProviderBusy(message, 1000 * Math.min(wait > 0 ? wait : 1, LONGEST_WAIT));
+  const details = told["details"];
+  const isSpace = code === 404 && isJsonObject(details) && memberOf(details, "kind") === "spaces";
+  return new ProviderRejection(code, message, (name) => isSpace && memberOf(details as JsonObject, "name") === name);
+}
+
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: ": the provider does not take what the Secret has: put the credential there that it knows",
+  403: ": the provider does not let the user of the Secret do this",
+};
+
+/** How much is told of what a provider says, characters. */
+const SHOWN = 512;
+
+/** What a provider says, for a message: control characters could make a line of a log, or a terminal, say something else. */
+export function shown(text: string): string {
+  const plain = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+  return plain.length > SHOWN ? `${plain.slice(0, SHOWN)}…` : plain;
+}
+
+/** What JSON says; `undefined` of what is none. */
+export function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
 }

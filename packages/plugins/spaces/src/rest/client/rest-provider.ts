@@ -1,10 +1,10 @@
-import { type Dial, Upstream } from "@virtual-workspaces/transport";
+import { isIP } from "node:net";
+import { requestCredential, SecretFault, secretContent } from "@virtual-workspaces/kcp";
+import { type Dial, hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import type { SpaceProvider, SpaceProviderType } from "../../provider/provider.ts";
-import { PATHS } from "../protocol.ts";
-import { isLoopback, type PlaceOptions, placeIn } from "./place.ts";
-import { RestCalls } from "./rest-calls.ts";
+import { PATHS } from "../protocol/protocol.ts";
+import { RestCalls, shown } from "./rest-calls.ts";
 import { restSpaces } from "./rest-spaces.ts";
-import { shown } from "./said.ts";
 
 /** What {@link restProvider} is given. What `mountedServers()` of `@virtual-workspaces/mounts` gives fits in it. */
 export interface RestProviderOptions {
@@ -37,11 +37,11 @@ export function restProvider(options: RestProviderOptions = {}): SpaceProviderTy
   const { rewrite, dial, mayAskPlain = isLoopback, timeout = 30_000, silence = 60_000 } = options;
   for (const [name, value] of Object.entries({ timeout, silence }))
     if (!(value >= 1 && value < 2 ** 31)) throw new Error(`${name} of restProvider: give milliseconds, 1 at least`);
-  const place: PlaceOptions = { rewrite, mayAskPlain };
+  const urlOptions: UrlOptions = { rewrite, mayAskPlain };
   return {
     needsSecret: true,
     open: async ({ name, secret, signal }): Promise<SpaceProvider & AsyncDisposable> => {
-      const upstream = new Upstream({ ...placeIn(secret, name, place), ...(dial && { dial }) });
+      const upstream = new Upstream({ ...upstreamFromSecret(secret, name, urlOptions), ...(dial && { dial }) });
       await using opening = new AsyncDisposableStack();
       const calls = opening.use(new RestCalls({ upstream, timeout, silence }));
       const { value: status } = await calls.json("ProviderStatus", { path: PATHS.status, signal });
@@ -51,4 +51,64 @@ export function restProvider(options: RestProviderOptions = {}): SpaceProviderTy
       return restSpaces(calls, status.capabilities);
     },
   };
+}
+
+/** What has a say in where a provider is. */
+interface UrlOptions {
+  readonly rewrite: ((url: string, provider: string) => string) | undefined;
+  readonly mayAskPlain: (host: string) => boolean;
+}
+
+type Secret = Readonly<Record<string, string>>;
+/** What is taken of a Secret, as of those of Mounts. */
+const KEYS = ["token", "tls.crt", "tls.key", "ca.crt"] as const;
+
+/** Where a provider is, and who asks it, as its Secret says. @throws Error that names the key, what is wrong, and the remedy, and no value */
+function upstreamFromSecret(
+  secret: Secret,
+  provider: string,
+  { rewrite, mayAskPlain }: UrlOptions,
+): Pick<UpstreamOptions, "url" | "tls" | "credentials"> {
+  const said = (secret["url"] ?? "").trim();
+  if (said === "") throw new Error("url: the Secret has none: give the URL of the provider, https://host:port/path");
+  const url = rewrite === undefined ? said : rewrite(said, provider);
+  const { protocol, host } = partsOf(url);
+  if (protocol !== "https:" && !mayAskPlain(host))
+    throw new Error(
+      "url: by plain http anybody on the way reads the credential, and kubeconfigs: give an https URL, or have whoever runs the manager allow the host",
+    );
+  const { ca, credential } = contentOf(secret);
+  if (credential === undefined)
+    throw new Error(
+      "token: the Secret has none, and no tls.crt with tls.key: give what the provider knows its manager by",
+    );
+  const shown = requestCredential(credential);
+  return { url, tls: ca === undefined ? {} : { ca }, credentials: { get: () => shown } };
+}
+
+function partsOf(text: string): { readonly protocol: string; readonly host: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" && url?.protocol !== "http:")
+    throw new Error("url: it is none that begins with https://: give that of the provider");
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
+    throw new Error("url: leave out user, password, query and fragment: credentials have keys of their own");
+  return { protocol: url.protocol, host: hostOf(url) };
+}
+
+function contentOf(secret: Secret): ReturnType<typeof secretContent> {
+  const data = Object.fromEntries(
+    KEYS.flatMap((key) => (secret[key] === undefined ? [] : [[key, Buffer.from(secret[key]).toString("base64")]])),
+  );
+  try {
+    return secretContent({ apiVersion: "v1", kind: "Secret", metadata: {}, data } as never);
+  } catch (error) {
+    if (error instanceof SecretFault) throw new Error(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Whether a host is this machine, whoever is on the network. */
+function isLoopback(host: string): boolean {
+  if (isIP(host) === 4) return host.startsWith("127.");
+  return host === "::1" || host === "localhost";
 }

@@ -7,12 +7,11 @@ import type {
   SpaceAccess,
   SpaceProvider,
 } from "../../provider/provider.ts";
-import type { Capabilities, SpaceEvent } from "../document/bodies.ts";
-import { isSpaceName, NAME_PROBLEM, problemOf } from "../document/schemas.ts";
-import { LIMITS, MEDIA, PATHS, pathOf, withQuery } from "../protocol.ts";
-import { Refusal } from "./refusal.ts";
+import type { Capabilities, ProtocolEvent } from "../protocol/bodies.ts";
+import { isSpaceName, NAME_PROBLEM, problemOf } from "../protocol/bodies.ts";
+import { LIMITS, MEDIA, PATHS, pathOf, withQuery } from "../protocol/protocol.ts";
 import type { RestCalls } from "./rest-calls.ts";
-import { jsonIn, shown } from "./said.ts";
+import { jsonIn, ProviderRejection, shown } from "./rest-calls.ts";
 
 /** Spaces on a page. */
 const PAGE = 500;
@@ -51,7 +50,7 @@ class RestSpaces {
 
   /** One that the provider does not say to be gone in as many words is not taken to be. */
   async get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
-    const path = this.#path(pathOf(checked(name)), call);
+    const path = this.#path(pathOf(checkedName(name)), call);
     const answer = this.#calls.json("Space", { path, signal: call.signal });
     const space = await answer.then(({ value }) => value).catch(unlessGone(name));
     if (space !== undefined && space.name !== name)
@@ -63,8 +62,9 @@ class RestSpaces {
     const of = (scope: string): Promise<string> =>
       this.#calls.text(
         {
-          path: this.#path(`${pathOf(checked(name))}/kubeconfig`, call, { scope }),
-          ...{ signal: call.signal, limit: LIMITS.kubeconfig },
+          path: this.#path(`${pathOf(checkedName(name))}/kubeconfig`, call, { scope }),
+          signal: call.signal,
+          limit: LIMITS.kubeconfig,
         },
         MEDIA.kubeconfig,
       );
@@ -72,12 +72,12 @@ class RestSpaces {
   }
 
   async create(name: string, call: ProviderCall): Promise<void> {
-    const path = this.#path(pathOf(checked(name)), call);
+    const path = this.#path(pathOf(checkedName(name)), call);
     await this.#calls.begin({ method: "PUT", path, json: {}, signal: call.signal });
   }
 
   async delete(name: string, call: ProviderCall): Promise<void> {
-    const path = this.#path(pathOf(checked(name)), call);
+    const path = this.#path(pathOf(checkedName(name)), call);
     await this.#calls.begin({ method: "DELETE", path, signal: call.signal }).catch(unlessGone(name));
   }
 
@@ -105,7 +105,8 @@ class RestSpaces {
       const path = this.#path(PATHS.spaces, call, { limit: PAGE, continue: at });
       const page = this.#calls.json("SpaceList", { path, signal: call.signal, limit: left });
       const isOld = (error: unknown): undefined => {
-        if (at !== undefined && mayBeginAgain && error instanceof Refusal && error.code === 410) return undefined;
+        if (at !== undefined && mayBeginAgain && error instanceof ProviderRejection && error.code === 410)
+          return undefined;
         throw error;
       };
       const answer = await page.catch(isOld);
@@ -134,7 +135,7 @@ class RestSpaces {
 }
 
 /** @throws Error on a name that no provider has, and that would be another path */
-function checked(name: string): string {
+function checkedName(name: string): string {
   if (isSpaceName(name)) return name;
   throw new Error(`no provider over REST has a space of the name ${quote(name)}: ${NAME_PROBLEM}`);
 }
@@ -150,11 +151,11 @@ function checkOrder(before: string, name: string): void {
 const unlessGone =
   (name: string) =>
   (error: unknown): undefined => {
-    if (error instanceof Refusal && error.isAbout(name)) return undefined;
+    if (error instanceof ProviderRejection && error.isAbout(name)) return undefined;
     throw error;
   };
 
-async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<SpaceEvent, void, undefined> {
+async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<ProtocolEvent, void, undefined> {
   for await (const line of lines(body, { limit: LIMITS.line })) {
     const event = eventIn(line);
     if (event.type === "ERROR")
@@ -163,9 +164,9 @@ async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<SpaceEvent,
   }
 }
 
-function eventIn(line: Buffer): SpaceEvent {
+function eventIn(line: Buffer): ProtocolEvent {
   const value = jsonIn(line);
   const problem = problemOf("SpaceEvent", value);
   if (problem !== undefined) throw new Error(`a line of its watch is no event: ${problem}`);
-  return value as SpaceEvent;
+  return value as ProtocolEvent;
 }

@@ -1,28 +1,31 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import type { RawRequest } from "@virtual-workspaces/framework";
+import type { Awaitable, RawRequest } from "@virtual-workspaces/framework";
 import type { PhysicalSpace, ProviderCall, SpaceProvider } from "../../provider/provider.ts";
 import { ProviderCalls } from "../../provider/provider-calls.ts";
-import type { Bodies } from "../document/bodies.ts";
-import { spaceProviderOpenAPI } from "../document/document.ts";
-import { isSpaceName, NAME_PROBLEM } from "../document/schemas.ts";
-import { LIMITS, MEDIA } from "../protocol.ts";
-import { answerTo } from "./failure.ts";
-import { Hints } from "./hints.ts";
-import { pageOf } from "./pages.ts";
-import { Parameters, type Subject, subjectOf } from "./question.ts";
-import { readSpaceRequest } from "./request-body.ts";
-import type { SpaceProviderViewOptions } from "./space-provider-view.ts";
-import { answerWatch } from "./watch.ts";
+import type { Bodies } from "../protocol/bodies.ts";
+import { isSpaceName, NAME_PROBLEM } from "../protocol/bodies.ts";
+import { spaceProviderOpenAPI } from "../protocol/document.ts";
+import { LIMITS, MEDIA } from "../protocol/protocol.ts";
+import { answerTo, begun, pageOf, send } from "./answers.ts";
+import { Parameters, readSpaceRequest, type Subject, subjectOf } from "./requests.ts";
+import { answerWatch, ChangeQueue } from "./watch-answer.ts";
 
-type Options = Required<Omit<SpaceProviderViewOptions, "authorize" | "name" | "prefix">>;
-
-interface RoutesOptions extends Options {
+/** As `SpaceProviderViewOptions`, with its defaults. */
+interface RoutesOptions {
   readonly provider: SpaceProvider;
+  readonly version: string;
+  readonly hierarchy: boolean;
+  readonly ready: () => Awaitable<void>;
+  /** ms */
+  readonly callTimeout: number;
+  /** ms */
+  readonly heartbeat: number;
+  readonly onError: (error: unknown) => void;
 }
 
 /** A request, as far as it has been read. */
-interface Question {
+interface RouteRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly request: RawRequest<unknown>;
@@ -31,8 +34,7 @@ interface Question {
 }
 
 /** By the methods that a path has. */
-type Answers = Readonly<Record<string, (question: Question) => void | Promise<void>>>;
-const CACHED = "no-cache, private";
+type Methods = Readonly<Record<string, (question: RouteRequest) => void | Promise<void>>>;
 const SPACES = { group: "", resource: "spaces" };
 
 /** What there is to ask of a provider, and its answers. */
@@ -64,7 +66,7 @@ export class SpaceRoutes {
     await run({ req, res, request, parameters, call: { parent, signal: request.signal } });
   }
 
-  #answersOf(subject: Subject): Answers {
+  #answersOf(subject: Subject): Methods {
     switch (subject.kind) {
       case "document":
         return { GET: ({ res }) => send(res, MEDIA.json, this.#document) };
@@ -83,21 +85,25 @@ export class SpaceRoutes {
     }
   }
 
-  async #status({ res }: Question): Promise<void> {
+  async #status({ res }: RouteRequest): Promise<void> {
     const { create, delete: remove, watch } = this.#options.provider;
     const capabilities = {
-      ...{ create: create !== undefined, delete: remove !== undefined, watch: watch !== undefined },
+      create: create !== undefined,
+      delete: remove !== undefined,
+      watch: watch !== undefined,
       hierarchy: this.#options.hierarchy,
     };
     const problem = await this.#ready().catch((error: ApiError) => error.message.slice(0, 1024));
     const status: Bodies["ProviderStatus"] = {
-      ...{ ready: problem === undefined, version: this.#options.version, capabilities },
+      ready: problem === undefined,
+      version: this.#options.version,
+      capabilities,
       ...(problem !== undefined && { message: problem }),
     };
     send(res, MEDIA.json, JSON.stringify(status));
   }
 
-  async #list(question: Question): Promise<void> {
+  async #list(question: RouteRequest): Promise<void> {
     const { res, parameters, call } = question;
     if (parameters.oneOf("watch", ["1", "0"]) === "1") return this.#watch(question);
     const page = { limit: parameters.number("limit"), continue: parameters.text("continue") };
@@ -106,21 +112,21 @@ export class SpaceRoutes {
     send(res, MEDIA.json, JSON.stringify(pageOf(spaces.values(), page)));
   }
 
-  async #watch({ res, request, call: { parent } }: Question): Promise<void> {
+  async #watch({ res, request, call: { parent } }: RouteRequest): Promise<void> {
     const { heartbeat, onError } = this.#options;
     const { watch } = this.#calls;
     if (watch === undefined) throw ApiError.notImplemented("watch: the provider does not say what changes: list again");
     request.takeTime();
     const ending = AbortSignal.any([request.signal, request.ending]);
-    using hints = new Hints(watch({ parent, signal: ending }));
+    using hints = new ChangeQueue(watch({ parent, signal: ending }));
     await answerWatch(res, { hints, heartbeat, ending, onError });
   }
 
-  async #get({ res, call }: Question, name: string): Promise<void> {
+  async #get({ res, call }: RouteRequest, name: string): Promise<void> {
     send(res, MEDIA.json, JSON.stringify(await this.#there(name, call)));
   }
 
-  async #create({ req, res, call }: Question, name: string): Promise<void> {
+  async #create({ req, res, call }: RouteRequest, name: string): Promise<void> {
     if (!this.#calls.canCreate) throw ApiError.notImplemented("the provider makes no spaces");
     const late = AbortSignal.timeout(this.#options.callTimeout);
     await readSpaceRequest(req, res, AbortSignal.any([call.signal, late])).catch((error: unknown) => {
@@ -130,13 +136,13 @@ export class SpaceRoutes {
     begun(res);
   }
 
-  async #delete({ res, call }: Question, name: string): Promise<void> {
+  async #delete({ res, call }: RouteRequest, name: string): Promise<void> {
     if (!this.#calls.canDelete) throw ApiError.notImplemented("the provider deletes no spaces");
     await this.#asked(() => this.#calls.delete(name, call));
     begun(res);
   }
 
-  async #kubeconfig({ res, parameters, call }: Question, name: string): Promise<void> {
+  async #kubeconfig({ res, parameters, call }: RouteRequest, name: string): Promise<void> {
     const scope = parameters.oneOf("scope", ["incluster", "external"]);
     if (scope === undefined) throw ApiError.badRequest("scope: give incluster or external");
     const { phase, message = "it is being made" } = await this.#there(name, call);
@@ -150,7 +156,7 @@ export class SpaceRoutes {
 
   /** @throws ApiError 404 about the space, and what {@link #asked} throws */
   async #there(name: string, call: ProviderCall): Promise<PhysicalSpace> {
-    const space = await this.#asked(() => this.#calls.look(name, call));
+    const space = await this.#asked(() => this.#calls.poll(name, call));
     if (space === undefined) throw ApiError.notFound(SPACES, name);
     return space;
   }
@@ -179,14 +185,4 @@ export class SpaceRoutes {
 function told(name: string): void {
   if (!isSpaceName(name))
     throw ApiError.internalError(`the provider has a space of the name ${quote(name)}: ${NAME_PROBLEM}`);
-}
-
-function send(res: ServerResponse, type: string, body: string): void {
-  const cache = type === MEDIA.kubeconfig ? "no-store" : CACHED;
-  const length = Buffer.byteLength(body);
-  res.writeHead(200, { "Cache-Control": cache, "Content-Type": type, "Content-Length": length }).end(body);
-}
-
-function begun(res: ServerResponse): void {
-  res.writeHead(202, { "Cache-Control": CACHED, "Content-Length": 0 }).end();
 }

@@ -5,7 +5,7 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import type { SpaceProvider } from "../../provider/provider.ts";
-import { SILENCE } from "../protocol.ts";
+import { SILENCE } from "../protocol/protocol.ts";
 import { SpaceRoutes } from "./routes.ts";
 
 /** How {@link spaceProviderView} answers. */
@@ -51,7 +51,9 @@ export function spaceProviderView(provider: SpaceProvider, options: SpaceProvide
   const { hierarchy = false, ready = () => undefined, onError = warn } = options;
   const routes = new SpaceRoutes({ provider, version, hierarchy, ready, callTimeout, heartbeat, onError });
   return defineVirtualWorkspace({
-    ...{ name, path: "/", authorize },
+    name,
+    path: "/",
+    authorize,
     ...(prefix !== undefined && { prefix }),
     handles: () => true,
     handle: (req, res, request) => routes.answer(req, res, request),

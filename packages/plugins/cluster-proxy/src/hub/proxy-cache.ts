@@ -1,0 +1,89 @@
+import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  ClusterProxy,
+  exportedKey,
+  LOGICAL_CLUSTER_NAME,
+  LogicalCluster,
+  PATH_ANNOTATION,
+  type Related,
+} from "@virtual-workspaces/kcp";
+import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
+
+/**
+ * The ClusterProxies of a shard, and the paths of the workspaces that have any: what a path in a URL leads to. Memory: the objects, and
+ * a watch for each such workspace.
+ */
+export class ProxyCache {
+  readonly #objects = new Map<string, ClusterProxy>();
+  /** How many there are, by logical cluster. */
+  readonly #counts = new Map<string, number>();
+  /** Logical clusters by path. */
+  readonly #clusters = new Map<string, string>();
+  readonly #paths = new Map<string, string>();
+  readonly #related: Pick<Related, "reading" | "forget">;
+
+  /** @param related whose `changed` is told to {@link pathChanged} */
+  constructor(related: Pick<Related, "reading" | "forget">) {
+    this.#related = related;
+  }
+
+  get(key: ProxyKey): ClusterProxy | undefined {
+    return this.#objects.get(proxyKeyText(key));
+  }
+
+  set(proxy: ClusterProxy): void {
+    const { cluster, name } = exportedKey(proxy);
+    const text = proxyKeyText({ cluster, name });
+    const isNew = !this.#objects.has(text);
+    this.#objects.set(text, proxy);
+    if (!isNew) return;
+    this.#counts.set(cluster, (this.#counts.get(cluster) ?? 0) + 1);
+    this.pathChanged(cluster);
+  }
+
+  delete({ cluster, name }: ObjectKey): void {
+    if (!this.#objects.delete(proxyKeyText({ cluster, name }))) return;
+    const left = (this.#counts.get(cluster) ?? 1) - 1;
+    if (left > 0) {
+      this.#counts.set(cluster, left);
+      return;
+    }
+    this.#counts.delete(cluster);
+    this.#related.forget(cluster);
+    this.#setPath(cluster, undefined);
+  }
+
+  /** The logical cluster that is meant by a path, or a name. What leads nowhere stays as it is said: nobody may do anything there. */
+  locate(said: string): string {
+    return this.#counts.has(said) ? said : (this.#clusters.get(said) ?? said);
+  }
+
+  /** What is known of a logical cluster may be another. */
+  pathChanged(cluster: string): void {
+    if (!this.#counts.has(cluster)) return;
+    const { apiVersion, kind } = KIND;
+    const reference = { cluster, apiVersion, kind, name: LOGICAL_CLUSTER_NAME };
+    const known = this.#related.reading(cluster, ({ get }) => get(reference));
+    if (known.state === "found") this.#setPath(cluster, known.object.metadata.annotations?.[PATH_ANNOTATION]);
+    else if (known.state !== "unknown") this.#setPath(cluster, undefined);
+  }
+
+  #setPath(cluster: string, path: string | undefined): void {
+    const before = this.#paths.get(cluster);
+    if (before === path) return;
+    if (before !== undefined && this.#clusters.get(before) === cluster) this.#clusters.delete(before);
+    if (path === undefined) this.#paths.delete(cluster);
+    else {
+      this.#paths.set(cluster, path);
+      this.#clusters.set(path, cluster);
+    }
+  }
+}
+
+const KIND = { apiVersion: `${LogicalCluster.group}/${LogicalCluster.version}`, kind: LogicalCluster.kind };
+
+/** What a URL names. @throws ApiError 404 */
+export function requireProxy(proxy: ClusterProxy | undefined, { name }: Pick<ProxyKey, "name">): ClusterProxy {
+  if (proxy !== undefined) return proxy;
+  throw ApiError.notFound({ group: ClusterProxy.group, resource: ClusterProxy.plural }, name);
+}

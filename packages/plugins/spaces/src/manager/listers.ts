@@ -1,0 +1,138 @@
+import { type Client, Informer } from "@virtual-workspaces/client";
+import {
+  DEFAULT_ANNOTATION,
+  DEFAULT_PROVIDER,
+  PARENT_ANNOTATION,
+  providerOf,
+  SPACE_FINALIZER,
+} from "../kinds/names.ts";
+import { Space, type SpaceContent } from "../kinds/space.ts";
+import { SpaceProviderDesc, type SpaceProviderDescContent } from "../kinds/space-provider-desc.ts";
+
+/** What is behind a Space: whose, where in its hierarchy, and by which name there. */
+export interface PhysicalSpaceKey {
+  readonly provider: string;
+  readonly parent: string | undefined;
+  readonly name: string;
+}
+
+/** The Spaces of the management cluster, by what is behind them. */
+export class SpaceLister implements AsyncDisposable {
+  readonly informer: Informer<SpaceContent>;
+  /** Whose a space is that two Spaces ask for: by uid. */
+  readonly #owners = new Map<string, string>();
+
+  constructor(client: Client) {
+    this.informer = new Informer({
+      resource: client.resource(Space),
+      indexers: {
+        provider: ({ spec }) => (spec.SpaceProviderDescName === undefined ? [] : [spec.SpaceProviderDescName]),
+        behind: (space) => {
+          const key = physicalSpaceKeyOf(space);
+          return key === undefined ? [] : [keyText(key)];
+        },
+        type: ({ spec }) => [spec.Type ?? "managed"],
+      },
+    });
+    this.informer.on({ deleted: (space) => this.#forgetOwner(space) });
+  }
+
+  ofProvider(provider: string): readonly Space[] {
+    return this.informer.store.byIndex("provider", provider);
+  }
+
+  imported(namespace: string): readonly Space[] {
+    const all = this.informer.store.byIndex("type", "imported");
+    return all.filter(({ metadata }) => metadata.namespace === namespace);
+  }
+
+  /** Those that say that it is behind them. */
+  of(key: PhysicalSpaceKey): readonly Space[] {
+    return this.informer.store.byIndex("behind", keyText(key));
+  }
+
+  /** The one of them that it belongs to: who had it first, who holds it, or who is the oldest. It stays so. */
+  ownerOf(key: PhysicalSpaceKey): Space | undefined {
+    const text = keyText(key);
+    const all = this.of(key);
+    const before = this.#owners.get(text);
+    const owner = all.find(({ metadata }) => metadata.uid === before) ?? [...all].sort(byClaim)[0];
+    if (owner?.metadata.uid === undefined) this.#owners.delete(text);
+    else this.#owners.set(text, owner.metadata.uid);
+    return owner;
+  }
+
+  #forgetOwner(space: Space): void {
+    const key = physicalSpaceKeyOf(space);
+    if (key !== undefined && this.#owners.get(keyText(key)) === space.metadata.uid) this.#owners.delete(keyText(key));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.informer.stop();
+  }
+}
+
+/** What is behind a Space, if anybody provides it. */
+export function physicalSpaceKeyOf({ metadata, spec }: Space): PhysicalSpaceKey | undefined {
+  if (spec.Type === "imported" || spec.SpaceProviderDescName === undefined) return undefined;
+  const parent = metadata.annotations?.[PARENT_ANNOTATION];
+  return {
+    provider: spec.SpaceProviderDescName,
+    parent: parent === "" ? undefined : parent,
+    name: metadata.name ?? "",
+  };
+}
+
+/** Whether a Space is where its provider's administrators make them. */
+export function isAtProvider({ metadata, spec }: Space): boolean {
+  return providerOf(metadata.namespace ?? "") === spec.SpaceProviderDescName;
+}
+
+export const isHeld = ({ metadata }: Space): boolean => metadata.finalizers?.includes(SPACE_FINALIZER) === true;
+
+const keyText = ({ provider, parent = "", name }: PhysicalSpaceKey): string => JSON.stringify([provider, parent, name]);
+
+function byClaim(one: Space, other: Space): number {
+  const rank = (space: Space): string => {
+    const { creationTimestamp = "", uid = "" } = space.metadata;
+    return `${isHeld(space) ? 0 : 1} ${creationTimestamp} ${uid}`;
+  };
+  return rank(one) < rank(other) ? -1 : 1;
+}
+
+/** The SpaceProviderDescs of the management cluster. */
+export class ProviderLister implements AsyncDisposable {
+  readonly informer: Informer<SpaceProviderDescContent>;
+
+  constructor(client: Client) {
+    this.informer = new Informer({ resource: client.resource(SpaceProviderDesc) });
+  }
+
+  /** One that is there, and is not about to go. */
+  get(name: string): SpaceProviderDesc | undefined {
+    const provider = this.informer.store.get({ name });
+    return provider?.metadata.deletionTimestamp === undefined ? provider : undefined;
+  }
+
+  /** One that is there, though it may be about to go: what is being deleted at it is deleted before. */
+  leaving(name: string): SpaceProviderDesc | undefined {
+    return this.informer.store.get({ name });
+  }
+
+  /** The one that Spaces have which name none: that says so, of several the newest, as with StorageClasses; or that of the name `default`. */
+  get default(): SpaceProviderDesc | undefined {
+    const saying = this.informer.store
+      .list()
+      .filter(({ metadata }) => metadata.annotations?.[DEFAULT_ANNOTATION] === "true")
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .sort(({ metadata: one }, { metadata: other }) => (ageOf(one) < ageOf(other) ? 1 : -1));
+    return saying[0] ?? this.get(DEFAULT_PROVIDER);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.informer.stop();
+  }
+}
+
+const ageOf = ({ creationTimestamp, name = "" }: SpaceProviderDesc["metadata"]): string =>
+  `${creationTimestamp ?? ""} ${name}`;
