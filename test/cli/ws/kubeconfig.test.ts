@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
-import { goBack, goTo, writeContext } from "../../../packages/cli/src/ws/contexts.ts";
-import { Kubeconfig } from "../../../packages/cli/src/ws/kubeconfig/kubeconfig.ts";
+import { Kubeconfig } from "../../../packages/cli/src/kubectl/kubeconfig.ts";
+import { goBack, goTo, writeContext } from "../../../packages/cli/src/ws/session/contexts.ts";
 import { type Tree, tree } from "../../_setup/tree.ts";
 import { needsKubectl } from "../../e2e/support/kubectls.ts";
 
