@@ -1,7 +1,7 @@
 // A request is one line, whatever its sender calls himself.
 import type { RequestRecord } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { accessLine } from "../../packages/cli/src/dev/access-line.ts";
+import { accessLine } from "../../packages/cli/src/dev/serving.ts";
 
 const RECORD: RequestRecord = {
   stage: "ResponseComplete",

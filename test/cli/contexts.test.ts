@@ -1,8 +1,7 @@
 // The contexts of the kubeconfig: all views, a guest, each view; names never clash.
 import { expect } from "chai";
 import { parse } from "yaml";
-import { contextsOf } from "../../packages/cli/src/dev/contexts.ts";
-import { kubeconfig } from "../../packages/cli/src/dev/kubeconfig.ts";
+import { contextsOf, kubeconfig } from "../../packages/cli/src/dev/kubeconfig.ts";
 import type { ViewSummary } from "../../packages/cli/src/dev/messages.ts";
 
 const URL_ = "https://127.0.0.1:6444";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { isFlagOf, readFlags } from "../../packages/cli/src/flags/flags.ts";
 import { entryOf } from "../../packages/cli/src/flags/table.ts";
-import { FRONT_PROXY } from "../../packages/cli/src/front-proxy/known-flags.ts";
+import { FRONT_PROXY } from "../../packages/cli/src/front-proxy/flags.ts";
 import { frontProxyOptions } from "../../packages/cli/src/front-proxy/options.ts";
 import { root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";

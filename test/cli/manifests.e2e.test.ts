@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
 import { parse, parseAllDocuments } from "yaml";
-import { yamlOf } from "../../packages/cli/src/manifests/yaml.ts";
+import { yamlOf } from "../../packages/cli/src/manifests/command.ts";
 import { localNode, root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
 import { cli } from "./support/dev.ts";

@@ -1,6 +1,6 @@
 // A process that does nothing has V8 save memory; what comes of it: resting-memory.slow.test.ts.
 import { setTimeout as delay } from "node:timers/promises";
-import { RestingMemory } from "../../packages/cli/src/start/resting-memory.ts";
+import { RestingMemory } from "../../packages/cli/src/process/resting-memory.ts";
 
 describe("memory of a process that rests", () => {
   it("is told to once it does nothing, and no longer when it works", async () => {

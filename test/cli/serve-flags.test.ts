@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { isFlagOf, readFlags } from "../../packages/cli/src/flags/flags.ts";
 import { entryOf } from "../../packages/cli/src/flags/table.ts";
-import { SERVE } from "../../packages/cli/src/serve/known-flags.ts";
+import { SERVE } from "../../packages/cli/src/serve/flags.ts";
 import { root } from "../../tools/install.mjs";
 
 const RECORDED = readFileSync(join(root, "test/cli/recorded/kcp-virtual-workspaces-flags.txt"), "utf8")

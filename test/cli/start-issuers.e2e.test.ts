@@ -1,6 +1,6 @@
 // Where `virtual-workspaces start` asks issuers of tokens that workspace types name: whoever may make a type chooses the address.
 import { expect } from "chai";
-import { loginsOf } from "../../packages/cli/src/start/logins.ts";
+import { loginsOf } from "../../packages/cli/src/server/logins.ts";
 import { expectFault } from "../_setup/faults.ts";
 import { TestIssuer } from "../_support/issuer.ts";
 import { makeAdmin, makeWorkspace } from "../workspace-server/support/logical-clusters.ts";
@@ -11,7 +11,7 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 
 /** What a user of an issuer on this machine is answered, in a workspace whose type names it. */
 async function answered(issuerHosts: readonly string[] | undefined, issuer: TestIssuer): Promise<number> {
-  await using server = await startWorkspaces(undefined, { workspaceAuthentication: await loginsOf({ issuerHosts }) });
+  await using server = await startWorkspaces(undefined, { workspaceAuthentication: await loginsOf(issuerHosts) });
   await configure(server, "a", [mapped(issuer, "a:")]);
   await makeType(server, "of-a", ["a"]);
   await makeAdmin(server, await makeWorkspace(server, "one", "of-a"), "a:jane");
@@ -31,7 +31,7 @@ describe("issuers that workspace types name, at virtual-workspaces start", () =>
   });
 
   it("are told of at the start where they can be none", async () => {
-    const failure = await loginsOf({ issuerHosts: ["a host"] }).catch(String);
+    const failure = await loginsOf(["a host"]).catch(String);
     expect(failure).to.equal(
       'Error: allow: "a host" is no host, address or network: write cluster.example, 10.1.2.3 or 10.0.0.0/8',
     );

@@ -8,7 +8,7 @@ if (command === "dev:worker") {
   const { work } = await import("./dev/worker.ts");
   await work(args);
 } else if (command === "serve:worker") {
-  const { work } = await import("./serve/workers/worker.ts");
+  const { work } = await import("./serve/worker.ts");
   work();
 } else {
   const { main } = await import("./main.ts");

@@ -1,5 +1,5 @@
-import { type Command, Failure, UsageError } from "./usage.ts";
-import { version } from "./version.ts";
+import { type Command, Failure, UsageError } from "./process/failure.ts";
+import { version } from "./process/programs.ts";
 
 /** Each command is loaded when it is the one asked for. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -11,7 +11,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["store", async () => (await import("./store/command.ts")).store],
   ["manifests", async () => (await import("./manifests/command.ts")).manifests],
   ["doctor", async () => (await import("./doctor/command.ts")).doctor],
-  ["conformance", async () => (await import("./conformance.ts")).conformance],
+  ["conformance", async () => (await import("./conformance/command.ts")).conformance],
 ]);
 
 /** Flags that are for no command. */
@@ -54,7 +54,7 @@ export async function main(args: readonly string[]): Promise<number> {
 async function named(args: readonly string[]): Promise<readonly string[]> {
   const [first = ""] = args;
   if (!/^--?[a-z]/.test(first) || GENERAL.has(first)) return args;
-  const [{ isFlagOf }, { SERVE }] = await Promise.all([import("./flags/flags.ts"), import("./serve/known-flags.ts")]);
+  const [{ isFlagOf }, { SERVE }] = await Promise.all([import("./flags/flags.ts"), import("./serve/flags.ts")]);
   return isFlagOf(first, SERVE) ? ["serve", ...args] : args;
 }
 

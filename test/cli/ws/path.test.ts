@@ -1,8 +1,8 @@
 // What words mean to `kubectl ws`, as kcp's tests of its plugin have it.
 import { expect } from "chai";
-import { placeOf, resolved, topOf, wantedBy } from "../../../packages/cli/src/ws/path.ts";
-import { selectorObject } from "../../../packages/cli/src/ws/selector.ts";
-import { drawn } from "../../../packages/cli/src/ws/tree/draw.ts";
+import { selectorObject } from "../../../packages/cli/src/ws/create.ts";
+import { parseDestination, parseWorkspaceUrl, resolvePath, topOf } from "../../../packages/cli/src/ws/session/path.ts";
+import { drawTree } from "../../../packages/cli/src/ws/tree.ts";
 
 const HERE = { base: "https://h:6443", home: "/home/ann" };
 
@@ -24,7 +24,7 @@ describe("kubectl ws reads", () => {
       ["https://h/clusters/Root", undefined],
       ["no URL", undefined],
     ] as const;
-    for (const [url, place] of cases) expect(placeOf(url), url).to.deep.equal(place);
+    for (const [url, place] of cases) expect(parseWorkspaceUrl(url), url).to.deep.equal(place);
   });
 
   it("words", () => {
@@ -45,16 +45,16 @@ describe("kubectl ws reads", () => {
       ["https://h:6443/clusters/root:a", { to: "absolute", path: "root:a" }],
       ["https://h:6443/services/clusterproxy/root:a/shop", { to: "proxy", path: "root:a", proxy: "shop" }],
     ] as const;
-    for (const [word, wanted] of cases) expect(wantedBy(word, HERE), word).to.deep.equal(wanted);
-    expect(wantedBy("/a", { ...HERE, home: "/" })).to.deep.equal({ to: "absolute", path: "a" });
+    for (const [word, wanted] of cases) expect(parseDestination(word, HERE), word).to.deep.equal(wanted);
+    expect(parseDestination("/a", { ...HERE, home: "/" })).to.deep.equal({ to: "absolute", path: "a" });
   });
 
   it("no URL of another server, nor one of no workspace", () => {
     for (const url of ["https://other/clusters/root", "http://h:6443/clusters/root", "https://h:6443/x/clusters/root"])
-      expect(() => wantedBy(url, HERE), url).to.throw(
+      expect(() => parseDestination(url, HERE), url).to.throw(
         `${url} is of another server than https://h:6443: take a kubeconfig`,
       );
-    expect(() => wantedBy("https://h:6443/x", HERE)).to.throw("does not point to a workspace");
+    expect(() => parseDestination("https://h:6443/x", HERE)).to.throw("does not point to a workspace");
   });
 
   it("dots on the way, and no further up than the top", () => {
@@ -66,10 +66,10 @@ describe("kubectl ws reads", () => {
       ["root:a:..", "", "root"],
       ["system:admin", "", "system:admin"],
     ] as const;
-    for (const [path, from, to] of cases) expect(resolved(path, from, path), path).to.equal(to);
-    expect(() => resolved("..:..", "root", "..:..")).to.throw("cannot go up from root");
+    for (const [path, from, to] of cases) expect(resolvePath(path, from, path), path).to.equal(to);
+    expect(() => resolvePath("..:..", "root", "..:..")).to.throw("cannot go up from root");
     for (const path of ["", "..", "a b", "A", "a::b", "a:", "-x", "a%2Fb", "x".repeat(64)])
-      expect(() => resolved(path, path === ".." ? "root" : "root", path), path).to.throw(
+      expect(() => resolvePath(path, path === ".." ? "root" : "root", path), path).to.throw(
         `invalid workspace path: ${path}`,
       );
     expect([topOf("root:a:b"), topOf("2x3y:a"), topOf("root")]).to.deep.equal(["root", "2x3y", "root"]);
@@ -102,7 +102,7 @@ describe("kubectl ws reads", () => {
       columns: ["ws=-"],
       branches: [{ ...leaf("a", "ws=Ready"), branches: [leaf("b [m]")] }, leaf("long-one", "ws=Unavailable", "x")],
     };
-    expect(drawn(tree).split("\n")).to.deep.equal([
+    expect(drawTree(tree).split("\n")).to.deep.equal([
       ".",
       "└── root          ws=-",
       "    ├── a         ws=Ready",

@@ -2,10 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Session } from "../../../packages/cli/src/ws/session.ts";
-import type { TreeNode } from "../../../packages/cli/src/ws/tree/node.ts";
-import { treeAt } from "../../../packages/cli/src/ws/tree/read.ts";
-import { walkedAt } from "../../../packages/cli/src/ws/tree/walk.ts";
+import { Session } from "../../../packages/cli/src/ws/session/session.ts";
+import { readTree, type TreeNode, walkTree } from "../../../packages/cli/src/ws/tree/nodes.ts";
 import { kubectls, needsKubectl } from "../../e2e/support/kubectls.ts";
 import { kubectl } from "../../go/support/kubectl.ts";
 import { Start } from "../support/start.ts";
@@ -87,13 +85,13 @@ describe("kubectl ws tree", function () {
 
   it("is what one gets list by list", async () => {
     for (const path of ["root", "root:b", "root:b:one", "root:a"])
-      expect(shown(await treeAt(session, path)), path).to.deep.equal(shown(await walkedAt(session, path)));
+      expect(shown(await readTree(session, path)), path).to.deep.equal(shown(await walkTree(session, path)));
   });
 
   it("is read list by list from a path that is not the workspace's own, and where there is none of these", async () => {
     const since = server.stderr.length;
-    expect((await treeAt(session, "root:b:one:deep")).children).to.deep.equal([]);
-    expect((await treeAt(session, "root:nope")).children).to.deep.equal([]);
+    expect((await readTree(session, "root:b:one:deep")).children).to.deep.equal([]);
+    expect((await readTree(session, "root:nope")).children).to.deep.equal([]);
     await server.until("the log", () => asked(since).some((path) => path.startsWith("/clusters/root:nope")));
   });
 });

@@ -1,4 +1,4 @@
-import { type Command, parse, UsageError } from "../usage.ts";
+import { type Command, parse, UsageError } from "../process/failure.ts";
 
 const FLAGS = {
   "hub-kubeconfig": { type: "string" },

@@ -3,8 +3,8 @@ import { loadKubeconfig } from "@virtual-workspaces/client";
 import type { NamedHub } from "@virtual-workspaces/cluster-proxy";
 import type { KeyPair } from "@virtual-workspaces/framework";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
-import { Failure } from "../usage.ts";
-import { KubeconfigFile } from "../ws/kubeconfig/file.ts";
+import { KubeconfigFile } from "../kubectl/kubeconfig-file.ts";
+import { Failure } from "../process/failure.ts";
 
 /** What clusters of the file are called that are other hubs. */
 const OTHER = "hub-";

@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { loadKubeconfig } from "@virtual-workspaces/client";
 import { Agent, type AgentEvent, type NamedHub } from "@virtual-workspaces/cluster-proxy";
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log, PolicyRule } from "@virtual-workspaces/framework";
 import { clusterURL } from "@virtual-workspaces/kcp";
-import { readIfThere, writePrivately } from "../files.ts";
-import { told } from "../start/failures.ts";
-import { Interrupt } from "../start/interrupt.ts";
-import { logAs } from "../start/log.ts";
-import { Failure, UsageError } from "../usage.ts";
-import { version } from "../version.ts";
-import { readRules } from "./allow-file.ts";
+import { parse } from "yaml";
+import { Failure, orFail, UsageError } from "../process/failure.ts";
+import { readIfThere, writePrivately } from "../process/files.ts";
+import { Interrupt } from "../process/interrupt.ts";
+import { logAs } from "../process/log.ts";
+import { version } from "../process/programs.ts";
 import { type HubAccess, hubKubeconfig, namedHubs, readHub } from "./hub-kubeconfig.ts";
 
 /** What `agent` is told. */
@@ -41,13 +41,13 @@ export async function run(options: RunOptions): Promise<number> {
   const { access, others, file } = await hubOf(options);
   const { hub, token, certificate } = access;
   const allow = allowFile === undefined ? undefined : readRules(readFileSync(allowFile, "utf8"), allowFile);
-  const { upstream, cluster } = await told(() =>
+  const { upstream, cluster } = await orFail(() =>
     loadKubeconfig({ ...(kubeconfig && { file: kubeconfig }), ...(context && { context }) }),
   );
   // A workspace is a remote cluster as any other.
   const api = cluster === undefined ? upstream : { ...upstream, url: clusterURL(upstream.url, cluster) };
   const agent = stack.use(
-    await told(
+    await orFail(
       () =>
         new Agent({
           ...{ hub, others, api, version: version() },
@@ -134,3 +134,46 @@ const FAILED: Readonly<Record<Extract<AgentEvent, { readonly type: "failed" }>["
   keep: "the certificate cannot be kept: see --hub-kubeconfig",
   api: "the remote cluster cannot be asked",
 };
+
+const LISTS = ["verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs"] as const;
+
+/**
+ * The rules of an allow file: a list of them, or an object with `rules`, as a ClusterRole is.
+ *
+ * @throws Failure naming the file, the rule and the field
+ */
+function readRules(text: string, file: string): readonly PolicyRule[] {
+  const content = parsed(text, file);
+  const rules: unknown = isJsonObject(content) ? content["rules"] : content;
+  if (!Array.isArray(rules)) throw new Failure(`${file}: give a list of rules, or rules: as a ClusterRole has them`);
+  return rules.map((rule: unknown, at) => {
+    const problem = problemIn(rule);
+    if (problem !== undefined) throw new Failure(`${file}: rules[${at}]${problem}`);
+    return rule as PolicyRule;
+  });
+}
+
+function parsed(text: string, file: string): unknown {
+  try {
+    return parse(text);
+  } catch (cause) {
+    throw new Failure(`${file}: it is no YAML`, { cause });
+  }
+}
+
+function problemIn(rule: unknown): string | undefined {
+  if (!isJsonObject(rule)) return ": it is no rule";
+  const unknown = Object.keys(rule).find((name) => !LISTS.includes(name as never));
+  if (unknown !== undefined) return `.${unknown}: there is no such field: the fields are ${LISTS.join(", ")}`;
+  const bad = LISTS.find((name) => rule[name] !== undefined && !isWords(rule[name]));
+  if (bad !== undefined) return `.${bad}: give a list of words`;
+  if (rule["verbs"] === undefined) return '.verbs: say which, or ["*"]';
+  if (rule["resources"] === undefined && rule["nonResourceURLs"] === undefined)
+    return ": say of which resources or nonResourceURLs: a rule without them allows nothing";
+  if (rule["resources"] !== undefined && rule["apiGroups"] === undefined) return '.apiGroups: say of which, or ["*"]';
+  return undefined;
+}
+
+function isWords(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}

@@ -3,7 +3,7 @@ import { Client, loadKubeconfig } from "@virtual-workspaces/client";
 import { AGENTS_VIEW, AgentToken } from "@virtual-workspaces/cluster-proxy";
 import { ClusterProxy, clusterOf, viewURL } from "@virtual-workspaces/kcp";
 import { goDuration } from "../flags/duration.ts";
-import { Failure, UsageError } from "../usage.ts";
+import { Failure, UsageError } from "../process/failure.ts";
 import { hubKubeconfig } from "./hub-kubeconfig.ts";
 
 interface TokenOptions {
@@ -16,19 +16,21 @@ interface TokenOptions {
 /** Prints a kubeconfig by which one agent is enrolled. @returns the exit code @throws Failure, UsageError */
 export async function printToken({ name, kubeconfig, context, expires }: TokenOptions): Promise<number> {
   const seconds = secondsOf(expires);
-  const loaded = await told(loadKubeconfig({ ...(kubeconfig && { file: kubeconfig }), ...(context && { context }) }));
+  const loaded = await orFailWithHint(
+    loadKubeconfig({ ...(kubeconfig && { file: kubeconfig }), ...(context && { context }) }),
+  );
   const { upstream, cluster: path, impersonate } = loaded;
   if (path === undefined)
     throw new Failure(`${upstream.url}: it is no workspace: kubectl ws <path> goes to that of the ClusterProxy`);
   await using workspace = new Client(loaded);
-  const proxy = await told(workspace.resource(ClusterProxy).get(name));
+  const proxy = await orFailWithHint(workspace.resource(ClusterProxy).get(name));
   const url = viewURL(upstream.url, AGENTS_VIEW, clusterOf(proxy), name);
   await using agents = new Client({ upstream: { ...upstream, url }, ...(impersonate && { impersonate }) });
   const asked = agents.resource(AgentToken).create({
     metadata: { name: "" },
     spec: { ...(seconds !== undefined && { expirationSeconds: seconds }) },
   });
-  const { status } = await told(asked);
+  const { status } = await orFailWithHint(asked);
   const { tls } = upstream;
   const text = hubKubeconfig({ hub: { url, ...(tls && { tls }) }, token: status?.token, certificate: undefined });
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
@@ -47,7 +49,7 @@ function secondsOf(expires: string | undefined): number | undefined {
 }
 
 /** What is the world's doing. */
-async function told<T>(asked: Promise<T>): Promise<T> {
+async function orFailWithHint<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (cause) {

@@ -1,11 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { EventEmitter } from "node:events";
-import module from "node:module";
 import type { Socket } from "node:net";
-import { dirname } from "node:path";
-import { Handing } from "../handing.ts";
-import { BIN } from "../programs.ts";
-import { Failure } from "../usage.ts";
+import { Failure } from "../process/failure.ts";
+import { ConnectionHandover } from "../process/handover.ts";
+import { BIN, environment } from "../process/programs.ts";
 import type { FromWorker, Loaded, Site, ToWorker } from "./messages.ts";
 
 /** One process that serves the modules as they were when it started. */
@@ -16,7 +14,7 @@ export class Generation {
   readonly ended: Promise<number | string>;
   readonly #worker: ChildProcess;
   readonly #answers = new EventEmitter<{ serving: [Loaded]; released: []; failed: [Failure] }>();
-  readonly #handing: Handing;
+  readonly #handing: ConnectionHandover;
   #failure: Failure | undefined;
 
   constructor(paths: readonly string[], onFiles: (files: readonly string[]) => void) {
@@ -25,7 +23,7 @@ export class Generation {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     this.#worker = worker;
-    this.#handing = new Handing(worker);
+    this.#handing = new ConnectionHandover(worker);
     const imported = Promise.withResolvers<{ readonly hosted: boolean }>();
     const ended = Promise.withResolvers<number | string>();
     const fail = (problem: string): void => {
@@ -96,10 +94,4 @@ export class Generation {
     // A process that is gone has been heard of by its exit.
     if (this.#worker.connected) this.#worker.send(message, () => undefined);
   }
-}
-
-/** Another process keeps its compiled code where this one does. */
-export function environment(): NodeJS.ProcessEnv {
-  const cache = module.getCompileCacheDir();
-  return cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(cache) };
 }

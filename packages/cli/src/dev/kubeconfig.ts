@@ -1,4 +1,5 @@
-import type { GeneratedTls } from "@virtual-workspaces/framework";
+import type { CertifiedSubject, GeneratedTls } from "@virtual-workspaces/framework";
+import type { Loaded, ViewSummary } from "./messages.ts";
 
 /** A name for a server and a user of it. */
 export interface Context {
@@ -48,3 +49,24 @@ export function kubeconfig({ credentials, contexts, current }: KubeconfigOptions
 const quote = (text: string): string => JSON.stringify(text);
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** Who may do everything, by the group that Kubernetes gives this meaning. */
+export const ADMIN: CertifiedSubject = { name: "admin", groups: ["system:masters"] };
+
+/** Somebody with credentials and nothing else, to see what such a user sees. */
+export const GUEST: CertifiedSubject = { name: "guest", groups: [] };
+
+/**
+ * The contexts of the kubeconfig, the current one first: all views at once as the admin, the same as the guest, and
+ * each view as the admin. A view whose path has parameters of its own has none: nobody but its user knows them.
+ */
+export function contextsOf({ all, views }: Pick<Loaded, "all" | "views">, url: string): readonly Context[] {
+  const open = views.filter(({ path }) => !path.includes(":"));
+  const main = all ?? open[0];
+  if (main === undefined) return [];
+  const context = ({ name, path }: ViewSummary): Context => ({ name, server: url + path, user: ADMIN.name });
+  const own = [main, ...open.filter((view) => view !== main)].map(context);
+  const taken = own.some(({ name }) => name === GUEST.name);
+  const guest = { ...context(main), name: taken ? `${main.name}-${GUEST.name}` : GUEST.name, user: GUEST.name };
+  return [...own.slice(0, 1), guest, ...own.slice(1)];
+}

@@ -1,5 +1,5 @@
 import type { TlsCertificate } from "@virtual-workspaces/framework";
-import type { StoreChoice } from "../store/options.ts";
+import type { StoreChoice } from "../server/store-choice.ts";
 
 /** What the supervisor tells a worker. */
 export type ToWorker =

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { Failure } from "../usage.ts";
+import { Failure } from "../process/failure.ts";
 
 /** Does something with a connection. */
 type Take = (connection: Socket) => void;

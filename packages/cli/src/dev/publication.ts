@@ -1,10 +1,10 @@
-import { join } from "node:path";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
 import type { GeneratedTls } from "@virtual-workspaces/framework";
-import { writePrivately } from "../files.ts";
-import { contextsOf } from "./contexts.ts";
-import { kubeconfig } from "./kubeconfig.ts";
-import type { Loaded } from "./messages.ts";
-import { readyText, type Serving, viewsText } from "./texts.ts";
+import { writePrivately } from "../process/files.ts";
+import { shellWord } from "../process/programs.ts";
+import { type Context, contextsOf, kubeconfig } from "./kubeconfig.ts";
+import type { Loaded, ResourceSummary } from "./messages.ts";
 
 /** What the user is given: the kubeconfig, and the lines that say what there is. */
 export class Publication {
@@ -43,4 +43,95 @@ export class Publication {
     this.#written = text;
     return { url, loaded, contexts, dir, kubeconfig: path };
   }
+}
+
+/** What is said once the views are served. */
+interface Serving {
+  readonly url: string;
+  readonly loaded: Loaded;
+  readonly contexts: readonly Context[];
+  /** The state folder and the kubeconfig in it, absolute. */
+  readonly dir: string;
+  readonly kubeconfig: string;
+}
+
+/** Everything a user needs to go on, in lines to be copied. */
+function readyText(serving: Serving, seconds: number): string {
+  const { url, loaded, kubeconfig } = serving;
+  const count = loaded.views.length;
+  return [
+    `Ready in ${seconds.toFixed(2)} s: ${count} ${count === 1 ? "view" : "views"} at ${url}`,
+    "",
+    viewsText(loaded),
+    "",
+    ...storeText(loaded),
+    `export KUBECONFIG=${shellWord(kubeconfig)}`,
+    "",
+    ...tryText(serving),
+    "",
+  ].join("\n");
+}
+
+/** The views, one a line: name, path, what they serve. */
+function viewsText({ views }: Loaded): string {
+  const rows = views.map(({ name, path, resources }) => [name, path, resources.map(({ plural }) => plural).join(", ")]);
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ")}`.trimEnd()).join("\n");
+}
+
+/** Where objects are, once something may be kept. */
+function storeText({ store }: Loaded): string[] {
+  if (store === undefined) return [];
+  const kept =
+    store === "memory"
+      ? "Objects are kept in memory: lost on reload and restart, unless --data-dir names a folder for them."
+      : `Objects are kept in ${store}.`;
+  return [kept, ""];
+}
+
+function tryText(serving: Serving): string[] {
+  const resource = favourite(serving.loaded);
+  const [current, guest, ...others] = serving.contexts;
+  if (current === undefined) return ["No view has a path without parameters of its own, so there is no context."];
+  if (!isOnPath("kubectl")) return ["kubectl is not on PATH. With curl:", ...curlLines(serving, current, resource)];
+  const contexts = [guest, ...others].map((context) => context?.name).join(", ");
+  return [
+    "Try:",
+    "  kubectl api-resources",
+    ...(resource === undefined
+      ? ["  kubectl version", "  kubectl get --raw /openapi/v3"]
+      : [`  kubectl explain ${resource.plural} --recursive`, `  kubectl get ${resource.plural} --watch`]),
+    "",
+    `The current context is ${current.name}. Others, with --context: ${contexts}`,
+  ];
+}
+
+function curlLines({ dir }: Serving, { server }: Context, resource: ResourceSummary | undefined): string[] {
+  const file = (name: string): string => shellWord(join(dir, name));
+  const curl = `  curl --cacert ${file("ca.crt")} --cert ${file("admin.crt")} --key ${file("admin.key")}`;
+  const paths =
+    resource === undefined ? ["/apis", "/version"] : ["/apis", resource.path, `${resource.path}?watch=true`];
+  return paths.map((path) => `${curl} '${server}${path}'`);
+}
+
+/** What is shown as an example: something that moves by itself, if there is such a thing. */
+function favourite({ views, all }: Loaded): ResourceSummary | undefined {
+  const candidates = all === undefined ? views.slice(0, 1) : views.filter(({ resources }) => resources.length > 0);
+  const moving = candidates.find(({ moves }) => moves) ?? candidates[0];
+  const name = moving?.resources[0]?.path;
+  return (all ?? moving)?.resources.find(({ path }) => path === name);
+}
+
+function isOnPath(program: string): boolean {
+  const names = process.platform === "win32" ? [`${program}.exe`, `${program}.cmd`] : [program];
+  return (process.env["PATH"] ?? "").split(delimiter).some((folder) =>
+    names.some((name) => {
+      try {
+        accessSync(join(folder, name), constants.X_OK);
+        return folder !== "";
+      } catch {
+        return false;
+      }
+    }),
+  );
 }

@@ -1,20 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import {
+  authenticatedUser,
   clientCertificates,
   createServer,
   groups,
   type Log,
+  type RequestRecord,
+  type ServedResource,
   type Server,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { Failure } from "../usage.ts";
-import { accessLine } from "./access-line.ts";
-import { isHosted, type Source, type ViewHost, viewsOf } from "./load.ts";
-import type { Loaded, Site } from "./messages.ts";
-import { summarise } from "./summary.ts";
+import { Failure } from "../process/failure.ts";
+import { isHosted, type Source, type ViewHost, viewsOf } from "../views/load.ts";
+import { ADMIN } from "./kubeconfig.ts";
+import type { Loaded, Site, ViewSummary } from "./messages.ts";
 import { unionOf } from "./union.ts";
-import { ADMIN } from "./users.ts";
 
 /** Of the time that there is: how long those who were handed over last have at most to ask what they came for, and to have their turn. */
 const LAST_CALL = 1 / 6;
@@ -55,7 +56,7 @@ export async function startServing(sources: readonly Source[], site: Site): Prom
 
 /** Engines are loaded when a view wants one: they are the larger part of what a start costs. */
 async function openHost({ store: choice }: Site): Promise<ViewHost & AsyncDisposable> {
-  const { openStore } = await import("../store/open.ts");
+  const { openStore } = await import("../server/open-store.ts");
   const { keepHistory } = await import("@virtual-workspaces/store");
   const store = await openStore(choice);
   const history = keepHistory(store);
@@ -104,3 +105,64 @@ const log: Log = ({ level, message, ...details }) => {
   if (level === "info") console.log(line);
   else console.error(line);
 };
+
+/** A request as a line of the terminal: time, method, path, user (behind it in brackets who impersonates them), code, and how long it took. */
+export function accessLine(record: RequestRecord, now: Date): string {
+  const { stage, method, verb, path, user = "-", impersonator, code, duration } = record;
+  const who = impersonator === undefined ? printable(user) : `${printable(user)}(${printable(impersonator)})`;
+  const what = verb === "watch" ? "WATCH" : method;
+  const outcome = code === 0 ? "left" : String(code);
+  return [now.toTimeString().slice(0, 8), what, printable(path), who, outcome, spent()].join(" ");
+
+  function spent(): string {
+    if (stage === "ResponseStarted") return "begins";
+    return verb === "watch" && code === 200
+      ? `ends after ${(duration / 1000).toFixed(1)} s`
+      : `${duration.toFixed(1)} ms`;
+  }
+}
+
+/** Whoever can reach the port chooses these: no line breaks, no terminal sequences, no spaces. */
+function printable(text: string): string {
+  return text.replace(/[^\x21-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** The logical cluster that is shown and used unless another is named. */
+const CLUSTER = "root";
+
+/** What the supervisor tells the user of the views. */
+async function summarise(
+  views: readonly VirtualWorkspace[],
+  all: VirtualWorkspace | undefined,
+): Promise<Omit<Loaded, "store">> {
+  return {
+    views: await Promise.all(views.map(summaryOf)),
+    all: all === undefined ? undefined : await summaryOf(all),
+  };
+}
+
+async function summaryOf(view: VirtualWorkspace): Promise<ViewSummary> {
+  const resources = await resourcesOf(view);
+  return {
+    name: view.name,
+    path: `${view.prefix ?? `/services/${view.name}`}${view.path === "/" ? "" : view.path.replace(":cluster", CLUSTER)}`,
+    resources: resources
+      .filter(({ identity }) => identity === "")
+      .map(({ definition: { group, version, plural } }) => ({
+        plural,
+        path: `${group === "" ? "/api" : `/apis/${group}`}/${version}/${plural}`,
+      })),
+    moves: view.setup !== undefined,
+  };
+}
+
+/** None when the view cannot say before it is set up: this is a hint on a terminal, no more. */
+async function resourcesOf({ resources = [] }: VirtualWorkspace): Promise<readonly ServedResource[]> {
+  if (typeof resources !== "function") return resources;
+  try {
+    const user = authenticatedUser(ADMIN);
+    return await resources({ user, params: { cluster: CLUSTER }, signal: AbortSignal.timeout(1000) });
+  } catch {
+    return [];
+  }
+}

@@ -1,9 +1,8 @@
 import { on } from "node:events";
 import type { Socket } from "node:net";
-import { importSources, isHosted } from "./load.ts";
+import { problemOf } from "../process/failure.ts";
+import { hookModules, importSources, isHosted } from "../views/load.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
-import { hookModules } from "./modules.ts";
-import { problemOf } from "./problem.ts";
 import { type Serving, startServing } from "./serving.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { isApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
-import { type Command, Failure, UsageError } from "../usage.ts";
-import { type Connection, connectionOf, ownFlagsIn, readLine } from "../ws/flags.ts";
+import { type Connection, connectionOf, ownFlagsIn, readLine } from "../kubectl/connection.ts";
+import { type Command, Failure, UsageError } from "../process/failure.ts";
 import { EXPORT, type ExaminedExport } from "./export-steps.ts";
 import { type ExaminedMount, MOUNT } from "./mount-steps.ts";
-import { Patient } from "./patient.ts";
+import { ExaminedServer } from "./patient.ts";
 import { CLUSTER_PROXY, type ExaminedProxy } from "./proxy-steps.ts";
 import { BEHIND_THE_DOOR, TO_THE_DOOR } from "./server-steps.ts";
 import { examine, type StepResult } from "./step.ts";
@@ -56,17 +56,17 @@ async function examined(words: readonly string[], connection: Connection, tell: 
   const isPart = PARTS.has(subject);
   if (more.length > 0 || (isPart ? name === undefined : name !== undefined)) throw new UsageError(`usage: ${USAGE}`);
   if (!isPart) {
-    await using patient = await Patient.open(subject === "" ? connection : at(connection, urlOf(subject)));
+    await using patient = await ExaminedServer.open(subject === "" ? connection : at(connection, urlOf(subject)));
     return await examine([...TO_THE_DOOR, ...BEHIND_THE_DOOR], patient, tell);
   }
   const [, path, own = ""] = /^(?:(.*):)?([^:]+)$/.exec(name ?? "") ?? [];
-  await using patient = await Patient.open(await placed(connection, path));
+  await using patient = await ExaminedServer.open(await placed(connection, path));
   if (patient.workspace === undefined) throw new UsageError(`${patient.url} is no workspace: name one, <path>:${own}`);
   if (!(await examine(TO_THE_DOOR, patient, tell))) return false;
   return (await PARTS.get(subject)?.({ patient, name: own }, tell)) === true;
 }
 
-type Examined = { readonly patient: Patient; readonly name: string };
+type Examined = { readonly patient: ExaminedServer; readonly name: string };
 
 /** What can be examined in a workspace. */
 const PARTS: ReadonlyMap<string, (examined: Examined, tell: Tell) => Promise<boolean>> = new Map([
@@ -79,7 +79,7 @@ const PARTS: ReadonlyMap<string, (examined: Examined, tell: Tell) => Promise<boo
 async function placed(connection: Connection, path: string | undefined): Promise<Connection> {
   if (path === undefined) return connection;
   if (!isWorkspacePath(path)) throw new UsageError(`${path} is no workspace path: write it as root:org:team`);
-  await using current = await Patient.open(connection);
+  await using current = await ExaminedServer.open(connection);
   return at(connection, `${current.server.url}/clusters/${path}`);
 }
 

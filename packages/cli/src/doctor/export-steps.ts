@@ -6,13 +6,13 @@ import {
   APIResourceSchema,
   isConditionFalse,
 } from "@virtual-workspaces/kcp";
-import { type Patient, unless } from "./patient.ts";
+import { type ExaminedServer, unless } from "./patient.ts";
 import { watched } from "./server-steps.ts";
-import { Fault, Skipped, type Step } from "./step.ts";
+import { Skipped, type Step, StepFailure } from "./step.ts";
 
 /** An export that is examined, in the workspace of the patient. */
 export interface ExaminedExport {
-  readonly patient: Patient;
+  readonly patient: ExaminedServer;
   readonly name: string;
   found?: APIExport;
   endpoints?: readonly string[];
@@ -26,22 +26,22 @@ const there: ExportStep = {
     const { patient, name } = examined;
     const found = await unless(patient.client().resource(APIExport).get(name, patient.patience), (error) =>
       error.code === 404
-        ? new Fault(
+        ? new StepFailure(
             `there is no APIExport ${name} in ${patient.path}`,
             "kubectl get apiexports shows which there are; another workspace: --server, or path:name",
           )
-        : new Fault(error.message, "take a user who may get APIExports there"),
+        : new StepFailure(error.message, "take a user who may get APIExports there"),
     );
     examined.found = found;
     const { identityHash = "", conditions = [] } = found.status ?? {};
     const wrong = conditions.find(({ type }) => isConditionFalse(conditions, type));
     if (wrong !== undefined)
-      throw new Fault(
+      throw new StepFailure(
         `its condition ${wrong.type} is False, ${wrong.reason}: ${wrong.message}`,
         `kubectl get apiexport ${name} -o yaml`,
       );
     if (identityHash === "")
-      throw new Fault(
+      throw new StepFailure(
         "it has no identity (status.identityHash)",
         "a controller of the server sets it: see whether the server runs, and its log",
       );
@@ -58,11 +58,11 @@ const described: ExportStep = {
     for (const { schema } of resources)
       await unless(schemas.get(schema, patient.patience), (error) =>
         error.code === 404
-          ? new Fault(
+          ? new StepFailure(
               `there is no APIResourceSchema ${schema}, which ${name} names`,
               `kubectl create it, or name another one: kubectl edit apiexport ${name}`,
             )
-          : new Fault(error.message, "take a user who may get APIResourceSchemas there"),
+          : new StepFailure(error.message, "take a user who may get APIResourceSchemas there"),
       );
     return resources.map(({ schema }) => schema).join(", ");
   },
@@ -74,19 +74,19 @@ const published: ExportStep = {
     const { patient, name } = examined;
     const { items } = await unless(
       patient.client().resource(APIExportEndpointSlice).all(patient.patience),
-      (error) => new Fault(error.message, "take a user who may list APIExportEndpointSlices there"),
+      (error) => new StepFailure(error.message, "take a user who may list APIExportEndpointSlices there"),
     );
     const own = items.filter(({ spec }) => spec?.export?.name === name);
     const slice = own[0]?.metadata.name;
     if (slice === undefined)
-      throw new Fault(
+      throw new StepFailure(
         `no APIExportEndpointSlice is of ${name}`,
         `make one: echo '{"apiVersion":"apis.kcp.io/v1alpha1","kind":"APIExportEndpointSlice","metadata":{"name":"${name}"},"spec":{"export":{"name":"${name}"}}}' | kubectl create -f -`,
       );
     const endpoints = [...new Set(own.flatMap((one) => endpointUrls(one)))];
     examined.endpoints = endpoints;
     if (endpoints.length > 0) return endpoints.join(", ");
-    throw new Fault(
+    throw new StepFailure(
       `the APIExportEndpointSlice ${slice} has no endpoints`,
       `there is one for each shard where somebody has bound the export: bind it, or see its conditions: kubectl get apiexportendpointslice ${slice} -o yaml`,
     );
@@ -109,7 +109,7 @@ const bound: ExportStep = {
         count += 1;
         const where = `${metadata.annotations?.["kcp.io/cluster"]}, APIBinding ${metadata.name}`;
         if (status?.phase !== "Bound")
-          throw new Fault(
+          throw new StepFailure(
             `in ${where} it is in the phase ${status?.phase ?? "-"}, not Bound`,
             "its conditions say why: kubectl get apibinding -o yaml there",
           );
@@ -117,7 +117,7 @@ const bound: ExportStep = {
         for (const { group = "", resource } of claims) {
           const answer = spec.permissionClaims?.find((one) => (one.group ?? "") === group && one.resource === resource);
           if (answer?.state !== "Accepted")
-            throw new Fault(
+            throw new StepFailure(
               `in ${where} the claim for ${resource}${group === "" ? "" : `.${group}`} is ${answer?.state ?? "not answered"}`,
               "whoever has bound it accepts it there, in spec.permissionClaims: the export's provider has none of these objects until then",
             );
@@ -125,7 +125,7 @@ const bound: ExportStep = {
       }
     }
     if (count > 0) return `${count} bindings`;
-    throw new Fault(
+    throw new StepFailure(
       `nobody has bound ${name}`,
       `in a workspace that wants it: echo '{"apiVersion":"apis.kcp.io/v1alpha2","kind":"APIBinding","metadata":{"name":"${name}"},"spec":{"reference":{"export":{"path":"<path>","name":"${name}"}}}}' | kubectl create -f -`,
     );
@@ -141,7 +141,7 @@ const followed: ExportStep = {
     const view = viewAt(patient, url);
     const kind = await view.discovery().findResource(`${resource.name}.${resource.group}`, patient.patience);
     if (kind === undefined)
-      throw new Fault(
+      throw new StepFailure(
         `${resource.name}.${resource.group} is not served at ${url}`,
         "its schema may be wrong: see the server's log",
       );
@@ -153,24 +153,24 @@ const followed: ExportStep = {
 export const EXPORT: readonly ExportStep[] = [there, described, published, bound, followed];
 
 /** All workspaces at an endpoint: its path, at the server that the kubeconfig names, or wherever it is. */
-function viewAt(patient: Patient, url: string): Client {
+function viewAt(patient: ExaminedServer, url: string): Client {
   return patient.clientAt(`${url.replace(/\/+$/, "")}/clusters/*`);
 }
 
 function ofView(
-  patient: Patient,
+  patient: ExaminedServer,
   url: string,
   { name, error }: { readonly name: string; readonly error: unknown },
 ): unknown {
   const { code, message } = error as { readonly code?: unknown; readonly message: string };
   if (code === 403)
-    return new Fault(
+    return new StepFailure(
       `${JSON.stringify(patient.user)} may not ask there: ${message}`,
       `have an administrator of the export's workspace allow the subresource apiexports/content of ${name} by a ClusterRole, with the verbs that are wanted`,
     );
   if (typeof code === "number")
-    return new Fault(`${url}: ${code}: ${message}`, "see the log of the server of virtual workspaces");
-  return new Fault(
+    return new StepFailure(`${url}: ${code}: ${message}`, "see the log of the server of virtual workspaces");
+  return new StepFailure(
     `${url} is not reached: ${message}`,
     "it is where the Shard says (spec.virtualWorkspaceURL): have that right, and its server running",
   );

@@ -1,11 +1,11 @@
 import { isApiError, isJsonObject, parseApiVersion } from "@virtual-workspaces/apimachinery";
 import { getCondition, MOUNT_READY_CONDITION, Workspace } from "@virtual-workspaces/kcp";
-import { objectIn, type Patient, unless } from "./patient.ts";
-import { Fault, Skipped, type Step } from "./step.ts";
+import { type ExaminedServer, objectIn, unless } from "./patient.ts";
+import { Skipped, type Step, StepFailure } from "./step.ts";
 
 /** A mounted workspace that is examined, in the workspace of the patient. */
 export interface ExaminedMount {
-  readonly patient: Patient;
+  readonly patient: ExaminedServer;
   readonly name: string;
   found?: Workspace;
 }
@@ -19,7 +19,7 @@ const mounted: MountStep = {
     const found = await unless(
       patient.client().resource(Workspace).get(name, patient.patience),
       (error) =>
-        new Fault(
+        new StepFailure(
           error.message,
           error.code === 404
             ? "kubectl get workspaces shows which there are"
@@ -29,7 +29,7 @@ const mounted: MountStep = {
     examined.found = found;
     const { mount } = found.spec;
     if (mount === undefined)
-      throw new Fault(
+      throw new StepFailure(
         `the workspace ${name} is not mounted`,
         `examine it by its URL: virtual-workspaces doctor ${patient.url}:${name}`,
       );
@@ -45,7 +45,7 @@ const object: MountStep = {
     const client = patient.client();
     const served = await client.discovery().look({ group, version, kind }, patient.patience);
     if (served === undefined)
-      throw new Fault(
+      throw new StepFailure(
         `there is no kind ${kind} of ${apiVersion} in ${patient.path}`,
         "bind the APIExport that has it, or make its CustomResourceDefinition",
       );
@@ -54,18 +54,18 @@ const object: MountStep = {
       (namespace === undefined ? all : all.in(namespace)).get(name, patient.patience),
       (error) =>
         error.code === 404
-          ? new Fault(`there is no ${kind} ${name}`, `make it: the workspace becomes Ready when it is`)
-          : new Fault(error.message, `take a user who may get ${served.plural} there`),
+          ? new StepFailure(`there is no ${kind} ${name}`, `make it: the workspace becomes Ready when it is`)
+          : new StepFailure(error.message, `take a user who may get ${served.plural} there`),
     );
     const status = (one as { readonly status?: unknown }).status;
     const { phase, URL: url, conditions } = isJsonObject(status) ? status : {};
     if (phase !== "Ready")
-      throw new Fault(
+      throw new StepFailure(
         `its status.phase is ${JSON.stringify(phase ?? null)}, not "Ready"${whyNot(conditions)}`,
         `what it says of itself: kubectl get ${served.plural} ${name} -o yaml`,
       );
     if (typeof url !== "string" || !globalThis.URL.canParse(url))
-      throw new Fault(
+      throw new StepFailure(
         `its status.URL is ${url === undefined ? "missing" : "no URL"}`,
         "the controller of that kind has to say where the API is",
       );
@@ -83,7 +83,7 @@ const taken: MountStep = {
       condition === undefined
         ? "nobody has looked at it yet"
         : `${condition.reason ?? condition.status}: ${condition.message ?? ""}`;
-    throw new Fault(
+    throw new StepFailure(
       `the workspace is in the phase ${phase ?? "Scheduling"}, ${why}`,
       "a controller takes it over: the feature gate WorkspaceMounts has to be on, and the server's log says more",
     );
@@ -96,11 +96,11 @@ const answered: MountStep = {
     const path = `${patient.path}:${name}`;
     await unless(patient.ask(`${path}/api`), (error) => {
       if (error.code === 403)
-        return new Fault(
+        return new StepFailure(
           `it refuses: ${error.message}`,
           "it has rules of its own: allow it there to the user as whom it is asked",
         );
-      return new Fault(
+      return new StepFailure(
         `${error.code}: ${error.message}`,
         "see whether the target runs; what keeps it from being asked stands in the log of the server that asks it",
       );

@@ -8,14 +8,14 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { Client, impersonationHeaders, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspaces/client";
 import { Upstream } from "@virtual-workspaces/transport";
-import type { Connection } from "../ws/flags.ts";
-import type { Fault } from "./step.ts";
+import type { Connection } from "../kubectl/connection.ts";
+import type { StepFailure } from "./step.ts";
 
 /** How long one request may take, ms. */
 const PATIENCE = 15_000;
 
 /** What is examined: a URL, and whoever asks there. */
-export class Patient implements AsyncDisposable {
+export class ExaminedServer implements AsyncDisposable {
   /** As kubectl would ask it, without a slash at its end. */
   readonly url: string;
   /** The whole server. */
@@ -34,8 +34,8 @@ export class Patient implements AsyncDisposable {
   }
 
   /** @throws KubeconfigError, Failure on a kubeconfig that cannot be used */
-  static async open({ file, context, overrides, timeout }: Connection): Promise<Patient> {
-    return new Patient(await loadKubeconfig({ file, context, overrides }), timeout);
+  static async open({ file, context, overrides, timeout }: Connection): Promise<ExaminedServer> {
+    return new ExaminedServer(await loadKubeconfig({ file, context, overrides }), timeout);
   }
 
   /** The workspace that the URL leads to; `undefined` if it leads elsewhere. */
@@ -123,7 +123,7 @@ export function objectIn(text: string): JsonObject | undefined {
 }
 
 /** What comes of a request, or `fault` of what it is answered. @throws Fault, and what is no answer */
-export async function unless<T>(asked: Promise<T>, fault: (error: ApiError) => Fault): Promise<T> {
+export async function unless<T>(asked: Promise<T>, fault: (error: ApiError) => StepFailure): Promise<T> {
   try {
     return await asked;
   } catch (error) {

@@ -1,11 +1,11 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { ClusterProxy, getCondition } from "@virtual-workspaces/kcp";
-import { objectIn, type Patient, unless } from "./patient.ts";
-import { Fault, type Step } from "./step.ts";
+import { type ExaminedServer, objectIn, unless } from "./patient.ts";
+import { type Step, StepFailure } from "./step.ts";
 
 /** A ClusterProxy that is examined, in the workspace of the patient. */
 export interface ExaminedProxy {
-  readonly patient: Patient;
+  readonly patient: ExaminedServer;
   readonly name: string;
   found?: ClusterProxy;
 }
@@ -19,7 +19,7 @@ const there: ProxyStep = {
     const found = await unless(
       patient.client().resource(ClusterProxy).get(name, patient.patience),
       (error) =>
-        new Fault(
+        new StepFailure(
           error.message,
           error.code === 404
             ? "kubectl get clusterproxies shows which there are; the kind comes by an APIBinding of the export root:cluster.proxy.kcp.io"
@@ -36,7 +36,7 @@ const served: ProxyStep = {
   run: async ({ found }) => {
     const { URL: url } = found?.status ?? {};
     if (url !== undefined) return url;
-    throw new Fault(
+    throw new StepFailure(
       "its status says no URL",
       "its server needs the views of cluster proxies: start --batteries-included=+cluster-proxy, or a --view that has them",
     );
@@ -67,7 +67,7 @@ const answered: ProxyStep = {
       return String(objectIn(await patient.ask(`${pathname}/version`))?.["gitVersion"] ?? "with no version");
     } catch (error) {
       if (!isApiError(error)) throw error;
-      throw new Fault(
+      throw new StepFailure(
         `${error.code}: ${error.message}`,
         error.code === 403
           ? `there are three who have to allow it: rules for clusterproxies/proxy ${name} here, the agent's --allow-file, and the remote cluster's own`
@@ -86,5 +86,5 @@ function known(found: ClusterProxy | undefined, type: string, remedy: string): N
   const condition = getCondition(status.conditions, type);
   if (condition?.status === "True") return status;
   const since = condition === undefined ? "" : ` since ${condition.lastTransitionTime}`;
-  throw new Fault(`${type} is ${condition?.status ?? "not said"}${since}: ${condition?.message ?? ""}`, remedy);
+  throw new StepFailure(`${type} is ${condition?.status ?? "not said"}${since}: ${condition?.message ?? ""}`, remedy);
 }

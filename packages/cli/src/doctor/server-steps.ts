@@ -1,8 +1,8 @@
 import { isApiError, isJsonObject, parentPath } from "@virtual-workspaces/apimachinery";
 import { Informer } from "@virtual-workspaces/client";
 import { isTransportError, type TransportError } from "@virtual-workspaces/transport";
-import { objectIn, type Patient, unless } from "./patient.ts";
-import { Fault, Skipped, type Step } from "./step.ts";
+import { type ExaminedServer, objectIn, unless } from "./patient.ts";
+import { Skipped, type Step, StepFailure } from "./step.ts";
 
 const SCOPES = "authentication.kcp.io/scopes";
 /** What is older than that is no lag of a moment, s. */
@@ -10,7 +10,7 @@ const LAG = 60;
 /** How long a watch may take until it has shown what there is, ms. */
 const SYNC = 15_000;
 
-type ServerStep = Step<Patient>;
+type ServerStep = Step<ExaminedServer>;
 
 const reached: ServerStep = {
   title: "the server is reached, and is who it says",
@@ -32,7 +32,7 @@ const ready: ServerStep = {
     } catch (error) {
       if (!isApiError(error) || error.code < 500)
         throw isApiError(error) ? new Skipped(`/readyz is answered ${error.code}`) : error;
-      throw new Fault(
+      throw new StepFailure(
         "it says by /readyz that it is not ready",
         `wait; if it stays so, its log says why, and which part: kubectl get --raw '/readyz?verbose' --server=${patient.server.url}`,
       );
@@ -50,7 +50,8 @@ const known: ServerStep = {
         return shownUser(patient, await patient.review(path));
       } catch (error) {
         if (!isApiError(error)) throw error;
-        if (error.code === 401) throw new Fault("it does not know who asks: 401", stranger(await patient.token()));
+        if (error.code === 401)
+          throw new StepFailure("it does not know who asks: 401", stranger(await patient.token()));
         why ||= error.message;
       }
     throw new Skipped(`who that is it does not tell: ${why}`);
@@ -62,9 +63,9 @@ const entered: ServerStep = {
   run: async (patient) => {
     await unless(patient.ask(`${patient.path}/api`), (error) => {
       if (error.code === 404)
-        return new Fault(`there is nothing: ${error.message}`, "check the path of the URL, name by name");
+        return new StepFailure(`there is nothing: ${error.message}`, "check the path of the URL, name by name");
       if (error.code === 403) return refused(patient, error.message);
-      return new Fault(`${error.code}: ${error.message}`, "wait, and try again; the server's log says why");
+      return new StepFailure(`${error.code}: ${error.message}`, "wait, and try again; the server's log says why");
     });
     return patient.path === "" ? "the whole server" : patient.path;
   },
@@ -94,7 +95,7 @@ const lag: ServerStep = {
     if (lags.length === 0) throw new Skipped("no front proxy of ours is at this address");
     for (const [, shard, seconds] of lags)
       if (!(Number(seconds) <= LAG))
-        throw new Fault(
+        throw new StepFailure(
           `the shard ${shard} has given no sign of life for ${seconds} s: what is new there is not known`,
           `see whether the shard runs, and the front proxy's log: kubectl get shard ${shard} -o yaml`,
         );
@@ -131,13 +132,13 @@ export async function watched(
   if (isSynced)
     return `${name}: ${informer.store.list().length} objects in ${Math.round(performance.now() - began)} ms`;
   if (isApiError(last) && last.code === 403) throw new Skipped(`one may not watch ${name}: ${last.message}`);
-  throw new Fault(
+  throw new StepFailure(
     `a watch of ${name} has not shown what there is within ${SYNC / 1000} s${last === undefined ? "" : `: ${last.message}`}`,
     "something between here and the server holds back answers without an end: a proxy that buffers, or has a deadline",
   );
 }
 
-function shownUser(patient: Patient, text: string): string {
+function shownUser(patient: ExaminedServer, text: string): string {
   const { status } = objectIn(text) ?? {};
   const user = isJsonObject(status) && isJsonObject(status["userInfo"]) ? status["userInfo"] : {};
   const { username = "", groups, extra } = user;
@@ -146,37 +147,37 @@ function shownUser(patient: Patient, text: string): string {
   return `${patient.user}, of ${Array.isArray(groups) ? groups.join(", ") : "no groups"}${scopes}`;
 }
 
-function unreached({ server: { url } }: Patient, { code, message, cause }: TransportError): Fault {
+function unreached({ server: { url } }: ExaminedServer, { code, message, cause }: TransportError): StepFailure {
   const { code: why = "", message: said = message } = (cause ?? {}) as {
     readonly code?: string;
     readonly message?: string;
   };
   const host = new URL(url).host;
   if (why === "ENOTFOUND" || why === "EAI_AGAIN")
-    return new Fault(`no name server knows ${host}`, "check the host of the server in the kubeconfig");
+    return new StepFailure(`no name server knows ${host}`, "check the host of the server in the kubeconfig");
   if (why === "ECONNREFUSED")
-    return new Fault(
+    return new StepFailure(
       `nothing listens at ${host}`,
       "start the server, or check host and port of the server in the kubeconfig",
     );
   if (why === "CERT_HAS_EXPIRED")
-    return new Fault("the server's certificate has expired", "renew it where the server runs (--tls-cert-file)");
+    return new StepFailure("the server's certificate has expired", "renew it where the server runs (--tls-cert-file)");
   if (why === "ERR_TLS_CERT_ALTNAME_INVALID")
-    return new Fault(
+    return new StepFailure(
       `the server's certificate is for other names: ${said}`,
       "ask it by one of these, or have its certificate name this one",
     );
   if (code === "tls")
-    return new Fault(
+    return new StepFailure(
       `the server's certificate is not to be trusted: ${said}`,
       "the kubeconfig names another certificate-authority than that of this server: take the kubeconfig that the server has written, or --certificate-authority",
     );
   if (code === "timeout")
-    return new Fault(
+    return new StepFailure(
       `${host} does not answer in time`,
       "see whether a firewall is between, and whether the server is busy",
     );
-  return new Fault(message, "check the server in the kubeconfig");
+  return new StepFailure(message, "check the server in the kubeconfig");
 }
 
 function stranger(token: string | undefined): string {
@@ -193,11 +194,11 @@ function endOf(token: string): number | undefined {
 }
 
 /** As an administrator of the workspace would allow it. */
-function refused(patient: Patient, message: string): Fault {
+function refused(patient: ExaminedServer, message: string): StepFailure {
   const { workspace, user } = patient;
-  if (workspace === undefined) return new Fault(message, "ask whoever runs the view to let you in");
+  if (workspace === undefined) return new StepFailure(message, "ask whoever runs the view to let you in");
   const parent = parentPath(workspace);
-  return new Fault(
+  return new StepFailure(
     `${message}: no rule of ${workspace} gives ${JSON.stringify(user)} the verb "access" for "/", or there is no such workspace`,
     `${parent === undefined ? "" : `see whether it is there: kubectl get workspace ${workspace.split(":").at(-1)} --server=${patient.server.url}/clusters/${parent}; `}have its administrator type: kubectl --server=${patient.server.url}/clusters/${workspace} create clusterrolebinding enter-${user.replace(/[^a-z0-9]+/gi, "-")} --clusterrole=system:kcp:workspace:access --user=${user}`,
   );

@@ -1,5 +1,5 @@
 /** What keeps a step from being well, and what can be done about it: a command to type, where there is one. */
-export class Fault extends Error {
+export class StepFailure extends Error {
   override readonly name = "Fault";
   readonly remedy: string;
 
@@ -40,7 +40,7 @@ export async function examine<C>(
       told({ title, result: "ok", detail: await run(context) });
     } catch (error) {
       if (error instanceof Skipped) told({ title, result: "skipped", detail: error.message });
-      else if (error instanceof Fault) {
+      else if (error instanceof StepFailure) {
         told({ title, result: "failed", detail: error.message, remedy: error.remedy });
         return false;
       } else throw error;

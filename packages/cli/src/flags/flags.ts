@@ -1,4 +1,5 @@
-import { UsageError } from "../usage.ts";
+import { resolve } from "node:path";
+import { UsageError } from "../process/failure.ts";
 import { goDuration } from "./duration.ts";
 import type { FlagName } from "./names.ts";
 import { entryOf, type FlagKind, type FlagTable } from "./table.ts";
@@ -118,4 +119,10 @@ function told(name: string, value: string, table: FlagTable): readonly string[] 
   if (ignored !== undefined) return [`--${name} is accepted and ignored: ${ignored.why}`];
   if (table.others === "refused") throw new UsageError(`--${name} is no flag of this server: leave it out`);
   return [`--${name} is no flag of this server, and ignored`];
+}
+
+/** The absolute path that a flag gives. */
+export function pathOf(flags: Flags, name: FlagName): string | undefined {
+  const value = flags.text(name);
+  return value === undefined ? undefined : resolve(value);
 }

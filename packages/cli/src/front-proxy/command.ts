@@ -1,5 +1,5 @@
-import { leave } from "../leave.ts";
-import type { Command } from "../usage.ts";
+import type { Command } from "../process/failure.ts";
+import { leave } from "../process/interrupt.ts";
 
 export const frontProxy: Command = {
   help: `Usage: virtual-workspaces front-proxy --mapping-file <file> --root-kubeconfig <file> --shards-kubeconfig <file>

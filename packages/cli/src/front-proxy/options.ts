@@ -1,18 +1,17 @@
 import { resolve } from "node:path";
 import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
 import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
-import { addressOf } from "../flags/address.ts";
 import { type Flags, readFlags } from "../flags/flags.ts";
 import type { FlagName } from "../flags/names.ts";
-import { strangersOf } from "../flags/proxy-addresses.ts";
-import { auditOf } from "../start/audit.ts";
-import { authenticationOf } from "../start/authentication.ts";
-import { checked, contentOf } from "../start/files.ts";
-import { gatesOf } from "../start/gates.ts";
-import { logOf, type StartLog } from "../start/log.ts";
-import { issuerHosts } from "../start/logins.ts";
-import { UsageError } from "../usage.ts";
-import { FRONT_PROXY } from "./known-flags.ts";
+import { UsageError } from "../process/failure.ts";
+import { checked, contentOf } from "../process/files.ts";
+import { logOf, type StartLog } from "../process/log.ts";
+import { auditOf } from "../server/audit.ts";
+import { authenticationOf } from "../server/authentication.ts";
+import { gatesOf } from "../server/gates.ts";
+import { addressOf, strangersOf } from "../server/listening.ts";
+import { issuerHosts } from "../server/logins.ts";
+import { FRONT_PROXY } from "./flags.ts";
 
 /** What `front-proxy` is told. Paths are absolute. */
 export interface FrontProxyCommand extends StartLog {

@@ -2,11 +2,11 @@ import { subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { createFrontProxy } from "@virtual-workspaces/front-proxy";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import { Upstream } from "@virtual-workspaces/transport";
-import { kubeconfigUpstream } from "../serve/upstreams.ts";
-import { tellReady } from "../serve/workers/post.ts";
-import { startFailure, told } from "../start/failures.ts";
-import { Interrupt } from "../start/interrupt.ts";
-import { loginsOf } from "../start/logins.ts";
+import { orFail } from "../process/failure.ts";
+import { Interrupt } from "../process/interrupt.ts";
+import { startFailure, tellReady } from "../server/listening.ts";
+import { loginsOf } from "../server/logins.ts";
+import { kubeconfigUpstream } from "../server/upstreams.ts";
 import type { FrontProxyCommand } from "./options.ts";
 
 /** Serves until the process is asked to end. @returns the exit code @throws Failure */
@@ -21,12 +21,12 @@ export async function serve(options: FrontProxyCommand): Promise<number> {
   stack.use(log);
   const { upstream } = await kubeconfigUpstream(kubeconfigs.root);
   const { url: _, ...read } = (await kubeconfigUpstream(kubeconfigs.shards)).upstream;
-  const workspaceAuthentication = await told(() => loginsOf(options));
-  const root = stack.use(await told(() => new Upstream(upstream)));
+  const workspaceAuthentication = await orFail(() => loginsOf(options.issuerHosts));
+  const root = stack.use(await orFail(() => new Upstream(upstream)));
   // Who may read metrics is for RBAC in root to say, as in kcp.
   const access = stack.use(subjectAccessReview({ upstream: root, cluster: () => ROOT_CLUSTER }));
   const proxy = stack.use(
-    await told(() =>
+    await orFail(() =>
       createFrontProxy({
         mapping,
         authentication: authenticators,

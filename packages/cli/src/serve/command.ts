@@ -1,5 +1,5 @@
-import { leave } from "../leave.ts";
-import type { Command } from "../usage.ts";
+import type { Command } from "../process/failure.ts";
+import { leave } from "../process/interrupt.ts";
 
 export const serve: Command = {
   help: `Usage: virtual-workspaces [serve] --kubeconfig <file> --tls-cert-file <file> --tls-private-key-file <file> [flags]
@@ -56,6 +56,6 @@ Operation:
     for (const message of options.warnings) options.log({ level: "warn", message });
     const { workers, peers } = options.group;
     if (workers === 1 && peers === undefined) return leave(await (await import("./serve.ts")).serve(options));
-    return leave(await (await import("./workers/primary.ts")).serveAsGroup(args, options));
+    return leave(await (await import("./primary.ts")).serveAsGroup(args, options));
   },
 };

@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
-import { addressOf } from "../flags/address.ts";
-import { type Flags, readFlags } from "../flags/flags.ts";
+import { type Flags, pathOf, readFlags } from "../flags/flags.ts";
 import type { FlagName } from "../flags/names.ts";
-import { strangersOf } from "../flags/proxy-addresses.ts";
-import { auditOf } from "../start/audit.ts";
-import { authenticationOf } from "../start/authentication.ts";
-import { contentOf, pathOf } from "../start/files.ts";
-import { logOf, type StartLog } from "../start/log.ts";
-import { type ForwardedTo, viewPaths } from "../start/services.ts";
-import { STORE_FLAGS, type StoreChoice, storeChoice } from "../store/options.ts";
-import { UsageError } from "../usage.ts";
-import { fallbackOf } from "./fallback.ts";
-import { SERVE } from "./known-flags.ts";
-import { type GroupOptions, groupOf } from "./workers/flags.ts";
+import { UsageError } from "../process/failure.ts";
+import { contentOf } from "../process/files.ts";
+import { logOf, type StartLog } from "../process/log.ts";
+import { auditOf } from "../server/audit.ts";
+import { authenticationOf } from "../server/authentication.ts";
+import { addressOf, strangersOf } from "../server/listening.ts";
+import { STORE_FLAGS, type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import type { ForwardedTo } from "../server/upstreams.ts";
+import { urlOf } from "../server/urls.ts";
+import { viewPaths } from "../views/view-files.ts";
+import { SERVE } from "./flags.ts";
+import { type GroupOptions, groupOf } from "./workers/options.ts";
 
 /** What `serve` is told. Paths are absolute. */
 export interface ServeOptions extends StartLog {
@@ -132,4 +132,18 @@ function storeOf(flags: Flags, env: NodeJS.ProcessEnv): StoreChoice {
   const names = Object.keys(STORE_FLAGS) as (keyof typeof STORE_FLAGS)[];
   const given = flags.given(names).map((name) => [name, name === "etcd-servers" ? flags.list(name) : flags.text(name)]);
   return storeChoice(Object.fromEntries(given), env);
+}
+
+const FALLBACK_FILES = ["fallback-ca-file", "fallback-client-cert-file", "fallback-client-key-file"] as const;
+
+/** Where those of kcp's views are that this server does not have. @throws UsageError */
+export function fallbackOf(flags: Flags): ForwardedTo | undefined {
+  const url = urlOf(flags, "fallback-url");
+  const [ca, certFile, keyFile] = FALLBACK_FILES.map((name) => pathOf(flags, name));
+  if (url === undefined && flags.given(FALLBACK_FILES).length === 0) return undefined;
+  if (url === undefined || ca === undefined || certFile === undefined || keyFile === undefined)
+    throw new UsageError(`${["fallback-url", ...FALLBACK_FILES].map((name) => `--${name}`).join(", ")} go together`);
+  contentOf(certFile, FALLBACK_FILES[1]);
+  contentOf(keyFile, FALLBACK_FILES[2]);
+  return { url, ca: contentOf(ca, FALLBACK_FILES[0]), certFile, keyFile };
 }

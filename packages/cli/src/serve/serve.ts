@@ -2,7 +2,7 @@ import { subjectAccessReview, tokenReview } from "@virtual-workspaces/forwarding
 import { type Authenticator, createServer, groups, metrics, type Server, union } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import { workspaceImpersonation } from "@virtual-workspaces/workspace-server";
-import { told } from "../start/failures.ts";
+import { orFail } from "../process/failure.ts";
 import type { ServeOptions } from "./options.ts";
 import { type Upstreams, upstreamsOf } from "./upstreams.ts";
 import { type Served, viewsOf } from "./views.ts";
@@ -17,7 +17,7 @@ export async function serve(options: ServeOptions, given?: Post): Promise<number
   stack.use(options.log);
   const upstreams = await upstreamsOf(options.kubeconfigs, stack);
   const views = await viewsOf(options, upstreams, stack);
-  const server = stack.use(await told(() => serverOf(options, { upstreams, views, post, stack })));
+  const server = stack.use(await orFail(() => serverOf(options, { upstreams, views, post, stack })));
   const paths = views.named.map(({ name, path }) => `/services/${name}${path === "/" ? "" : path}`);
   await post.serve(server, paths);
   await server.close();

@@ -1,7 +1,6 @@
-import { loadKubeconfig } from "@virtual-workspaces/client";
-import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { told } from "../start/failures.ts";
-import { KubeconfigCredentials } from "./kubeconfig-credentials.ts";
+import { Upstream } from "@virtual-workspaces/transport";
+import { orFail } from "../process/failure.ts";
+import { kubeconfigUpstream } from "../server/upstreams.ts";
 import type { Kubeconfigs } from "./options.ts";
 
 /** The servers that kubeconfigs name. One that is not named is that of the workspaces. */
@@ -10,10 +9,10 @@ export interface Upstreams {
   readonly cache: Upstream;
   readonly everywhere: Upstream;
   /** Asked in the logical cluster of its kubeconfig's URL, as in kcp; of the others that does not count. */
-  readonly authentication: Place;
+  readonly authentication: KubeconfigServer;
 }
 
-interface Place {
+interface KubeconfigServer {
   readonly upstream: Upstream;
   /** @default none */
   readonly cluster?: string;
@@ -24,9 +23,9 @@ export async function upstreamsOf(
   { workspaces, context, cache, everywhere, authentication }: Kubeconfigs,
   stack: AsyncDisposableStack,
 ): Promise<Upstreams> {
-  const shard = await placeOf(workspaces, { context, stack });
-  const open = async (file: string | undefined): Promise<Place> =>
-    file === undefined ? shard : placeOf(file, { stack });
+  const shard = await openServer(workspaces, { context, stack });
+  const open = async (file: string | undefined): Promise<KubeconfigServer> =>
+    file === undefined ? shard : openServer(file, { stack });
   return {
     workspaces: shard.upstream,
     cache: (await open(cache)).upstream,
@@ -35,29 +34,10 @@ export async function upstreamsOf(
   };
 }
 
-/** How the server of a kubeconfig is asked, by credentials that are read again when they are refused. @throws Failure */
-export async function kubeconfigUpstream(file: string, context?: string): Promise<KubeconfigUpstream> {
-  return told(async () => {
-    const load = () => loadKubeconfig({ file, ...(context !== undefined && { context }) });
-    const { upstream, cluster } = await load();
-    const credentials = new KubeconfigCredentials(
-      upstream.credentials,
-      async () => (await load()).upstream.credentials,
-    );
-    return { upstream: { ...upstream, credentials }, ...(cluster !== undefined && { cluster }) };
-  });
-}
-
-interface KubeconfigUpstream {
-  readonly upstream: UpstreamOptions;
-  /** @default none */
-  readonly cluster?: string;
-}
-
-async function placeOf(
+async function openServer(
   file: string,
   { context, stack }: { readonly context?: string | undefined; readonly stack: AsyncDisposableStack },
-): Promise<Place> {
+): Promise<KubeconfigServer> {
   const { upstream, ...place } = await kubeconfigUpstream(file, context);
-  return told(() => ({ ...place, upstream: stack.use(new Upstream(upstream)) }));
+  return orFail(() => ({ ...place, upstream: stack.use(new Upstream(upstream)) }));
 }

@@ -1,13 +1,20 @@
-import { reachable, sameCaller } from "@virtual-workspaces/forwarding";
-import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { type Relay, reachable, relay, sameCaller } from "@virtual-workspaces/forwarding";
+import {
+  type Authorizer,
+  allow,
+  defineVirtualWorkspace,
+  deny,
+  type RawRequest,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import { keepHistory } from "@virtual-workspaces/store";
-import { kcpViews } from "../start/kcp-views.ts";
-import { besides } from "../start/views.ts";
-import { openStore } from "../store/open.ts";
-import { ViewFiles } from "../views/load-views.ts";
-import { fallbackView } from "./fallback.ts";
+import { openStore } from "../server/open-store.ts";
+import { type ForwardedTo, upstreamAt } from "../server/upstreams.ts";
+import { kcpViews } from "../views/kcp-views.ts";
+import { besides, ViewFiles } from "../views/view-files.ts";
 import type { ServeOptions } from "./options.ts";
-import { rootView } from "./root.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 /** What is served, and what of it clients are told of at the start. */
@@ -58,4 +65,63 @@ async function fileViews(
   stack.use(keepHistory(store));
   const { workspaces: upstream, everywhere } = upstreams;
   return files.views({ upstream, identity: sameCaller, everywhere, store, ...(shard !== undefined && { shard }) }, OWN);
+}
+
+/** Paths that are no view's are for masters, to whom they are 404: nobody else learns what there is. */
+export const mastersAlone: Authorizer<unknown> = ({ user }) =>
+  user.in(MASTERS_GROUP) ? allow() : deny("access denied");
+
+/** What kcp's server has beside its views: a probe of the older kind for anybody, the version and empty discovery for masters. */
+function rootView(): VirtualWorkspace {
+  return defineVirtualWorkspace({
+    name: "root",
+    prefix: "/",
+    path: "/",
+    authorize: (request) => (request.path === "/healthz" ? allow() : mastersAlone(request)),
+    resources: [],
+  });
+}
+
+/** What kcp's own `virtual-workspaces` serves. */
+const OF_KCP: readonly string[] = [
+  ...["apiexport", "apiresourceschema", "initializingworkspaces"],
+  ...["replication", "terminatingworkspaces", "migratingworkspaces"],
+];
+
+/**
+ * Has those of kcp's views that this server lacks: passed on to a server that has them, a kcp's, as the caller, whom
+ * `Impersonate-*` names whole, as a shard does it. Without one they are 404 that says so. Names that are no view of kcp's go
+ * nowhere: they are 403, to masters 404, as in kcp.
+ */
+function fallbackView(
+  served: readonly VirtualWorkspace[],
+  { to, onError }: { readonly to: ForwardedTo | undefined; readonly onError: (error: unknown) => void },
+): VirtualWorkspace {
+  const lacking = new Set(OF_KCP.filter((name) => !served.some((view) => view.name === name)));
+  const what = "the server of kcp's other views";
+  const passing = to && relay({ upstream: upstreamAt(to), identity: sameCaller, what, onError });
+  const having = ({ tail }: RawRequest<unknown>): Relay => {
+    const name = firstOf(tail);
+    if (!lacking.has(name)) throw ApiError.notFoundPath();
+    if (passing === undefined) throw notHere(name);
+    return passing;
+  };
+  return defineVirtualWorkspace({
+    name: "fallback",
+    prefix: "/services",
+    path: "/",
+    authorize: (request) => (lacking.has(firstOf(request.path)) ? allow() : mastersAlone(request)),
+    handle: (req, res, request) => having(request).handle(req, res, request),
+    upgrade: (req, socket, request) => having(request).upgrade(req, socket, request),
+    setup: () => passing,
+  });
+}
+
+function firstOf(path: string): string {
+  return path.split("/")[1] ?? "";
+}
+
+function notHere(name: string): ApiError {
+  const message = `the view ${name} of kcp is not served here: name a server that has it with --fallback-url`;
+  return ApiError.notFoundPath(message);
 }

@@ -2,10 +2,11 @@ import type { HubAddress } from "@virtual-workspaces/cluster-proxy";
 import type { Listening, VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
-import { told } from "./failures.ts";
-import { EVERYBODY, installExport } from "./install.ts";
+import { orFail } from "../process/failure.ts";
+import { AUTHENTICATED, applyInRoot } from "../server/objects.ts";
+import { besides } from "../views/view-files.ts";
 import type { StartOptions } from "./options.ts";
-import { besides, type Views } from "./views.ts";
+import type { Views } from "./views.ts";
 
 /** What has remote clusters in the tree. */
 export interface ClusterProxies {
@@ -35,7 +36,7 @@ export async function clusterProxiesOf(
   return {
     views: {
       ...views,
-      virtualWorkspaces: besides(await told(() => hubOf(own, ROOT_SHARD, address)), views.virtualWorkspaces),
+      virtualWorkspaces: besides(await orFail(() => hubOf(own, ROOT_SHARD, address)), views.virtualWorkspaces),
       loopback: own,
       ofShard: async (name, context) =>
         besides(
@@ -45,7 +46,7 @@ export async function clusterProxiesOf(
     },
     begin: (where) => {
       known(where);
-      return installExport(own, clusterProxyManifests({ mayBind: [EVERYBODY] }));
+      return applyInRoot(own, clusterProxyManifests({ mayBind: [AUTHENTICATED] }));
     },
   };
 }

@@ -1,7 +1,7 @@
-import type { Flags } from "../flags/flags.ts";
-import { UsageError } from "../usage.ts";
-import { contentOf, pathOf } from "./files.ts";
-import type { Gates } from "./gates.ts";
+import { type Flags, pathOf } from "../flags/flags.ts";
+import { UsageError } from "../process/failure.ts";
+import { contentOf } from "../process/files.ts";
+import type { Gates } from "../server/gates.ts";
 
 /** How workspaces may be mounted. */
 export interface MountSettings {

@@ -2,11 +2,12 @@ import { fileCredentials } from "@virtual-workspaces/client";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { type Loopback, loopback, type WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
-import { told } from "./failures.ts";
-import { EVERYBODY, installExport } from "./install.ts";
+import { orFail } from "../process/failure.ts";
+import { AUTHENTICATED, applyInRoot } from "../server/objects.ts";
+import { besides } from "../views/view-files.ts";
 import type { MountSettings } from "./mount-settings.ts";
 import type { StartOptions } from "./options.ts";
-import { besides, type Views } from "./views.ts";
+import type { Views } from "./views.ts";
 
 type Plugin = typeof import("@virtual-workspaces/mounts");
 type Others = NonNullable<Exclude<WorkspaceServerOptions["mounts"], false | undefined>["others"]>;
@@ -44,7 +45,7 @@ export async function mountsOf(options: Pick<StartOptions, "mounts" | "log">, vi
   return {
     views: {
       ...views,
-      virtualWorkspaces: besides(await told(() => viewsAt(own, ROOT_SHARD)), views.virtualWorkspaces),
+      virtualWorkspaces: besides(await orFail(() => viewsAt(own, ROOT_SHARD)), views.virtualWorkspaces),
       loopback: own,
       ofShard: async (name, context) => {
         context.own.use(await begin(context.loopback));
@@ -52,10 +53,10 @@ export async function mountsOf(options: Pick<StartOptions, "mounts" | "log">, vi
       },
     },
     begin: async () => {
-      if (mounts.kind) await installExport(own, (await load()).mountManifests({ mayBind: [EVERYBODY] }));
+      if (mounts.kind) await applyInRoot(own, (await load()).mountManifests({ mayBind: [AUTHENTICATED] }));
       return begin();
     },
-    options: { mounts: { others: await told(() => othersOf(mounts)) } },
+    options: { mounts: { others: await orFail(() => othersOf(mounts)) } },
   };
 }
 

@@ -2,22 +2,21 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Audit, StrangerLimits, TlsCertificate } from "@virtual-workspaces/framework";
 import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
-import { type Flags, readFlags } from "../flags/flags.ts";
-import { strangersOf } from "../flags/proxy-addresses.ts";
-import { type StoreChoice, storeChoice } from "../store/options.ts";
-import { Failure, UsageError } from "../usage.ts";
-import { auditOf } from "./audit.ts";
-import { type Authentication, authenticationOf } from "./authentication.ts";
-import { batteriesOf, usersOf } from "./batteries.ts";
-import { contentOf, pathOf } from "./files.ts";
-import { gatesOf } from "./gates.ts";
-import { START } from "./known-flags.ts";
-import { logOf, type StartLog } from "./log.ts";
-import { issuerHosts } from "./logins.ts";
+import { type Flags, pathOf, readFlags } from "../flags/flags.ts";
+import { Failure, UsageError } from "../process/failure.ts";
+import { contentOf } from "../process/files.ts";
+import { logOf, type StartLog } from "../process/log.ts";
+import { auditOf } from "../server/audit.ts";
+import { type Authentication, authenticationOf } from "../server/authentication.ts";
+import { gatesOf } from "../server/gates.ts";
+import { strangersOf } from "../server/listening.ts";
+import { issuerHosts } from "../server/logins.ts";
+import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import { DEMO_USERS } from "./demo/names.ts";
+import { START } from "./flags.ts";
 import { type MountSettings, mountSettings } from "./mount-settings.ts";
-import { type Place, placeOf } from "./place.ts";
+import { type Endpoint, endpointOf, shardNames } from "./endpoint.ts";
 import { type Services, servicesOf } from "./services.ts";
-import { shardNames } from "./shards.ts";
 
 /** What a start is told. Paths are absolute. */
 export interface StartOptions extends StartLog {
@@ -32,7 +31,7 @@ export interface StartOptions extends StartLog {
   readonly users: readonly PlainUser[];
   /** Whether the tree of the demonstration is made and shown. */
   readonly demo: boolean;
-  readonly place: Place;
+  readonly place: Endpoint;
   /** Members of which groups get one, or nobody has any. @default all who have logged in */
   readonly homeWorkspaces: WorkspaceServerOptions["homeWorkspaces"] | undefined;
   /** @default made and kept in `certDir` */
@@ -103,7 +102,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     admin: batteries.has("admin"),
     users: usersOf(batteries),
     demo: batteries.has("demo"),
-    place: placeOf(flags),
+    place: endpointOf(flags),
     homeWorkspaces: homesOf(flags),
     tls: tlsOf(flags),
     authentication: authenticationOf(flags, logging.log),
@@ -206,4 +205,53 @@ function refuseForeign(rootDirectory: string): void {
     throw new Failure(
       `${rootDirectory} has the data of a kcp, which this server cannot read: name another folder with --root-directory`,
     );
+}
+
+const DEFAULT_BATTERIES: readonly string[] = ["admin", "workspace-types"];
+/** kcp's, and `cluster-proxy`, `demo`, `mounts` and `spaces`. */
+const BATTERIES: readonly string[] = [
+  ...DEFAULT_BATTERIES,
+  "cluster-proxy",
+  "demo",
+  "metrics-viewer",
+  "mounts",
+  "spaces",
+  "user",
+];
+
+/** `--batteries-included`: `+x` and `-x` change what is the default, a plain `x` takes its place. */
+function batteriesOf(flags: Flags): ReadonlySet<string> {
+  const given = flags.list("batteries-included");
+  const relative = given.filter((name) => /^[+-]/.test(name));
+  if (relative.length > 0 && relative.length < given.length)
+    throw new UsageError("--batteries-included: write + or - before all names, or before none");
+  const unknown = given.map((name) => name.replace(/^[+-]/, "")).find((name) => !BATTERIES.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `--batteries-included: unknown battery: ${unknown}. The batteries are ${BATTERIES.join(", ")}`,
+    );
+  const plain = flags.given(["batteries-included"]).length > 0 && relative.length === 0;
+  const all = new Set(plain ? given : DEFAULT_BATTERIES);
+  for (const name of relative) {
+    if (name.startsWith("+")) all.add(name.slice(1));
+    else all.delete(name.slice(1));
+  }
+  const without = ["user", "demo"].find((name) => all.has(name) && !all.has("admin"));
+  if (without !== undefined)
+    throw new UsageError(`--batteries-included: battery ${without} enabled which requires admin as well`);
+  if (all.has("metrics-viewer"))
+    throw new UsageError(
+      "--batteries-included: metrics-viewer is not implemented: there are no metrics to view; leave it out",
+    );
+  if (!all.has("workspace-types"))
+    throw new UsageError("--batteries-included: the types are always there: name workspace-types too");
+  return all;
+}
+
+/** Who comes with batteries, besides administrators. */
+function usersOf(batteries: ReadonlySet<string>): readonly PlainUser[] {
+  return [
+    ...(batteries.has("user") ? [{ name: "user", workspace: "root" }] : []),
+    ...(batteries.has("demo") ? DEMO_USERS : []),
+  ];
 }

@@ -1,9 +1,70 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { ensureRootDirectory } from "@virtual-workspaces/workspace-server";
-import { readIfThere } from "../files.ts";
-import { acquire, type Lock } from "../lock.ts";
-import { Failure } from "../usage.ts";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Authenticator, clientCertificates, type TlsCertificate } from "@virtual-workspaces/framework";
+import {
+  AdminAccess,
+  clientAuthority,
+  ensureRootDirectory,
+  ServiceAccountKeys,
+  serviceAccountKeyFile,
+  servingCertificate,
+} from "@virtual-workspaces/workspace-server";
+import { Failure, orFail } from "../process/failure.ts";
+import { readIfThere, writePrivately } from "../process/files.ts";
+import { acquire, type Lock } from "../process/lock.ts";
+import { KUBECTL_PLUGINS, shellWord } from "../process/programs.ts";
+import type { StartOptions } from "./options.ts";
+import { namesAt } from "./endpoint.ts";
+
+/** All keys and certificates of a server. */
+export interface Credentials {
+  readonly tls: TlsCertificate;
+  /** PEM that clients trust the server by. */
+  readonly ca: string;
+  /** Administrators first. */
+  readonly authentication: readonly Authenticator[];
+  readonly serviceAccountKeys: ServiceAccountKeys;
+  /** `undefined`: there are no administrators of its own. */
+  readonly admin: AdminAccess | undefined;
+}
+
+/** Reads what the root directory has of them, and makes what is missing. @throws Failure naming the file and the remedy */
+export async function credentialsOf(options: StartOptions): Promise<Credentials> {
+  const [serving, admin, authority, serviceAccountKeys] = await Promise.all([
+    orFail(() => servingOf(options)),
+    orFail(() => adminOf(options)),
+    orFail(() => (options.authentication.certified ? undefined : clientAuthority(options.rootDirectory))),
+    orFail(() => keysOf(options)),
+  ]);
+  const { authenticators } = options.authentication;
+  const own = authority === undefined ? [] : [clientCertificates({ caFile: authority.certFile })];
+  const first = admin === undefined ? [] : [admin.authenticator];
+  return { ...serving, admin, serviceAccountKeys, authentication: [...first, ...own, ...authenticators] };
+}
+
+async function servingOf({ tls, certDir, place }: StartOptions): Promise<Pick<Credentials, "tls" | "ca">> {
+  if (tls !== undefined && "certFile" in tls) return { tls, ca: await readFile(tls.certFile, "utf8") };
+  mkdirSync(certDir, { recursive: true, mode: 0o700 });
+  const { certFile, keyFile, ca } = await servingCertificate({ dir: certDir, ...namesAt(place) });
+  return { tls: { certFile, keyFile }, ca };
+}
+
+function adminOf({ admin, users, kubeconfig, tokenStore }: StartOptions): Promise<AdminAccess | undefined> {
+  if (!admin) return Promise.resolve(undefined);
+  for (const path of [kubeconfig, tokenStore]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return AdminAccess.load({ kubeconfig, tokenStore, users });
+}
+
+async function keysOf({ serviceAccounts: { keyFile, verification } }: StartOptions): Promise<ServiceAccountKeys> {
+  const signing = await serviceAccountKeyFile(keyFile);
+  try {
+    return new ServiceAccountKeys({ signing, verification });
+  } catch (error) {
+    const others = verification.length === 0 ? "" : ", or a file of --service-account-key-file";
+    throw new Error(`${(error as Error).message} (${keyFile}${others})`, { cause: error });
+  }
+}
 
 /** Makes the folder where there is none, and takes it for this process. @throws Failure */
 export function takeRootDirectory(dir: string): Lock {
@@ -20,4 +81,23 @@ export function takeRootDirectory(dir: string): Lock {
       { cause: error },
     );
   }
+}
+
+/**
+ * Puts kubectl's plugins into a folder for the PATH: this program's own, run by this Node, so that nothing has to be installed. Not on
+ * Windows, where the PATH has no such scripts.
+ *
+ * @returns the folder
+ */
+export function kubectlPlugins(rootDirectory: string): string | undefined {
+  if (process.platform === "win32") return undefined;
+  const folder = join(rootDirectory, "bin");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const node = [process.execPath, ...process.execArgv.filter((arg) => arg.startsWith("--conditions="))];
+  for (const [name, file] of Object.entries(KUBECTL_PLUGINS)) {
+    const path = join(folder, name);
+    writePrivately(path, `#!/bin/sh\nexec ${[...node, file].map(shellWord).join(" ")} "$@"\n`, 0o700);
+    chmodSync(path, 0o700);
+  }
+  return folder;
 }

@@ -1,23 +1,22 @@
 import { hostname } from "node:os";
 import { keepHistory } from "@virtual-workspaces/store";
 import { createWorkspaceServer, type ShardUrls, type WorkspaceServer } from "@virtual-workspaces/workspace-server";
-import { shellWord } from "../shell.ts";
-import { openStore } from "../store/open.ts";
+import { orFail } from "../process/failure.ts";
+import { Interrupt } from "../process/interrupt.ts";
+import { shellWord } from "../process/programs.ts";
+import { RestingMemory } from "../process/resting-memory.ts";
+import { startFailure } from "../server/listening.ts";
+import { loginsOf } from "../server/logins.ts";
+import { openStore } from "../server/open-store.ts";
+import { asShard } from "../server/upstreams.ts";
 import { clusterProxiesOf } from "./cluster-proxies.ts";
-import { type Credentials, credentialsOf } from "./credentials.ts";
-import { shown } from "./demo/shown.ts";
-import { startFailure, told } from "./failures.ts";
-import { Interrupt } from "./interrupt.ts";
-import { kubectlPlugins } from "./kubectl-plugins.ts";
-import { loginsOf } from "./logins.ts";
+import { showDemo } from "./demo/show.ts";
 import { type Mounts, mountsOf } from "./mounts.ts";
 import type { StartOptions } from "./options.ts";
-import { hubURL, urlsAt } from "./place.ts";
-import { RestingMemory } from "./resting-memory.ts";
-import { takeRootDirectory } from "./root-directory.ts";
-import { asShard } from "./services.ts";
+import { hubURL, urlsAt } from "./endpoint.ts";
+import { type Credentials, credentialsOf, kubectlPlugins, takeRootDirectory } from "./root-directory.ts";
 import { shardsOf } from "./shards.ts";
-import { spacesOf } from "./spaces.ts";
+import { SPACES, spacesOf } from "./spaces.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */
@@ -42,21 +41,24 @@ export async function serve(options: StartOptions): Promise<number> {
   const remote = await clusterProxiesOf(options, await viewsOf(options, stack));
   const spaces = await spacesOf(options, remote.views);
   const { views, begin, options: mounted } = await mountsOf(options, spaces.views);
-  const logins = await told(() => loginsOf(options));
-  const server = stack.use(await told(() => serverOf(options, { credentials, store, views, mounted, logins })));
+  const logins = await orFail(() => loginsOf(options.issuerHosts));
+  const server = stack.use(await orFail(() => serverOf(options, { credentials, store, views, mounted, logins })));
   const listening = await Promise.race([started(server, options), interrupt.asked]);
   if (listening === undefined) return 0;
   const { baseURL } = urlsAt(place, listening.port);
   lock.serves(baseURL);
-  await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
+  await orFail(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
   const managed = stack.use(await spaces.begin({ url: baseURL, ca: credentials.ca }));
   console.log(readyText(options, baseURL, views));
   await remote.begin({ url: hubURL(place, listening.port), ca: credentials.ca });
   const mounts = stack.use(await begin());
   if (options.demo) {
     const names = views.virtualWorkspaces.map(({ name }) => name);
-    await Promise.race([shown(options, { url: baseURL, views: names }, stack), interrupt.asked]).catch(
-      (error: unknown) => log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) }),
+    await Promise.race([
+      showDemo({ ...options, url: baseURL, views: names, spaces: SPACES }, stack),
+      interrupt.asked,
+    ]).catch((error: unknown) =>
+      log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) }),
     );
   }
   log({

@@ -1,15 +1,11 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { fileCredentials } from "@virtual-workspaces/client";
-import type { VirtualWorkspace } from "@virtual-workspaces/framework";
-import type { UpstreamOptions } from "@virtual-workspaces/transport";
-import { forwardedServices, type OtherServers } from "@virtual-workspaces/workspace-server";
-import type { Flags } from "../flags/flags.ts";
+import { type Flags, pathOf } from "../flags/flags.ts";
 import type { FlagName } from "../flags/names.ts";
-import { UsageError } from "../usage.ts";
-import { contentOf, pathOf } from "./files.ts";
-import { shardNames } from "./shards.ts";
-import { shardUrlOf } from "./urls.ts";
+import { UsageError } from "../process/failure.ts";
+import { contentOf } from "../process/files.ts";
+import type { ForwardedTo, ShardIdentity } from "../server/upstreams.ts";
+import { shardUrlOf } from "../server/urls.ts";
+import { viewPaths } from "../views/view-files.ts";
+import { shardNames } from "./endpoint.ts";
 
 /** Who serves what is below `/services`. */
 export interface Services {
@@ -25,18 +21,6 @@ export interface Services {
   readonly others: ShardIdentity | undefined;
   /** For the log. */
   readonly warnings: readonly string[];
-}
-
-/** By what servers of virtual workspaces know this one, and whom it trusts there. Paths are absolute. */
-export interface ShardIdentity {
-  readonly ca: string;
-  readonly certFile: string;
-  readonly keyFile: string;
-}
-
-/** A server of virtual workspaces. */
-export interface ForwardedTo extends ShardIdentity {
-  readonly url: string;
 }
 
 const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "shard-client-key-file"] as const;
@@ -86,13 +70,6 @@ function identityOf(flags: Flags): ShardIdentity | undefined {
   return { ca: contentOf(ca, IDENTITY[0]), certFile, keyFile };
 }
 
-/** Absolute paths of what is there. @throws UsageError */
-export function viewPaths(paths: readonly string[]): readonly string[] {
-  const missing = paths.find((path) => !existsSync(path));
-  if (missing !== undefined) throw new UsageError(`--view ${missing}: there is no such file in ${process.cwd()}`);
-  return paths.map((path) => resolve(path));
-}
-
 /** A part says nothing: without an authority nobody else is asked, and without a certificate nobody would answer. */
 function needless(flags: Flags, missing: readonly FlagName[]): readonly string[] {
   const given = flags.given(IDENTITY);
@@ -103,19 +80,4 @@ function needless(flags: Flags, missing: readonly FlagName[]): readonly string[]
 
 function flagged(names: readonly FlagName[]): string {
   return names.map((name) => `--${name}`).join(", ");
-}
-
-/** The view that passes everything on. @throws Error on an authority that is none */
-export function forwardedView(to: ForwardedTo, onError: (error: unknown) => void): VirtualWorkspace {
-  return forwardedServices({ upstream: upstreamAt(to), onError });
-}
-
-/** How such a server is reached. */
-export function upstreamAt({ url, ...identity }: ForwardedTo): UpstreamOptions {
-  return { url, ...asShard(identity) };
-}
-
-/** What a connection as the shard is made with. Certificate and key are read again when they change. */
-export function asShard({ ca, ...files }: ShardIdentity): OtherServers {
-  return { tls: { ca }, credentials: fileCredentials(files) };
 }

@@ -1,25 +1,15 @@
 import { keepHistory, type Store } from "@virtual-workspaces/store";
 import type { ShardStoreContext, ShardsOptions } from "@virtual-workspaces/workspace-server";
-import type { Flags } from "../flags/flags.ts";
-import { openStore } from "../store/open.ts";
-import { UsageError } from "../usage.ts";
+import { openStore } from "../server/open-store.ts";
+import type { StoreChoice } from "../server/store-choice.ts";
 import type { StartOptions } from "./options.ts";
-import { urlsAt } from "./place.ts";
-import { storeOfShard } from "./shard-stores.ts";
-import type { Views } from "./views.ts";
-
-/** Shards that one process has by `--shards`; more than that is more than one process can do. */
-const MOST = 64;
-
-/** The names of the shards besides `root` that there are in any case, as kcp calls them. @throws UsageError */
-export function shardNames(flags: Flags): readonly string[] {
-  const count = flags.count("shards", { fallback: 1, most: MOST });
-  if (count === 0) throw new UsageError("--shards 0: give a number from 1 on: the first is root");
-  return Array.from({ length: count - 1 }, (_, index) => `shard-${index + 1}`);
-}
+import { urlsAt } from "./endpoint.ts";
 
 /** Shards in the same process: beside the store of `root`, and at the ports behind that of the server. */
-export function shardsOf(options: StartOptions, { ofShard }: Pick<Views, "ofShard">): ShardsOptions {
+export function shardsOf(
+  options: StartOptions,
+  { ofShard }: { readonly ofShard?: ShardsOptions["virtualWorkspaces"] },
+): ShardsOptions {
   const { place, shards } = options;
   return {
     names: shards,
@@ -72,4 +62,31 @@ async function unlessAborted(coming: Promise<Store>, signal: AbortSignal): Promi
   } finally {
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** What etcd's keys begin with if nobody says. */
+const PREFIX = "/virtual-workspaces";
+/** What the name of a place ends with where views keep objects. */
+const OF_VIEWS = "of-views";
+
+/**
+ * The place of a shard's objects: of `data` it is `data-shard-1`.
+ *
+ * @throws Error on a name by which it would be the place of another shard's views
+ */
+export function storeOfShard(choice: StoreChoice, name: string): StoreChoice {
+  if (name === OF_VIEWS || name.endsWith(`-${OF_VIEWS}`))
+    throw new Error(`the store of a shard called ${name} would be that of another's views: give it another name`);
+  return besideIt(choice, name);
+}
+
+/** Where views keep objects of their own: whose names are theirs, and must not be those of workspaces' objects. */
+export function storeOfViews(choice: StoreChoice): StoreChoice {
+  return besideIt(choice, OF_VIEWS);
+}
+
+function besideIt(choice: StoreChoice, end: string): StoreChoice {
+  if (choice.engine === "lmdb") return { ...choice, dir: `${choice.dir}-${end}` };
+  if (choice.engine !== "etcd") return choice;
+  return { ...choice, prefix: `${(choice.prefix ?? PREFIX).replace(/\/+$/, "")}-${end}` };
 }

@@ -5,10 +5,11 @@ import type { HubAddress } from "@virtual-workspaces/cluster-proxy";
 import { ROOT_CLUSTER, Workspace } from "@virtual-workspaces/kcp";
 import type { Spaces as FollowedSpaces, SpaceFailure } from "@virtual-workspaces/spaces";
 import { CustomResourceDefinition, type Loopback, loopback } from "@virtual-workspaces/workspace-server";
-import { told } from "./failures.ts";
-import { once } from "./once.ts";
+import { orFail } from "../process/failure.ts";
+import { waitForObject } from "../server/objects.ts";
+import { besides } from "../views/view-files.ts";
 import type { StartOptions } from "./options.ts";
-import { besides, type Views } from "./views.ts";
+import type { Views } from "./views.ts";
 
 /** The workspace that has the Spaces, and below which the default provider makes them. */
 const NAME = "spaces";
@@ -58,7 +59,7 @@ async function followedIn(
   { allow, onError }: { readonly allow: readonly string[]; readonly onError: (failure: SpaceFailure) => void },
 ): Promise<FollowedSpaces> {
   const [{ followSpaces }, { mountedServers }] = await plugins();
-  const { dial } = await told(() => mountedServers({ allow, whose: "imported Spaces" }));
+  const { dial } = await orFail(() => mountedServers({ allow, whose: "imported Spaces" }));
   return followSpaces({ client, dial: ({ spec }) => (spec.Type === "imported" ? dial : undefined), onError });
 }
 
@@ -80,11 +81,11 @@ async function begun(
   await using root = new Client({ upstream, cluster: ROOT_CLUSTER });
   const type = { name: "universal", path: ROOT_CLUSTER };
   await root.resource(Workspace).apply({ metadata: { name: NAME }, spec: { type } }, { force: true });
-  await once(root.resource(Workspace), NAME, ({ status }) => (status?.phase === "Ready" ? true : undefined));
+  await waitForObject(root.resource(Workspace), NAME, ({ status }) => (status?.phase === "Ready" ? true : undefined));
   const kinds = client.resource(CustomResourceDefinition);
   for (const manifest of spaceManifests()) {
     const { name = "" } = (await kinds.apply(manifest as never, { force: true })).metadata;
-    await once(kinds, name, (kind) => isEstablished(kind) || undefined);
+    await waitForObject(kinds, name, (kind) => isEstablished(kind) || undefined);
   }
   const workspaces = workspacesProvider({ own: { client, url, ...(ca !== undefined && { ca }) } });
   const types = {

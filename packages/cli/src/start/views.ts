@@ -1,16 +1,16 @@
 import type { Log, VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { keepHistory } from "@virtual-workspaces/store";
-import { type Loopback, loopback, type ShardsOptions } from "@virtual-workspaces/workspace-server";
-import type { ViewHost } from "../dev/load.ts";
-import { openStore } from "../store/open.ts";
-import type { StoreChoice } from "../store/options.ts";
-import type { ViewFiles } from "../views/load-views.ts";
-import { told } from "./failures.ts";
-import { checked } from "./files.ts";
+import { forwardedServices, type Loopback, loopback, type ShardsOptions } from "@virtual-workspaces/workspace-server";
+import { orFail } from "../process/failure.ts";
+import { checked } from "../process/files.ts";
+import { openStore } from "../server/open-store.ts";
+import type { StoreChoice } from "../server/store-choice.ts";
+import { type ForwardedTo, upstreamAt } from "../server/upstreams.ts";
+import type { ViewHost } from "../views/load.ts";
+import { besides, type ViewFiles } from "../views/view-files.ts";
 import type { StartOptions } from "./options.ts";
-import { forwardedView } from "./services.ts";
-import { storeOfShard, storeOfViews } from "./shard-stores.ts";
+import { storeOfShard, storeOfViews } from "./shards.ts";
 
 /** What is below `/services`, and by what it reaches the workspaces. */
 export interface Views {
@@ -46,10 +46,10 @@ export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack
     log({ level: "warn", message: "virtual workspaces elsewhere cannot be had", error: String(error) });
   if (forwarded !== undefined) {
     const ofShard = (name: string): readonly VirtualWorkspace[] => [forwardedView(forwarded(name), onError)];
-    return { virtualWorkspaces: await told(() => ofShard(ROOT_SHARD)), named: [], ofShard };
+    return { virtualWorkspaces: await orFail(() => ofShard(ROOT_SHARD)), named: [], ofShard };
   }
   if (!services.own) return { virtualWorkspaces: mapped(), named: [], ofShard: mapped };
-  const [{ kcpViews }, files] = await Promise.all([import("./kcp-views.ts"), filesOf(paths)]);
+  const [{ kcpViews }, files] = await Promise.all([import("../views/kcp-views.ts"), filesOf(paths)]);
   const own = loopback();
   const host = async ({ upstream, identity }: Loopback, { shard, choice, until }: Kept): Promise<ViewHost> => {
     const kept = until.use(await openStore(storeOfViews(choice)));
@@ -81,18 +81,14 @@ async function mappedOf(file: string | undefined, log: Log): Promise<() => reado
   return () => [checked(flag, () => mappedServices({ mapping, log }))];
 }
 
-/** All of them; one that is named as one of kcp's takes its place, as one with other options does. */
-export function besides(
-  own: readonly VirtualWorkspace[],
-  loaded: readonly VirtualWorkspace[],
-): readonly VirtualWorkspace[] {
-  const names = new Set(loaded.map(({ name }) => name));
-  return [...own.filter(({ name }) => !names.has(name)), ...loaded];
-}
-
 /** What `--view` names; nothing of it is loaded where that is nothing. */
 async function filesOf(paths: readonly string[]): Promise<ViewFiles | undefined> {
   if (paths.length === 0) return undefined;
-  const { ViewFiles } = await import("../views/load-views.ts");
+  const { ViewFiles } = await import("../views/view-files.ts");
   return ViewFiles.import(paths);
+}
+
+/** The view that passes everything on. @throws Error on an authority that is none */
+export function forwardedView(to: ForwardedTo, onError: (error: unknown) => void): VirtualWorkspace {
+  return forwardedServices({ upstream: upstreamAt(to), onError });
 }

@@ -1,6 +1,19 @@
-import { type Command, Failure, parse, UsageError } from "../usage.ts";
-import { backupStore, restoreStore } from "./copies.ts";
-import { ETCD_HELP, STORE_FLAGS, storeChoice } from "./options.ts";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
+import {
+  type BackupInfo,
+  backup,
+  isStoreError,
+  lmdbStore,
+  readBackup,
+  restore,
+  revisionAfter,
+  type Store,
+} from "@virtual-workspaces/store";
+import { type Command, Failure, parse, UsageError } from "../process/failure.ts";
+import { abortOnInterrupt } from "../process/interrupt.ts";
+import { openStore, plainly } from "../server/open-store.ts";
+import { ETCD_HELP, type EtcdChoice, type FolderChoice, STORE_FLAGS, storeChoice } from "../server/store-choice.ts";
 
 export const store: Command = {
   help: `Usage: virtual-workspaces store backup --to <file> --data-dir <folder>
@@ -27,7 +40,7 @@ ${ETCD_HELP}`,
     if (!file) throw new UsageError(MISSING[action]);
     const choice = storeChoice(values, process.env);
     if (choice.engine === "memory") throw new UsageError("name the store: --data-dir, or --etcd-servers");
-    using interrupt = interrupted();
+    using interrupt = abortOnInterrupt(); // takes away what is not whole
     if (action === "backup") console.log(await backupStore(choice, file, interrupt.signal));
     else if (choice.engine === "lmdb") console.log(await restoreStore(file, choice.dir, interrupt.signal));
     else throw new UsageError(NOT_ETCD);
@@ -52,13 +65,59 @@ function actionOf([action, ...others]: readonly string[]): "backup" | "restore" 
   return action;
 }
 
-/** An interrupt ends the copying, which takes away what is not whole. */
-function interrupted(): Disposable & { readonly signal: AbortSignal } {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort(new Failure("interrupted"));
-  process.once("SIGINT", abort).once("SIGTERM", abort);
-  return {
-    signal: controller.signal,
-    [Symbol.dispose]: () => void process.off("SIGINT", abort).off("SIGTERM", abort),
-  };
+/** Writes all that a store holds into a file. @returns what to say of it @throws Failure */
+async function backupStore(choice: EtcdChoice | FolderChoice, file: string, signal: AbortSignal): Promise<string> {
+  return plainly(async () => {
+    await using store = choice.engine === "etcd" ? await openStore(choice) : await openToRead(choice.dir, file);
+    const info = await backup(store, file, { signal });
+    return `${file} has ${described(info)}`;
+  });
+}
+
+/** Puts what a backup holds into a new store in a folder. @returns what to say of it @throws Failure */
+async function restoreStore(file: string, dir: string, signal: AbortSignal): Promise<string> {
+  return plainly(async () => {
+    const info = await readBackup(file);
+    if (namesIn(dir).length > 0)
+      throw new Failure(`${dir} is not empty: a backup is restored into a folder that is new or empty; name another`);
+    await using store = await lmdbStore({ dir, revision: revisionAfter(info) });
+    await restore(file, store, { signal });
+    return `${dir} has ${described(info)}`;
+  });
+}
+
+/** Of a folder that may not be there. */
+function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    const why = code === "ENOTDIR" ? "it is no folder, or below a file" : message;
+    throw new Failure(`${dir} cannot be restored into: ${why}; name a folder that is new or empty`);
+  }
+}
+
+async function openToRead(dir: string, file: string): Promise<Store> {
+  if (!existsSync(dir)) throw new Failure(`there is no folder ${dir}: name the one that the server has`);
+  if (isBelow(dir, dirname(resolve(file))))
+    throw new Failure(`--to ${file} is in ${dir}, the store itself: write the backup somewhere else`);
+  try {
+    return await lmdbStore({ dir, readOnly: true });
+  } catch (error) {
+    if (!isStoreError(error) || error.code !== "ReadOnly") throw error;
+    // What the file system refuses is the cause of the other.
+    if (error.cause === undefined)
+      throw new Failure(`there is no store in ${dir}: name the folder that the server has`);
+    throw new Failure(`the store in ${dir} cannot be read: give this user the right`);
+  }
+}
+
+/** Whether a folder is another one or in it, whatever links lead there. */
+function isBelow(dir: string, folder: string): boolean {
+  return existsSync(folder) && `${realpathSync(folder)}${sep}`.startsWith(`${realpathSync(dir)}${sep}`);
+}
+
+function described({ count, revision, engine, time }: BackupInfo): string {
+  return `${count} ${count === 1 ? "key" : "keys"}, as they stood at revision ${revision} of ${engine}, ${time}`;
 }

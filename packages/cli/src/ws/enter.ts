@@ -1,10 +1,10 @@
 import { baseName, isApiError, parentPath } from "@virtual-workspaces/apimachinery";
 import type { WorkspaceTypeReference } from "@virtual-workspaces/kcp";
-import { Failure } from "../usage.ts";
-import { ask, refusal } from "./ask.ts";
-import { WORKSPACES, type Workspace } from "./kinds.ts";
-import { placeOf } from "./path.ts";
-import type { Session } from "./session.ts";
+import { Failure } from "../process/failure.ts";
+import { CLUSTER_PROXIES, WORKSPACES, type Workspace } from "./session/kinds.ts";
+import { parseWorkspaceUrl } from "./session/path.ts";
+import { ask, known, refusal } from "./session/requests.ts";
+import type { Session } from "./session/session.ts";
 
 /** A workspace that one may enter. */
 export interface Entered {
@@ -76,7 +76,7 @@ async function discovered(session: Session, path: string): Promise<Discovered> {
 
 function redirectedTo({ upstream, place }: Session, path: string, location: string): string {
   const url = new URL(location, upstream.url).href;
-  const to = placeOf(url);
+  const to = parseWorkspaceUrl(url);
   if (to !== undefined && to.base === place.base) return to.path;
   throw new Failure(
     `workspace ${JSON.stringify(path)} redirects to ${url}, which is no workspace of this server: take a kubeconfig of that one`,
@@ -96,3 +96,21 @@ async function workspaceAt(session: Session, path: string): Promise<Workspace | 
 
 /** It has no Workspace, and its type no path. */
 const ROOT = { spec: { type: { name: "root" } } } as Workspace;
+
+/**
+ * The ClusterProxy whose cluster is entered in the place of a workspace that holds it: the oldest that says so and is served. `undefined`: there is none, or none for
+ * this user to see.
+ */
+export async function replacing(session: Session, path: string): Promise<string | undefined> {
+  const proxies = await known(session.client(path).resource(CLUSTER_PROXIES).all(session.patience));
+  const ofWorkspace = (proxies?.items ?? []).filter(
+    ({ spec, status }) => spec?.replacesWorkspace === true && status?.URL !== undefined,
+  );
+  const [oldest] = ofWorkspace.sort(
+    ({ metadata: one }, { metadata: other }) =>
+      order(one.creationTimestamp ?? "", other.creationTimestamp ?? "") || order(one.name ?? "", other.name ?? ""),
+  );
+  return oldest?.metadata.name;
+}
+
+const order = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);

@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
-import { Failure, UsageError } from "../usage.ts";
-import { note, say, type WsCommand } from "./command.ts";
-import { connectionOf, type Line, ownFlagsIn, readLine } from "./flags.ts";
-import { Session } from "./session.ts";
+import { connectionOf, type Line, ownFlagsIn, readLine } from "../kubectl/connection.ts";
+import { Failure, UsageError } from "../process/failure.ts";
+import { note, say, type WsCommand } from "./session/output.ts";
+import { Session } from "./session/session.ts";
 
 const COMMANDS: ReadonlyMap<string, () => Promise<WsCommand>> = new Map([
-  ["use", async () => (await import("./commands/use.ts")).use],
-  ["cd", async () => (await import("./commands/use.ts")).use],
-  ["current", async () => (await import("./commands/current.ts")).current],
-  ["create", async () => (await import("./commands/create.ts")).create],
-  ["create-context", async () => (await import("./commands/create-context.ts")).createContext],
-  ["get", async () => (await import("./commands/get.ts")).get],
-  ["tree", async () => (await import("./commands/tree.ts")).tree],
+  ["use", async () => (await import("./use.ts")).use],
+  ["cd", async () => (await import("./use.ts")).use],
+  ["current", async () => (await import("./use.ts")).current],
+  ["create", async () => (await import("./create.ts")).create],
+  ["create-context", async () => (await import("./create.ts")).createContext],
+  ["get", async () => (await import("./get.ts")).get],
+  ["tree", async () => (await import("./tree.ts")).tree],
 ]);
 
 const HELP = `Goes from workspace to workspace, and makes and shows them, as kcp's plugin of that name does.
@@ -67,11 +67,11 @@ async function run({ words: [first = "", ...rest], values }: Line): Promise<void
 
 /** In cobra's way, as kcp's plugin complains. */
 function complain(error: unknown): number {
-  note(`Error: ${textOf(error)}`);
+  note(`Error: ${messageOf(error)}`);
   return error instanceof UsageError ? 2 : 1;
 }
 
-function textOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof UsageError) return `${error.message}; see kubectl ws --help`;
   const expected =

@@ -5,9 +5,8 @@ import type {
   SniCertificate,
   VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { startFailure } from "../../start/failures.ts";
-import { Interrupt } from "../../start/interrupt.ts";
-import type { ServeOptions } from "../options.ts";
+import { Interrupt } from "../../process/interrupt.ts";
+import { type ListenAddress, startFailure, tellReady } from "../../server/listening.ts";
 
 /** Where a process serves: alone at a port of its own, or as one of several. */
 export interface Post extends AsyncDisposable {
@@ -27,9 +26,9 @@ export class LonePost implements Post {
   readonly sni: Post["sni"] = [];
   readonly views: Post["views"] = [];
   readonly #interrupt = new Interrupt();
-  readonly #place: Pick<ServeOptions, "bindAddress" | "port">;
+  readonly #place: ListenAddress;
 
-  constructor(place: Pick<ServeOptions, "bindAddress" | "port">) {
+  constructor(place: ListenAddress) {
     this.#place = place;
   }
 
@@ -45,9 +44,4 @@ export class LonePost implements Post {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#interrupt[Symbol.dispose]();
   }
-}
-
-/** Says that clients can come. */
-export function tellReady(url: string, paths: readonly string[]): void {
-  console.log(`Ready in ${(performance.now() / 1000).toFixed(2)} s at ${url}: ${paths.join(" ")}`);
 }

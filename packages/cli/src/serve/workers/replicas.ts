@@ -1,12 +1,59 @@
+import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import { remoteHeaders } from "@virtual-workspaces/client";
-import type { Log } from "@virtual-workspaces/framework";
+import type { PeerGroup } from "@virtual-workspaces/forwarding";
+import { allow, defineVirtualWorkspace, type Log, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
-import type { PeersOptions } from "./flags.ts";
 import type { MemberPlace } from "./messages.ts";
-import { REPLICA, ROSTER_PATH, readRoster } from "./roster.ts";
+import type { PeersOptions } from "./options.ts";
 import { toReplica } from "./routes.ts";
+
+/** Where replicas ask one another who there is. */
+const ROSTER_PATH = "/peers";
+/** As whom they do. */
+const REPLICA = "system:replica";
+
+/** The workers of a replica, as it tells others. */
+export interface Roster {
+  readonly members: readonly Pick<MemberPlace, "name" | "minter">[];
+}
+
+/** Tells replicas who works here, and nobody else. */
+export function rosterView(group: PeerGroup, roster: () => Roster): VirtualWorkspace {
+  return defineVirtualWorkspace({
+    name: "peers",
+    prefix: ROSTER_PATH,
+    path: "/",
+    authorize: () => allow(), // by certificate, below
+    handle: (req, res) => {
+      if (!group.isPeer(req))
+        throw ApiError.forbidden({
+          resource: { group: "", resource: "" },
+          message: "only a peer may ask who there is",
+        });
+      answer(res, roster());
+    },
+  });
+}
+
+/** What another replica has told. @throws Error on what is no roster */
+function readRoster(body: Uint8Array): Roster {
+  const { members } = JSON.parse(Buffer.from(body).toString("utf8")) as Partial<Roster>;
+  if (!Array.isArray(members) || !members.every(isMember)) throw new Error("what it answers names no workers");
+  return { members };
+}
+
+function isMember({ name, minter }: Roster["members"][number]): boolean {
+  return typeof name === "string" && Number.isInteger(minter);
+}
+
+function answer(res: ServerResponse, roster: Roster): void {
+  const body = JSON.stringify(roster);
+  res.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
+  res.end(body);
+}
 
 export interface ReplicasOptions {
   readonly peers: PeersOptions;

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { fileCredentials } from "@virtual-workspaces/client";
 import type { Peer } from "@virtual-workspaces/forwarding";
-import { processMinter } from "@virtual-workspaces/framework";
+import { issueCertificate, processMinter } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
-import type { PeersOptions } from "./flags.ts";
 import type { GroupTrust, MemberPlace } from "./messages.ts";
-import { WORKER_NAME } from "./trust.ts";
+import type { PeersOptions } from "./options.ts";
 
 /** How long the connections to a peer that has left are kept for what it still has to say, ms. */
 const LINGER = 30_000;
@@ -66,4 +65,18 @@ export function toReplica(url: string, options: PeersOptions | undefined): Upstr
     credentials: fileCredentials(options),
     deadlines: { connect: 1_000 },
   });
+}
+
+/** The name by which workers ask for one another: no name that clients could be led to. */
+export const WORKER_NAME = "worker.virtual-workspaces.internal";
+
+/** Makes what workers of one start know one another by. */
+export async function groupTrust(now: Date): Promise<GroupTrust> {
+  const subject = { name: WORKER_NAME, groups: [] };
+  const authority = await issueCertificate({ subject, purpose: { kind: "authority" }, now });
+  const [server, client] = await Promise.all([
+    issueCertificate({ subject, purpose: { kind: "server", hosts: [WORKER_NAME], addresses: [] }, now }, authority),
+    issueCertificate({ subject, purpose: { kind: "client" }, now }, authority),
+  ]);
+  return { ca: authority.cert, server, client };
 }

@@ -2,12 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type PeerGroup, peerGroup } from "@virtual-workspaces/forwarding";
 import { type Log, processMinter, type Server } from "@virtual-workspaces/framework";
-import type { PeersOptions } from "./flags.ts";
 import type { GroupTrust, MemberPlace, Serving } from "./messages.ts";
+import type { PeersOptions } from "./options.ts";
 import type { Post } from "./post.ts";
-import { type Roster, rosterView } from "./roster.ts";
-import { Routes } from "./routes.ts";
-import { WORKER_NAME } from "./trust.ts";
+import { type Roster, rosterView } from "./replicas.ts";
+import { Routes, WORKER_NAME } from "./routes.ts";
 
 export interface WorkerPostOptions {
   readonly trust: GroupTrust;

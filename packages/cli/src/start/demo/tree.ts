@@ -1,10 +1,17 @@
 import { Client } from "@virtual-workspaces/client";
-import { Workspace } from "@virtual-workspaces/kcp";
-import { ClusterRoleBinding, ConfigMap } from "@virtual-workspaces/workspace-server";
-import { once } from "../once.ts";
-import { makeExport } from "./export.ts";
-import { makeMounts } from "./mounts.ts";
-import { ACME, LAB, MENU, PUBLISHED, SHOP } from "./place.ts";
+import { defineResource, type Resource } from "@virtual-workspaces/framework";
+import {
+  APIBinding,
+  APIExport,
+  APIExportEndpointSlice,
+  APIResourceSchema,
+  exportManifests,
+  Mount,
+  Workspace,
+} from "@virtual-workspaces/kcp";
+import { ClusterRoleBinding, ConfigMap, Secret } from "@virtual-workspaces/workspace-server";
+import { waitForObject } from "../../server/objects.ts";
+import { ACME, CLUSTER, DISHES, LAB, LINK, MENU, MOVED, PUBLISHED, SHOP } from "./names.ts";
 
 /** What of the tree is shown. */
 export interface Tree {
@@ -60,7 +67,9 @@ async function makeWorkspace(
 ): Promise<string> {
   const workspaces = parent.resource(Workspace);
   await workspaces.apply({ metadata: { name }, spec: { type: { name: type, path: "root" } } });
-  return once(workspaces, name, ({ spec, status }) => (status?.phase === "Ready" ? (spec.cluster ?? "") : undefined));
+  return waitForObject(workspaces, name, ({ spec, status }) =>
+    status?.phase === "Ready" ? (spec.cluster ?? "") : undefined,
+  );
 }
 
 async function bind(
@@ -73,4 +82,81 @@ async function bind(
     roleRef: { apiGroup, kind: "ClusterRole", name: role },
     subjects: [{ apiGroup, kind: "User", name: user }],
   });
+}
+
+/** What a workspace exports to others. */
+export const Dish: Resource<{ spec: { price?: string } }> = defineResource({
+  group: "menu.example.dev",
+  version: "v1",
+  kind: "Dish",
+  plural: DISHES,
+  scope: "Cluster",
+  spec: { type: "object", properties: { price: { type: "string" } } },
+  columns: { Price: ".spec.price" },
+});
+
+/** Who exports it, from where, and a dish for each workspace that binds it. */
+interface Menu {
+  readonly provider: Client;
+  readonly path: string;
+  /** By path of the workspace. */
+  readonly dishes: Readonly<Record<string, { readonly name: string; readonly price: string }>>;
+}
+
+/**
+ * Makes an export and the bindings to it, with an object in each workspace that has one, and leaves what is there as it is.
+ *
+ * @returns the URL of the export's view, once it is published
+ * @throws ApiError, TransportError
+ */
+async function makeExport({ provider, path, dishes }: Menu): Promise<string> {
+  for (const object of exportManifests({ name: DISHES, resources: [Dish] })) {
+    const kind = object.kind === APIExport.kind ? APIExport : APIResourceSchema;
+    await provider.resource(kind as typeof APIExport).apply(object as never);
+  }
+  await Promise.all(
+    Object.entries(dishes).map(async ([workspace, { name, price }]) => {
+      const consumer = provider.cluster(workspace);
+      const bindings = consumer.resource(APIBinding);
+      await bindings.apply({ metadata: { name: DISHES }, spec: { reference: { export: { path, name: DISHES } } } });
+      await waitForObject(bindings, DISHES, ({ status }) => (status?.phase === "Bound" ? true : undefined));
+      await consumer.resource(Dish).apply({ metadata: { name }, spec: { price } });
+    }),
+  );
+  const slices = provider.resource(APIExportEndpointSlice);
+  return waitForObject(slices, DISHES, ({ status }) => status?.endpoints?.[0]?.url);
+}
+
+/** What the mounts are called, and what they lead to. */
+const MOUNTS = {
+  [CLUSTER]: { type: "URL", ref: { apiVersion: "v1", kind: "Secret", namespace: "default", name: CLUSTER } },
+  [LINK]: { type: "Workspace", path: SHOP },
+  [MOVED]: { type: "Redirect", path: LAB },
+} as const;
+
+/**
+ * Mounts a cluster, a link to another workspace and a redirect to a third in a workspace, and leaves what is there as it is but for
+ * where the cluster is. Resolves once they can be used.
+ *
+ * @throws ApiError, TransportError
+ */
+async function makeMounts(workspace: Client, kubeconfig: string): Promise<void> {
+  const reference = { export: { path: "root", name: "proxy.kcp.io" } };
+  const bindings = workspace.resource(APIBinding);
+  await bindings.apply({ metadata: { name: "mounts" }, spec: { reference } });
+  await waitForObject(bindings, "mounts", ({ status }) => (status?.phase === "Bound" ? true : undefined));
+  const data = { kubeconfig: Buffer.from(kubeconfig).toString("base64") };
+  await workspace
+    .resource(Secret)
+    .in("default")
+    .apply({ metadata: { name: CLUSTER }, type: "Opaque", data });
+  await Promise.all(
+    Object.entries(MOUNTS).map(async ([name, spec]) => {
+      await workspace.resource(Mount).apply({ metadata: { name }, spec });
+      const ref = { apiVersion: `${Mount.group}/${Mount.version}`, kind: Mount.kind, name };
+      const workspaces = workspace.resource(Workspace);
+      await workspaces.apply({ metadata: { name }, spec: { mount: { ref } } });
+      await waitForObject(workspaces, name, ({ status }) => (status?.phase === "Ready" ? true : undefined));
+    }),
+  );
 }

@@ -1,0 +1,75 @@
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { type Document, isMap, isSeq, parseDocument, YAMLMap, YAMLSeq } from "yaml";
+import { Failure } from "../process/failure.ts";
+
+/** What a kubeconfig lists, and under which name the entries of that list have what they are about. */
+const LISTS = { clusters: "cluster", contexts: "context", users: "user" } as const;
+export type ListName = keyof typeof LISTS;
+
+/** A kubeconfig: what is not changed stays, with its order and its comments; spaces may not. */
+export class KubeconfigFile {
+  readonly path: string;
+  /** As it was read. */
+  readonly text: string;
+  readonly #document: Document;
+  #changed = false;
+
+  /** @throws Failure on what is no YAML, with the place and nothing of what stands there */
+  constructor(path: string, text: string) {
+    this.path = path;
+    this.text = text;
+    // As Kubernetes reads and writes it: `yes` and `0o7` have to stand in quotes.
+    this.#document = parseDocument(text, { version: "1.1", prettyErrors: false });
+    const [error] = this.#document.errors;
+    if (error !== undefined) throw new Failure(`${path}: it is no YAML (${error.code}, at character ${error.pos[0]})`);
+    if (text.trim() !== "" && !isMap(this.#document.contents))
+      throw new Failure(`${path}: it is no kubeconfig, which begins with apiVersion: v1 and kind: Config`);
+  }
+
+  get changed(): boolean {
+    return this.#changed;
+  }
+
+  get content(): JsonObject {
+    return (this.#document.toJS() as JsonObject | null) ?? {};
+  }
+
+  /** @returns `undefined` if there is none of that name, or it is nothing */
+  entry(list: ListName, name: string): JsonObject | undefined {
+    const value = this.#item(list, name)?.toJS(this.#document) as JsonObject | undefined;
+    const about = value?.[LISTS[list]];
+    return isJsonObject(about) ? about : undefined;
+  }
+
+  /** Adds an entry, or changes the one of that name. */
+  setEntry(list: ListName, name: string, value: JsonObject): void {
+    this.#changed = true;
+    const item = this.#item(list, name);
+    if (item !== undefined) item.set(LISTS[list], this.#document.createNode(value));
+    else this.#list(list).add(this.#document.createNode({ [LISTS[list]]: value, name }));
+  }
+
+  set currentContext(name: string) {
+    this.#changed = true;
+    this.#document.set("current-context", name);
+  }
+
+  toString(): string {
+    return this.#document.toString({ lineWidth: 0, indentSeq: false });
+  }
+
+  #item(list: ListName, name: string): YAMLMap | undefined {
+    const items = this.#document.get(list);
+    const found = isSeq(items) ? items.items.find((item) => isMap(item) && item.get("name") === name) : undefined;
+    return isMap(found) ? found : undefined;
+  }
+
+  #list(list: ListName): YAMLSeq {
+    const there = this.#document.get(list);
+    if (isSeq(there)) return there;
+    const made = new YAMLSeq();
+    if (this.#document.contents === null) this.#document.contents = new YAMLMap();
+    this.#document.set(list, made);
+    return made;
+  }
+}

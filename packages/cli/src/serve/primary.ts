@@ -1,0 +1,69 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { hostname } from "node:os";
+import { orFail, UsageError } from "../process/failure.ts";
+import { Interrupt } from "../process/interrupt.ts";
+import { type ListenAddress, startFailure, tellReady } from "../server/listening.ts";
+import type { ServeOptions } from "./options.ts";
+import { Crew } from "./workers/crew.ts";
+import { Replicas } from "./workers/replicas.ts";
+import { groupTrust } from "./workers/routes.ts";
+
+/**
+ * Serves by several processes until this one is asked to end.
+ *
+ * @param args the whole command line: workers read it again
+ * @returns the exit code @throws Failure, UsageError
+ */
+export async function serveAsGroup(args: readonly string[], options: ServeOptions): Promise<number> {
+  const { group, log } = options;
+  if (options.store.engine === "lmdb")
+    throw new UsageError("--data-dir is for one process alone: beside --workers and --peers name --etcd-servers");
+  await using stack = new AsyncDisposableStack();
+  stack.use(log);
+  const interrupt = stack.use(new Interrupt());
+  const trust = await groupTrust(new Date());
+  const crew = stack.use(new Crew({ count: group.workers, args, trust, log }));
+  const paths = await Promise.race([crew.start(), interrupt.asked]);
+  if (paths === undefined) return 0;
+  const port = stack.use(await SharedPort.open(options, crew.take));
+  const own = `${hostname()}:${port.number}`;
+  await crew.open(own);
+  const { peers } = group;
+  if (peers !== undefined) {
+    const onMembers: Crew["join"] = (members) => crew.join(members);
+    const onFound = (url: string, workers: number): void =>
+      console.log(`Replica ${url} has ${workers} of its workers serving`);
+    await stack.use(await orFail(() => new Replicas({ peers, own, onMembers, onFound, log }))).start();
+  }
+  const { bindAddress: host } = options;
+  tellReady(`https://${host.includes(":") ? `[${host}]` : host}:${port.number}`, paths);
+  await Promise.race([interrupt.asked, crew.failed]);
+  return 0;
+}
+
+/** A port whose connections are handed on unread. */
+class SharedPort implements Disposable {
+  readonly number: number;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.number = (server.address() as AddressInfo).port;
+  }
+
+  /** @throws Failure when it cannot be had */
+  static async open({ bindAddress, port }: ListenAddress, take: (connection: Socket) => void): Promise<SharedPort> {
+    const server = createServer({ pauseOnConnect: true }, take);
+    try {
+      await once(server.listen({ port, host: bindAddress }), "listening");
+    } catch (error) {
+      throw startFailure(error, { bindAddress, port });
+    }
+    return new SharedPort(server);
+  }
+
+  [Symbol.dispose](): void {
+    this.#server.close();
+  }
+}

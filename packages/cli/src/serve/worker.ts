@@ -1,0 +1,51 @@
+import type { Socket } from "node:net";
+import { problemOf } from "../process/failure.ts";
+import { serveOptions } from "./options.ts";
+import { serve } from "./serve.ts";
+import type { FromWorker, ToWorker } from "./workers/messages.ts";
+import { WorkerPost } from "./workers/worker-post.ts";
+
+/** One of several processes that serve: it does as the first one says, and ends with it. */
+export function work(): void {
+  // A terminal sends Ctrl-C to the whole group; the first process says when to finish.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
+  process.once("disconnect", () => process.exit(1));
+  let post: WorkerPost | undefined;
+  process.on("message", (order: ToWorker, connection: Socket | undefined) => {
+    if (order.type === "serve") {
+      post = begin(order);
+    } else if (order.type === "members") {
+      post?.meet(order.members);
+      tell({ type: "members" });
+    } else if (order.type === "connection") {
+      tell({ type: "taken" });
+      post?.accept(connection);
+    } else {
+      setTimeout(() => process.exit(1), order.patience).unref();
+      post?.finish();
+    }
+  });
+}
+
+function begin({ args, trust }: ToWorker & { readonly type: "serve" }): WorkerPost | undefined {
+  try {
+    const options = serveOptions(args, process.env);
+    const { log, group } = options;
+    const onServing = (serving: Omit<FromWorker & { readonly type: "serving" }, "type">): void =>
+      tell({ type: "serving", ...serving });
+    const post = new WorkerPost({ trust, replicas: group.peers, log, onServing });
+    void serve(options, post).then((code) => process.exit(code), fail);
+    return post;
+  } catch (error) {
+    fail(error);
+    return undefined;
+  }
+}
+
+function fail(error: unknown): void {
+  tell({ type: "failed", problem: problemOf(error) }, () => process.exit(1));
+}
+
+function tell(message: FromWorker, sent: () => void = () => undefined): void {
+  process.send?.(message, undefined, undefined, sent);
+}

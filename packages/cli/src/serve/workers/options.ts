@@ -1,0 +1,59 @@
+import { availableParallelism } from "node:os";
+import { type Flags, pathOf } from "../../flags/flags.ts";
+import { UsageError } from "../../process/failure.ts";
+import { contentOf } from "../../process/files.ts";
+
+/** How many processes serve, here and elsewhere. */
+export interface GroupOptions {
+  readonly workers: number;
+  /** Other replicas, and by what they know this one. @default there are none */
+  readonly peers: PeersOptions | undefined;
+}
+
+/** Paths are absolute. */
+export interface PeersOptions {
+  /** Of all replicas; one that is this one's own is left out. Without a slash at the end. */
+  readonly urls: readonly string[];
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** Those of kube-apiserver's peer proxy, and what it finds out otherwise. */
+const FILES = ["peer-ca-file", "proxy-client-cert-file", "proxy-client-key-file"] as const;
+const MOST = 512;
+
+/** What flags say about several processes. @throws UsageError */
+export function groupOf(flags: Flags): GroupOptions {
+  return { workers: workersOf(flags.text("workers")), peers: peersOf(flags) };
+}
+
+function workersOf(text = "1"): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count > MOST)
+    throw new UsageError(`--workers ${text}: give a number up to ${MOST}, or 0 for one for each processor`);
+  return count === 0 ? availableParallelism() : count;
+}
+
+function peersOf(flags: Flags): PeersOptions | undefined {
+  const urls = flags.list("peers");
+  const [caFile, certFile, keyFile] = FILES.map((name) => pathOf(flags, name));
+  const missing = FILES.filter((name) => flags.text(name) === undefined);
+  if (urls.length === 0 && missing.length === FILES.length) return undefined;
+  if (urls.length === 0 || caFile === undefined || certFile === undefined || keyFile === undefined)
+    throw new UsageError(
+      `--peers, ${FILES.map((name) => `--${name}`).join(", ")} go together: ${urls.length === 0 ? "--peers" : `--${missing[0]}`} is missing`,
+    );
+  const wrong = urls.find((url) => !/^https:\/\/[^/?#@]+\/?$/.test(url) || !URL.canParse(url));
+  if (wrong !== undefined)
+    throw new UsageError(
+      `--peers ${wrong || '""'}: give URLs of replicas with commas between: https://a:6444,https://b:6444`,
+    );
+  for (const name of FILES) checkPem(flags, name);
+  return { urls: urls.map((url) => url.replace(/\/$/, "")), caFile, certFile, keyFile };
+}
+
+function checkPem(flags: Flags, name: (typeof FILES)[number]): void {
+  const path = pathOf(flags, name) ?? "";
+  if (!contentOf(path, name).includes("-----BEGIN ")) throw new UsageError(`--${name} ${path}: it holds no PEM`);
+}

@@ -1,0 +1,156 @@
+import {
+  type Authenticator,
+  anonymous,
+  authenticationConfiguration,
+  clientCertificates,
+  type JwtAuthenticator,
+  jwt,
+  type Log,
+  requestHeader,
+  tokenFile,
+} from "@virtual-workspaces/framework";
+import { type Flags, pathOf } from "../flags/flags.ts";
+import type { FlagName } from "../flags/names.ts";
+import { UsageError } from "../process/failure.ts";
+import { checked, contentOf } from "../process/files.ts";
+
+/** Who may come in by what the flags say; administrators and service accounts come on top. */
+export interface Authentication {
+  /** In Kubernetes' order. */
+  readonly authenticators: readonly Authenticator[];
+  /** Whether `--client-ca-file` has named who certifies users. */
+  readonly certified: boolean;
+}
+
+const REQUEST_HEADERS: readonly FlagName[] = [
+  "requestheader-allowed-names",
+  "requestheader-username-headers",
+  "requestheader-uid-headers",
+  "requestheader-group-headers",
+  "requestheader-extra-headers-prefix",
+];
+const OIDC: readonly FlagName[] = [
+  "oidc-client-id",
+  "oidc-ca-file",
+  "oidc-username-claim",
+  "oidc-username-prefix",
+  "oidc-groups-claim",
+  "oidc-groups-prefix",
+  "oidc-required-claim",
+];
+
+/** Reads the files that the flags name. @throws UsageError */
+export function authenticationOf(flags: Flags, log: Log): Authentication {
+  const ca = pathOf(flags, "client-ca-file");
+  const tokens = pathOf(flags, "token-auth-file");
+  const configured = configuration(flags, log);
+  const letsStrangersIn = flags.on("anonymous-auth", true);
+  if (configured?.anonymous !== undefined && flags.given(["anonymous-auth"]).length > 0)
+    throw new UsageError(
+      "--anonymous-auth and --authentication-config both say who comes in without credentials: name one",
+    );
+  return {
+    authenticators: [
+      ...frontProxy(flags),
+      ...(ca === undefined
+        ? []
+        : [checked(`--client-ca-file ${ca}`, () => clientCertificates({ caFile: readable(ca, "client-ca-file") }))]),
+      ...(tokens === undefined
+        ? []
+        : [checked("--token-auth-file", () => tokenFile(readable(tokens, "token-auth-file")))]),
+      ...openIdConnect(flags, log),
+      ...(configured?.authenticators ?? []),
+      ...(configured?.anonymous === undefined && letsStrangersIn ? [anonymous()] : []),
+    ],
+    certified: ca !== undefined,
+  };
+}
+
+/** The path, once the file is seen to be readable: what comes later only says that it is not. */
+function readable(path: string, flag: FlagName): string {
+  contentOf(path, flag);
+  return path;
+}
+
+function frontProxy(flags: Flags): Authenticator[] {
+  const caFile = pathOf(flags, "requestheader-client-ca-file");
+  if (caFile === undefined) {
+    refuseNeedless(flags, REQUEST_HEADERS, "requestheader-client-ca-file");
+    return [];
+  }
+  const header = (name: FlagName): readonly string[] | undefined =>
+    flags.list(name).length === 0 ? undefined : flags.list(name);
+  const allowedNames = header("requestheader-allowed-names");
+  const userHeaders = header("requestheader-username-headers");
+  const uidHeaders = header("requestheader-uid-headers");
+  const groupHeaders = header("requestheader-group-headers");
+  const extraHeaderPrefixes = header("requestheader-extra-headers-prefix");
+  return [
+    checked(`--requestheader-client-ca-file ${caFile}`, () =>
+      requestHeader({
+        caFile: readable(caFile, "requestheader-client-ca-file"),
+        ...(allowedNames && { allowedNames }),
+        ...(userHeaders && { userHeaders }),
+        ...(uidHeaders && { uidHeaders }),
+        ...(groupHeaders && { groupHeaders }),
+        ...(extraHeaderPrefixes && { extraHeaderPrefixes }),
+      }),
+    ),
+  ];
+}
+
+function openIdConnect(flags: Flags, log: Log): Authenticator[] {
+  const url = flags.text("oidc-issuer-url");
+  if (url === undefined) {
+    refuseNeedless(flags, OIDC, "oidc-issuer-url");
+    return [];
+  }
+  const audience = flags.text("oidc-client-id");
+  if (audience === undefined)
+    throw new UsageError("--oidc-issuer-url needs --oidc-client-id: for whom tokens are meant");
+  const caFile = pathOf(flags, "oidc-ca-file");
+  const groupsClaim = flags.text("oidc-groups-claim");
+  const issuer: JwtAuthenticator = {
+    issuer: {
+      url,
+      audiences: [audience],
+      ...(caFile === undefined ? {} : { certificateAuthority: contentOf(caFile, "oidc-ca-file") }),
+    },
+    claimValidationRules: flags.list("oidc-required-claim").map(requiredClaim),
+    claimMappings: {
+      username: userNames(flags, url),
+      ...(groupsClaim === undefined
+        ? {}
+        : { groups: { claim: groupsClaim, prefix: flags.text("oidc-groups-prefix") ?? "" } }),
+    },
+  };
+  return [checked("--oidc-issuer-url and what belongs to it", () => jwt(issuer, { log }))];
+}
+
+/** As kube-apiserver: names of claims other than `email` are an issuer's own, and say whose they are. */
+function userNames(flags: Flags, url: string): { readonly claim: string; readonly prefix: string } {
+  const claim = flags.text("oidc-username-claim") ?? "sub";
+  const prefix = flags.text("oidc-username-prefix") ?? (claim === "email" ? "" : `${url}#`);
+  return { claim, prefix: prefix === "-" ? "" : prefix };
+}
+
+function requiredClaim(text: string): { readonly claim: string; readonly requiredValue: string } {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UsageError(`--oidc-required-claim ${text}: write claim=value`);
+  return { claim: text.slice(0, at), requiredValue: text.slice(at + 1) };
+}
+
+function configuration(flags: Flags, log: Log): ReturnType<typeof authenticationConfiguration> | undefined {
+  const path = pathOf(flags, "authentication-config");
+  if (path === undefined) return undefined;
+  const [other] = flags.given(["oidc-issuer-url", ...OIDC]);
+  if (other !== undefined)
+    throw new UsageError(`--${other} and --authentication-config both name issuers: name them in one place`);
+  const text = contentOf(path, "authentication-config");
+  return checked(`--authentication-config ${path}`, () => authenticationConfiguration(text, { log }));
+}
+
+function refuseNeedless(flags: Flags, names: readonly FlagName[], main: FlagName): void {
+  const [needless] = flags.given(names);
+  if (needless !== undefined) throw new UsageError(`--${needless} says nothing without --${main}: name that as well`);
+}

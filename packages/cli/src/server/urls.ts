@@ -1,0 +1,62 @@
+import { ROOT_SHARD } from "@virtual-workspaces/kcp";
+import type { Flags } from "../flags/flags.ts";
+import type { FlagName } from "../flags/names.ts";
+import { UsageError } from "../process/failure.ts";
+
+const PLACEHOLDER = "{shard}";
+
+/** The URL of a server that a flag gives, without a last slash. @throws UsageError */
+export function urlOf(flags: Flags, name: FlagName): string | undefined {
+  const text = flags.text(name);
+  return text && checkedUrl(name, text);
+}
+
+/** The URL of a server of each shard that a flag gives. @throws UsageError */
+export function shardUrlOf(flags: Flags, name: FlagName): ShardUrl | undefined {
+  const text = flags.text(name);
+  return text === undefined ? undefined : new ShardUrl(name, text);
+}
+
+/**
+ * A URL of `root`, or by a placeholder of each shard. Where kcp runs a process for each shard, and gives each a flag of its
+ * own, here one process with one command line has several.
+ */
+export class ShardUrl {
+  readonly #flag: FlagName;
+  readonly #text: string;
+
+  /** @throws UsageError */
+  constructor(flag: FlagName, text: string) {
+    checkedUrl(flag, text.replaceAll(PLACEHOLDER, ROOT_SHARD));
+    this.#flag = flag;
+    this.#text = bare(text);
+    const [unknown] = /\{[^}]*\}?|\}/.exec(text.replaceAll(PLACEHOLDER, "")) ?? [];
+    if (unknown !== undefined)
+      throw new UsageError(`--${flag}: ${unknown} stands for nothing: ${PLACEHOLDER} is the name of the shard`);
+  }
+
+  /** Whether it is another one for each shard. */
+  get isOfEach(): boolean {
+    return this.#text.includes(PLACEHOLDER);
+  }
+
+  /** Without a last slash. @throws UsageError when it says nothing of that shard */
+  of(shard: string): string {
+    if (shard !== ROOT_SHARD && !this.isOfEach)
+      throw new UsageError(
+        `--${this.#flag}: what is there is of one shard, and there are several: put ${PLACEHOLDER} into its host for the name of the shard, as in https://${PLACEHOLDER}.views.example.com:6444`,
+      );
+    return this.#text.replaceAll(PLACEHOLDER, shard);
+  }
+}
+
+function checkedUrl(name: FlagName, text: string): string {
+  const value = bare(text);
+  if (!/^https:\/\/[^/?#@]+$/.test(value) || !URL.canParse(value))
+    throw new UsageError(`--${name}: give a URL such as https://kcp.example.com:6443, without user, path or query`);
+  return value;
+}
+
+function bare(url: string): string {
+  return url.replace(/\/+$/, "");
+}

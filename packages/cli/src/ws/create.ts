@@ -1,0 +1,203 @@
+import {
+  apiVersionOf,
+  isApiError,
+  type LabelSelectorExpression,
+  type LabelSelectorObject,
+  parseLabelSelector,
+} from "@virtual-workspaces/apimachinery";
+import type { ResourceClient } from "@virtual-workspaces/client";
+import type { WorkspaceMount, WorkspaceTypeReference } from "@virtual-workspaces/kcp";
+import type { Values } from "../kubectl/connection.ts";
+import { Failure, UsageError } from "../process/failure.ts";
+import { typeText } from "./enter.ts";
+import { placeOfContext, writeContext } from "./session/contexts.ts";
+import { WORKSPACES, type Workspace, type WorkspaceContent } from "./session/kinds.ts";
+import { say, type WsCommand } from "./session/output.ts";
+import type { Session } from "./session/session.ts";
+import { useWorkspace } from "./use.ts";
+
+export const create: WsCommand = {
+  usage:
+    "create <name> [--type=<type> | --mount=<kind>/<name>] [--enter] [--ignore-existing] [--location-selector=<labels>] [--create-context=<name>] [-w <workspace>]",
+  flags: ["type", "mount", "enter", "ignore-existing", "location-selector", "create-context", "workspace"],
+  words: [1, 1],
+  async run(session, [name = ""], values) {
+    const path = session.pathOf(values.workspace);
+    const { workspace, existed } = await made(session, { path, name, values });
+    const text = `Workspace ${JSON.stringify(name)} (${whatOf(workspace)})`;
+    const done = existed ? "already exists" : "created";
+    if (!isReady(workspace)) {
+      say(`${text} ${done}. Waiting for it to be ready...`);
+      await untilReady(session.client(path).resource(WORKSPACES), workspace);
+    } else if (existed) say(`${text} ${done}.`);
+    say(`${text} is ready to use.`);
+    await entered(session, `${path}:${name}`, values);
+  },
+};
+
+interface NewWorkspace {
+  /** Of the workspace around it. */
+  readonly path: string;
+  readonly name: string;
+  readonly values: Values;
+}
+
+async function made(
+  session: Session,
+  { path, name, values }: NewWorkspace,
+): Promise<{ readonly workspace: Workspace; readonly existed: boolean }> {
+  const type = values.type === undefined ? undefined : typeNamed(values.type);
+  if (values["ignore-existing"] && type !== undefined && !/^root(:|$)/.test(type.path ?? ""))
+    throw new UsageError("--ignore-existing must not be used with non-absolute type path");
+  if (type !== undefined && values.mount !== undefined)
+    throw new UsageError("--type and --mount: a mounted workspace has no type, leave one out");
+  const labels = values["location-selector"];
+  const spec = {
+    ...(type && { type }),
+    ...(values.mount !== undefined && { mount: await mountNamed(session, path, values.mount) }),
+    ...(labels !== undefined && { location: { selector: selectorObject(labels, "--location-selector") } }),
+  };
+  const workspaces = session.client(path).resource(WORKSPACES);
+  try {
+    return {
+      workspace: await workspaces.create({ metadata: { name }, spec } as Workspace, session.patience),
+      existed: false,
+    };
+  } catch (error) {
+    if (!values["ignore-existing"] || !isApiError(error) || error.reason !== "AlreadyExists") throw error;
+  }
+  const workspace = await workspaces.get(name, session.patience);
+  checkSame(workspace, type);
+  return { workspace, existed: true };
+}
+
+function typeNamed(text: string): WorkspaceTypeReference {
+  const at = text.lastIndexOf(":");
+  const name = text.slice(at + 1).toLowerCase();
+  return at < 0 ? { name } : { name, path: text.slice(0, at) };
+}
+
+function checkSame({ metadata, spec }: Workspace, type: WorkspaceTypeReference | undefined): void {
+  if (type === undefined || (type.name === spec.type?.name && type.path === spec.type.path)) return;
+  const is =
+    spec.type === undefined
+      ? "it already exists, and is mounted"
+      : `it already exists with different type ${typeText(spec.type)}`;
+  throw new Failure(`workspace ${JSON.stringify(metadata.name)} cannot be created with type ${typeText(type)}, ${is}`);
+}
+
+function whatOf({ spec: { mount, type } }: Workspace): string {
+  if (mount !== undefined) return `mounted from ${mount.ref.kind} ${mount.ref.name}`;
+  return `type ${type === undefined ? "unknown" : typeText(type)}`;
+}
+
+async function entered(session: Session, path: string, values: Values): Promise<void> {
+  const name = values["create-context"];
+  const enter = values.enter === true;
+  if (name !== undefined)
+    say(await writeContext(session.kubeconfig, { name, path, overwrite: values["ignore-existing"] === true, enter }));
+  else if (enter) await useWorkspace(session, path);
+}
+
+/**
+ * The object that `kind/name` means, in a workspace: the kind as `kubectl get` takes it.
+ *
+ * @throws UsageError on what is not of that form, Failure when there is no such kind, ApiError when there is no such object
+ */
+async function mountNamed(session: Session, path: string, text: string): Promise<WorkspaceMount> {
+  const [, resource, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  if (resource === undefined || name === undefined)
+    throw new UsageError(`--mount ${text}: give kind/name, such as mount/cluster or remoteclusters.example.dev/one`);
+  const client = session.client(path);
+  const kind = await client.discovery().findResource(resource, session.patience);
+  if (kind === undefined)
+    throw new Failure(`--mount ${text}: the workspace ${path} has no resource ${JSON.stringify(resource)}`);
+  const namespace = kind.scope === "Namespaced" ? { namespace: session.namespace } : {};
+  // The server would take a name of nothing, and the workspace wait for it.
+  const objects = client.resource(kind);
+  await (namespace.namespace === undefined ? objects : objects.in(namespace.namespace)).get(name, session.patience);
+  return {
+    ref: { apiVersion: apiVersionOf(kind), kind: kind.kind, name, ...namespace },
+  };
+}
+
+const OPERATORS: Readonly<Record<string, LabelSelectorExpression["operator"]>> = {
+  in: "In",
+  "!=": "NotIn",
+  notin: "NotIn",
+  exists: "Exists",
+  "!": "DoesNotExist",
+};
+
+/** A selector as objects carry it, from its text (`metav1.ParseToLabelSelector`). @throws UsageError */
+export function selectorObject(text: string, flag: string): LabelSelectorObject {
+  const { requirements } = parsed(text, flag);
+  const equal = requirements.filter(({ operator }) => operator === "=");
+  const others = requirements.filter(({ operator }) => operator !== "=");
+  const matchExpressions = others.map(({ key, operator: sign, values }): LabelSelectorExpression => {
+    const operator = OPERATORS[sign];
+    if (operator === undefined)
+      throw new UsageError(`${flag} ${text}: ${JSON.stringify(sign)} cannot be stored in an object: leave it out`);
+    return { key, operator, ...(values.length > 0 && { values }) };
+  });
+  const matchLabels = Object.fromEntries(equal.map(({ key, values: [value = ""] }) => [key, value]));
+  return { ...(equal.length > 0 && { matchLabels }), ...(others.length > 0 && { matchExpressions }) };
+}
+
+function parsed(text: string, flag: string): ReturnType<typeof parseLabelSelector> {
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    if (isApiError(error)) throw new UsageError(`${flag} ${text}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** How long a workspace may take, ms, as in kcp's `kubectl ws create`. */
+const PATIENCE = 60_000;
+
+/** Follows a workspace until it is ready. @throws Failure that says what it waits for, when it takes longer than a minute */
+async function untilReady(workspaces: ResourceClient<WorkspaceContent>, workspace: Workspace): Promise<void> {
+  const { name = "" } = workspace.metadata;
+  const patience = AbortSignal.timeout(PATIENCE);
+  let seen = workspace;
+  try {
+    while (!isReady(seen)) {
+      const { resourceVersion = "" } = seen.metadata;
+      for await (const event of workspaces.watch({
+        fields: `metadata.name=${name}`,
+        resourceVersion,
+        signal: patience,
+      })) {
+        if (event.type === "DELETED")
+          throw new Failure(`Workspace ${JSON.stringify(name)} was deleted before it was ready`);
+        if (event.type !== "BOOKMARK") seen = event.object;
+        if (isReady(seen)) return;
+      }
+      seen = await workspaces.get(name, { signal: patience });
+    }
+  } catch (error) {
+    if (!patience.aborted) throw error;
+    throw new Failure(`Workspace ${JSON.stringify(name)} is not ready after ${PATIENCE / 1000} s: ${whyNot(seen)}`);
+  }
+}
+
+function isReady({ status }: Workspace): boolean {
+  return status?.phase === "Ready";
+}
+
+function whyNot({ status }: Workspace): string {
+  const condition = status?.conditions?.find((one) => one.status === "False");
+  const why = condition === undefined ? "" : `, ${condition.type}: ${condition.message ?? condition.reason ?? "False"}`;
+  return `it is ${status?.phase || "Scheduling"}${why}`;
+}
+
+export const createContext: WsCommand = {
+  usage: "create-context [<name>] [--overwrite]",
+  flags: ["overwrite"],
+  words: [0, 1],
+  async run({ kubeconfig }, [name], { overwrite = false }) {
+    const { path } = placeOfContext(kubeconfig);
+    say(await writeContext(kubeconfig, { name: name ?? path, overwrite, enter: true }));
+  },
+};

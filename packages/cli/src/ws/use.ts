@@ -1,0 +1,166 @@
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import type { APIBinding, WorkspaceTypeReference } from "@virtual-workspaces/kcp";
+import { Failure, UsageError } from "../process/failure.ts";
+import { type Entered, enter, replacing, typeText } from "./enter.ts";
+import { goBack, goTo } from "./session/contexts.ts";
+import { API_BINDINGS, WORKSPACES } from "./session/kinds.ts";
+import { note, say, type WsCommand } from "./session/output.ts";
+import { type Destination, parseDestination, parseWorkspaceUrl, resolvePath, topOf } from "./session/path.ts";
+import type { Session } from "./session/session.ts";
+
+const CD =
+  "Note: 'kubectl ws' now matches 'cd' semantics: go to home workspace. 'kubectl ws -' to go back. 'kubectl ws .' to print current workspace.";
+const LEGACY =
+  "Note: Using 'root:' to define an absolute path is no longer supported. Instead, use ':root' to specify an absolute path.";
+
+export const use: WsCommand = {
+  usage: "[use] [<workspace> | . | .. | - | ~ | : | <URL>] [--direct] [--short]",
+  flags: ["direct", "short"],
+  words: [0, 1],
+  async run(session, [word = ""], { short = false, direct = false }) {
+    const name = word === "" ? "~" : absolute(word);
+    if (name === "." && !direct) {
+      sayWhere(session.url, { short });
+      return;
+    }
+    const { url, type } = await go(session, name, direct);
+    await warnOfClaims(session, url);
+    sayWhere(url, { short, type });
+    if (word === "" && !short) note(CD);
+  },
+};
+
+/** Goes to a workspace, and tells where one is: also for other commands. */
+export async function useWorkspace(session: Session, path: string): Promise<void> {
+  const { url, type } = await settle(session, path);
+  await warnOfClaims(session, url);
+  sayWhere(url, { type });
+}
+
+/** Before there was `:root`, `root:x` was absolute, and still is. */
+function absolute(word: string): string {
+  const name = word.replaceAll("/", ":");
+  if (name !== "root" && !name.startsWith("root:")) return word;
+  note(LEGACY);
+  return `:${name}`;
+}
+
+interface Gone extends Partial<Pick<Entered, "type">> {
+  readonly url: string;
+}
+
+async function go(session: Session, word: string, direct: boolean): Promise<Gone> {
+  const wanted = parseDestination(word, { base: session.place.base, home: session.home });
+  // Neither is looked at, as in kcp: one was there, and the top may be anybody's.
+  if (wanted.to === "previous" || wanted.to === "top") {
+    if (direct) throw new UsageError(`--direct: name the workspace, ${word} is gone to as it is`);
+    if (wanted.to === "previous") return { url: await goBack(session.kubeconfig) };
+    return { url: await goTo(session.kubeconfig, topOf(session.place.path)) };
+  }
+  if (wanted.to !== "proxy") return settle(session, await pathOf(session, wanted, word), { direct });
+  return settle(session, wanted.path, { direct, through: wanted.proxy });
+}
+
+/** How a workspace is meant that may have another cluster in its place. */
+interface Meant {
+  /** It is itself. */
+  readonly direct?: boolean;
+  /** By this ClusterProxy. @default the one that says so */
+  readonly through?: string;
+}
+
+async function settle(session: Session, path: string, { direct = false, through }: Meant = {}): Promise<Gone> {
+  const { path: there, type } = await enter(session, path);
+  const proxy = direct ? undefined : (through ?? (await replacing(session, there)));
+  const url = await goTo(session.kubeconfig, { path: there, ...(proxy !== undefined && { proxy }) });
+  return { url, ...(type && { type }) };
+}
+
+async function pathOf(session: Session, wanted: Destination, word: string): Promise<string> {
+  const { path } = session.place;
+  switch (wanted.to) {
+    case "home":
+      return resolvePath(wanted.below === "" ? "." : wanted.below, await homeOf(session), word);
+    case "absolute":
+      return resolvePath(wanted.path, "", word);
+    case "relative":
+      return resolvePath(wanted.path, path, word);
+    default:
+      return path;
+  }
+}
+
+/** kcp makes it when it is asked for; where it is stands in its URL, whose host is not ours to follow. */
+async function homeOf(session: Session): Promise<string> {
+  const { spec } = await session.client("root").resource(WORKSPACES).get("~", session.patience);
+  const place = parseWorkspaceUrl(spec.URL ?? "");
+  if (place === undefined) throw new Failure(`invalid home workspace URL ${JSON.stringify(spec.URL ?? "")}`);
+  return place.path;
+}
+
+/** What an export asks for, and a binding here has not answered. Who may not read bindings is told nothing. */
+async function warnOfClaims(session: Session, url: string): Promise<void> {
+  const place = parseWorkspaceUrl(url);
+  if (place === undefined) return;
+  try {
+    const { items } = await session.client(place.path).resource(API_BINDINGS).all(session.patience);
+    for (const text of await unresolvedClaims(items)) note(text);
+  } catch (error) {
+    if (isApiError(error) && (error.code === 403 || error.code === 404)) return;
+    note(`error checking APIBindings: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+export const current: WsCommand = {
+  usage: "current [--short]",
+  flags: ["short"],
+  words: [0, 0],
+  run: async ({ url }, _words, { short = false }) => sayWhere(url, { short }),
+};
+
+/** In kcp's words. */
+function sayWhere(
+  url: string,
+  { short = false, type }: { readonly short?: boolean; readonly type?: WorkspaceTypeReference | undefined } = {},
+): void {
+  const { path, proxy } = parseWorkspaceUrl(url) ?? {};
+  if (short) {
+    if (path !== undefined) say(path);
+  } else if (path === undefined) say(`Current workspace is the URL ${JSON.stringify(url)}.`);
+  else {
+    const through = proxy === undefined ? "" : `, through its ClusterProxy ${JSON.stringify(proxy)}`;
+    say(`Current workspace is '${path}'${type === undefined ? "" : ` (type ${typeText(type)})`}${through}.`);
+  }
+}
+
+/** What bindings have not answered of what their exports claim, in kcp's words (`findUnresolvedPermissionClaims`). */
+async function unresolvedClaims(bindings: readonly APIBinding[]): Promise<readonly string[]> {
+  const claiming = bindings.filter(({ status }) => (status?.exportPermissionClaims?.length ?? 0) > 0);
+  if (claiming.length === 0) return [];
+  const { formatClaim, sameClaim } = await import("@virtual-workspaces/kcp");
+  return claiming.flatMap(({ metadata, spec, status }) =>
+    (status?.exportPermissionClaims ?? []).flatMap((exported) => {
+      const claim = formatClaim(exported);
+      const answer = (spec.permissionClaims ?? []).find((one) => sameClaim(one, exported));
+      if (answer === undefined)
+        return [
+          `Warning: claim for ${claim} exported but not specified on APIBinding ${metadata.name}\nAdd this claim to the APIBinding's Spec.`,
+        ];
+      const warnings: string[] = [];
+      if (answer.state !== "Accepted" && answer.state !== "Rejected")
+        warnings.push(
+          `Warning: claim for ${claim} specified on APIBinding ${metadata.name} but not accepted or rejected.`,
+        );
+      const [allowed, expected] = [listed(answer.verbs), listed(exported.verbs)];
+      if (allowed !== expected)
+        warnings.push(
+          `Warning: allowed verbs (${allowed}) on claim for ${claim} on APIBinding ${metadata.name} do not match expected verbs (${expected}).`,
+        );
+      return warnings;
+    }),
+  );
+}
+
+function listed(verbs: readonly string[] = []): string {
+  return [...new Set(verbs)].toSorted().join(",");
+}
