@@ -107,9 +107,9 @@ const isTexts = (value: unknown): value is string[] => Array.isArray(value) && v
 const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
 const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
 
-type Check<T> = readonly [is: (value: unknown) => value is T, what: string];
+type FieldCheck<T> = readonly [is: (value: unknown) => value is T, what: string];
 
-function field<T>(object: JsonObject, name: string, [is, what]: Check<T>): T | undefined {
+function field<T>(object: JsonObject, name: string, [is, what]: FieldCheck<T>): T | undefined {
   const value = memberOf(object, name);
   if (value === undefined || value === null) return undefined;
   if (!is(value)) throw ApiError.badRequest(`DeleteOptions: ${name} must be ${what}`);

@@ -9,13 +9,13 @@ import { memberNode, RESOURCE_FIELDS, type SchemaNode } from "./node.ts";
  * @returns their paths as field validation names them, sorted: `spec.list[0].bar`; of very many the first
  */
 export function pruneValue(value: unknown, node: SchemaNode, resource: boolean): string[] {
-  const pruning = new Pruning();
+  const pruning = new SchemaPruning();
   if (resource && !node.preserves && isJsonObject(value)) pruning.members(value, node, true);
   else pruning.value(value, node);
   return pruning.unknown.sorted();
 }
 
-class Pruning {
+class SchemaPruning {
   readonly unknown = new UnknownFields();
   readonly #path: (string | number)[] = [];
 

@@ -7,7 +7,7 @@ import { DEDUCED, elementOf, formOf, type ListType, type MapType, memberType, ty
 import type { Versions } from "./versions.ts";
 
 /** What is to be pruned. */
-export interface Pruning {
+export interface ApplyPruning {
   /** The live object with the configuration merged onto it. */
   readonly merged: JsonObject;
   /** All managers, the one that applies with what it manages from now on. */
@@ -19,7 +19,7 @@ export interface Pruning {
 }
 
 /** Removes the fields that a manager applied before, applies no more, and that nobody else manages. */
-export function prune(versions: Versions, { merged, managers, applier, last }: Pruning): JsonObject {
+export function prune(versions: Versions, { merged, managers, applier, last }: ApplyPruning): JsonObject {
   const type = last && versions.typeOf(last.apiVersion);
   if (last === undefined || type === undefined || last.set.isEmpty) return merged;
   if (last.apiVersion === applier.apiVersion && last.set.isSubsetOf(applier.set)) return merged;
