@@ -1,7 +1,5 @@
-import { LinkedList, type ListNode } from "./linked-list.ts";
-
 /** Where something stands, to be taken out again. */
-export interface Place<T> {
+export interface LinePosition<T> {
   readonly level: Level<T>;
   readonly line: Line<T>;
   readonly node: ListNode<T>;
@@ -33,7 +31,7 @@ export class FairLines<T> {
     return this.#size;
   }
 
-  push(value: T, { part, priority }: { part: string; priority: number }): Place<T> {
+  push(value: T, { part, priority }: { part: string; priority: number }): LinePosition<T> {
     const level = this.#level(priority);
     const line = level.lines.get(part) ?? newLine(level, part);
     this.#size++;
@@ -52,7 +50,7 @@ export class FairLines<T> {
   }
 
   /** Takes out what stands there, once. */
-  remove({ level, line, node }: Place<T>): void {
+  remove({ level, line, node }: LinePosition<T>): void {
     line.items.remove(node);
     this.#size--;
     if (line.items.first !== undefined) return;
@@ -76,4 +74,37 @@ function newLine<T>(level: Level<T>, part: string): Line<T> {
   line.turn = level.turns.push(line);
   level.lines.set(part, line);
   return line;
+}
+
+/** What stands in a {@link LinkedList}. */
+interface ListNode<T> {
+  readonly value: T;
+  before: ListNode<T> | undefined;
+  after: ListNode<T> | undefined;
+}
+
+/** A line that can be left from anywhere, at constant cost: an array would be moved, a Set scans what has been deleted. */
+class LinkedList<T> {
+  #first: ListNode<T> | undefined;
+  #last: ListNode<T> | undefined;
+
+  get first(): ListNode<T> | undefined {
+    return this.#first;
+  }
+
+  push(value: T): ListNode<T> {
+    const node: ListNode<T> = { value, before: this.#last, after: undefined };
+    if (this.#last === undefined) this.#first = node;
+    else this.#last.after = node;
+    this.#last = node;
+    return node;
+  }
+
+  /** Takes out a node of this list, once. */
+  remove(node: ListNode<T>): void {
+    if (node.before === undefined) this.#first = node.after;
+    else node.before.after = node.after;
+    if (node.after === undefined) this.#last = node.before;
+    else node.after.before = node.before;
+  }
 }

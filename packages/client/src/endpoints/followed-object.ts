@@ -1,6 +1,6 @@
 import { isApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type BackoffOptions, backoffDelay, type Clock, sleep } from "@virtual-workspaces/transport";
-import type { ResourceClient } from "../resource-client.ts";
+import type { ResourceClient } from "../resource/resource-client.ts";
 
 export interface FollowedObjectOptions<T extends object> {
   readonly resource: ResourceClient<T>;
@@ -54,7 +54,7 @@ export async function followObject<T extends object>(options: FollowedObjectOpti
   }
 }
 
-interface Place {
+interface WatchStart {
   readonly fields: string | undefined;
   readonly version: string;
   readonly seen: (version: string) => void;
@@ -72,7 +72,7 @@ async function listed<T extends object>(
 /** Until the server ends it. */
 async function watched<T extends object>(
   { resource, name, changed, signal }: FollowedObjectOptions<T>,
-  { fields, version, seen }: Place,
+  { fields, version, seen }: WatchStart,
 ): Promise<void> {
   const timeoutSeconds = WATCH.least + Math.floor(Math.random() * WATCH.spread);
   const idle = (timeoutSeconds + WATCH.slack) * 1000;

@@ -1,16 +1,15 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { sleep } from "@virtual-workspaces/transport";
-import { endable } from "../resource/endable.ts";
-import type { ResourceClient } from "../resource-client.ts";
+import type { ResourceClient } from "../resource/resource-client.ts";
+import { endable } from "../resource/watch.ts";
 import { Checks } from "./checked.ts";
-import { Connection } from "./connection.ts";
+import { Connection, Watchdog } from "./connection.ts";
 import type { RelistReason } from "./events.ts";
-import { counters } from "./metrics.ts";
-import { checkOptions, type ReflectorOptions } from "./options.ts";
+import { counters } from "./events.ts";
+import { checkOptions, type ReflectorOptions } from "./informer-options.ts";
 import { readPages } from "./paged-list.ts";
 import { Position } from "./position.ts";
 import { Retries } from "./retries.ts";
-import { Watchdog } from "./watchdog.ts";
 
 /** What {@link follow} tells. `version` is where to go on from, once it has been taken in. */
 export type FollowEvent<T> =
