@@ -1,5 +1,5 @@
 import { MOST_TEXT } from "./bounded.ts";
-import { readExact, refuseJson } from "./exact.ts";
+import { readExact, rejectJson } from "./exact.ts";
 import { endOfString, type JsonLimits, nameAt, scanJson } from "./scan.ts";
 
 /** A JSON text, read. */
@@ -32,7 +32,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return refuseJson(text);
+    return rejectJson(text);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Clock, sleep, systemClock } from "@virtual-workspaces/transport";
-import { guarded } from "../callbacks.ts";
+import { reportingErrors } from "../callbacks.ts";
 import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./controller-options.ts";
 import { decisionAfter } from "./failure.ts";
 import { type Keyed, keyText } from "./source.ts";
@@ -228,7 +228,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
   }
 
   #report(failure: Omit<ReconcileFailure, "controller">): void {
-    guarded(this.#options.onError)({ controller: this.name, ...failure });
+    reportingErrors(this.#options.onError)({ controller: this.name, ...failure });
   }
 
   async #end(): Promise<void> {

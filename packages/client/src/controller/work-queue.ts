@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import { type Due, DueHeap } from "./due-heap.ts";
 import { Durations, type DurationsSnapshot } from "./durations.ts";
-import { FairLines, type LinePosition } from "./fair-lines.ts";
+import { FairQueue, type QueuePosition } from "./fair-queue.ts";
 import { RateLimit, type RateLimitOptions } from "./rate-limit.ts";
 
 /** What a {@link WorkQueue} is made with. */
@@ -59,7 +59,7 @@ export class WorkQueue<K> implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #rateLimit: RateLimit;
   readonly #items = new Map<string, WorkItem<K>>();
-  readonly #lines = new FairLines<WorkItem<K>>();
+  readonly #lines = new FairQueue<WorkItem<K>>();
   readonly #later = new DueHeap<WorkItem<K>>();
   readonly #working = new Set<WorkItem<K>>();
   readonly #idle: ((key: K | undefined) => void)[] = [];
@@ -301,7 +301,7 @@ interface WorkItem<K> extends Due {
   readonly part: string;
   priority: number;
   /** Its place in line, while it stands there. */
-  standing: LinePosition<WorkItem<K>> | undefined;
+  standing: QueuePosition<WorkItem<K>> | undefined;
   /** Added while it was worked on. */
   again: boolean;
   failures: number;

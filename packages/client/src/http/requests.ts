@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
 import { header, type Outgoing, type StreamedResponse, type Upstream, warningsOf } from "@virtual-workspaces/transport";
-import { guarded } from "../callbacks.ts";
+import { reportingErrors } from "../callbacks.ts";
 import { bodyOf, errorOf, malformed } from "./answer.ts";
 import type { RetryOptions } from "./retry.ts";
 import { type Repeatable, retrying } from "./retry.ts";
@@ -81,7 +81,7 @@ export class Requests {
   #warn({ headers }: StreamedResponse): void {
     const { onWarning } = this.#options;
     if (onWarning !== undefined && headers["warning"] !== undefined)
-      for (const text of warningsOf(headers)) guarded(onWarning)(text);
+      for (const text of warningsOf(headers)) reportingErrors(onWarning)(text);
   }
 
   /** For messages: without the query, which may hold what not everybody is to see. */

@@ -80,7 +80,9 @@ class Following<T extends object> {
     const counts = counters();
     this.#connection = new Connection(counts, () => undefined);
     this.#retries = new Retries({
-      ...{ position: this.#position, counters: counts, backoff },
+      position: this.#position,
+      counters: counts,
+      backoff,
       tell: (event) => event.type === "error" && onError(event.error, event.retryIn),
     });
   }
@@ -113,7 +115,10 @@ class Following<T extends object> {
     let objects: ObjectOf<T>[] = [];
     let version = "";
     await readPages(this.#resource, {
-      ...{ select: this.#select, limit: pageSize, signal: this.#signal, expired: () => undefined },
+      select: this.#select,
+      limit: pageSize,
+      signal: this.#signal,
+      expired: () => undefined,
       begin: () => {
         objects = [];
         version = "";
@@ -142,8 +147,11 @@ class Following<T extends object> {
     dog.expect(idle, () => new Error(`the server did not begin to answer a watch within ${idle} ms`));
     const watch = this.#resource.watch({
       ...this.#select,
-      ...{ resourceVersion: this.#position.version, timeoutSeconds: Math.max(1, Math.ceil(renewEvery)), idle },
-      ...{ signal: dog.signal, retries: false },
+      resourceVersion: this.#position.version,
+      timeoutSeconds: Math.max(1, Math.ceil(renewEvery)),
+      idle,
+      signal: dog.signal,
+      retries: false,
       onOpen: () => {
         dog.rest();
         slot?.[Symbol.dispose]();

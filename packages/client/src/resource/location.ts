@@ -64,7 +64,7 @@ export function objectPath(
 }
 
 /** @throws ApiError 400 on a write to all logical clusters at once */
-export function refuseWildcard({ cluster, kind }: ResourceLocation): void {
+export function rejectWildcard({ cluster, kind }: ResourceLocation): void {
   if (cluster === WILDCARD)
     throw ApiError.badRequest(
       `${kind.plural} cannot be written in all logical clusters at once: use client.cluster(keyOf(object, client).cluster)`,

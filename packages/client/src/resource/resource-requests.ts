@@ -15,7 +15,7 @@ import {
   objectPath,
   type Query,
   type ResourceLocation,
-  refuseWildcard,
+  rejectWildcard,
 } from "./location.ts";
 
 /** What the requests of one kind have in common. */
@@ -79,7 +79,7 @@ export class ResourceRequests {
 
   /** @param path without a query */
   async write(path: string, { method, body, options, type = "application/json", force }: Write): Promise<JsonObject> {
-    refuseWildcard(this.#options);
+    rejectWildcard(this.#options);
     const { signal, retries, dryRun, fieldValidation, fieldManager = this.#options.fieldManager } = options;
     const query = new URLSearchParams({ fieldManager });
     if (fieldValidation !== undefined) query.set("fieldValidation", fieldValidation);
@@ -98,7 +98,7 @@ export class ResourceRequests {
   }
 
   async delete(path: string, { signal, retries, dryRun, ...rest }: DeleteOptions): Promise<KubeObject> {
-    refuseWildcard(this.#options);
+    rejectWildcard(this.#options);
     // In the body: servers do not look at the query where there is one.
     const body = { kind: "DeleteOptions", apiVersion: "v1", ...rest, ...(dryRun === true && { dryRun: ["All"] }) };
     const answer = await this.#options.requests.json({

@@ -4,7 +4,7 @@ import type { Call } from "../calls/call.ts";
 import { Body } from "../http/body.ts";
 import type { ResponseHeaders } from "../http/headers.ts";
 import type { StreamedResponse, UpgradedResponse, WholeResponse } from "../http/messages.ts";
-import { Patience } from "../time/timer.ts";
+import { IdleTimer } from "../time/timer.ts";
 import type { TransportError } from "../transport-error.ts";
 import { failureOf } from "../transport-error.ts";
 import type { Lease } from "./connections.ts";
@@ -27,7 +27,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   /** Whether anything of an answer has come. */
   begun = false;
   protected readonly call: Call;
-  protected readonly patience: Patience;
+  protected readonly patience: IdleTimer;
   readonly #lease: Lease;
   readonly #settled = Promise.withResolvers<R>();
   #answered = false;
@@ -37,7 +37,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
     this.call = call;
     this.#lease = lease;
     this.answer = this.#settled.promise;
-    this.patience = new Patience(idle, () =>
+    this.patience = new IdleTimer(idle, () =>
       this.fail(this.failure("timeout", `no more of the answer within ${idle} ms`)),
     );
   }

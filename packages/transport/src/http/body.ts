@@ -1,4 +1,4 @@
-import type { Patience } from "../time/timer.ts";
+import type { IdleTimer } from "../time/timer.ts";
 import { TransportError } from "../transport-error.ts";
 
 /** What is held for a reader that lags before the other server is asked to wait, bytes. */
@@ -10,7 +10,7 @@ export interface BodySource {
   /** Nobody reads on. */
   abandon(): void;
   /** Runs out when a reader has waited too long. */
-  readonly patience: Patience;
+  readonly patience: IdleTimer;
 }
 
 /** A body as it comes, at the pace of its reader: it holds 256 KiB, and what one read of the socket gives. */

@@ -31,7 +31,7 @@ export class Timer {
  * Calls back when a wait lasts too long. Beginning a wait costs a look at the clock: the timer is set anew only when it
  * runs out.
  */
-export class Patience {
+export class IdleTimer {
   readonly #ms: number;
   readonly #call: () => void;
   #since: number | undefined;

@@ -1,5 +1,5 @@
 /** Where something stands, to be taken out again. */
-export interface LinePosition<T> {
+export interface QueuePosition<T> {
   readonly level: Level<T>;
   readonly line: Line<T>;
   readonly node: ListNode<T>;
@@ -22,7 +22,7 @@ interface Line<T> {
  * a part in order. So ten thousand items of one cluster delay another's by one, not by ten thousand. All at constant cost
  * but for the number of different priorities, which is to be small; nothing stays of what has left.
  */
-export class FairLines<T> {
+export class FairQueue<T> {
   /** By priority, the highest first; none is empty. */
   readonly #levels: Level<T>[] = [];
   #size = 0;
@@ -31,7 +31,7 @@ export class FairLines<T> {
     return this.#size;
   }
 
-  push(value: T, { part, priority }: { part: string; priority: number }): LinePosition<T> {
+  push(value: T, { part, priority }: { part: string; priority: number }): QueuePosition<T> {
     const level = this.#level(priority);
     const line = level.lines.get(part) ?? newLine(level, part);
     this.#size++;
@@ -50,7 +50,7 @@ export class FairLines<T> {
   }
 
   /** Takes out what stands there, once. */
-  remove({ level, line, node }: LinePosition<T>): void {
+  remove({ level, line, node }: QueuePosition<T>): void {
     line.items.remove(node);
     this.#size--;
     if (line.items.first !== undefined) return;

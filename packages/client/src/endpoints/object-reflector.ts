@@ -2,7 +2,7 @@ import { isApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type BackoffOptions, backoffDelay, type Clock, sleep } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource/resource-client.ts";
 
-export interface FollowedObjectOptions<T extends object> {
+export interface ObjectReflectorOptions<T extends object> {
   readonly resource: ResourceClient<T>;
   readonly name: string;
   /** Told of the object as it is, and of `undefined` where it is not there; a failure is told by `failed`, not by that. */
@@ -22,7 +22,7 @@ const WATCH = { least: 240, spread: 240, slack: 30 };
  * Follows one object by list and watch until the signal aborts. The watch is of that name alone where the server can select
  * it, else of all objects; others are passed over.
  */
-export async function followObject<T extends object>(options: FollowedObjectOptions<T>): Promise<void> {
+export async function reflectObject<T extends object>(options: ObjectReflectorOptions<T>): Promise<void> {
   const { signal, clock, failed } = options;
   let fields: string | undefined = `metadata.name=${options.name}`;
   let version: string | undefined;
@@ -61,7 +61,7 @@ interface WatchStart {
 }
 
 async function listed<T extends object>(
-  { resource, name, changed, signal }: FollowedObjectOptions<T>,
+  { resource, name, changed, signal }: ObjectReflectorOptions<T>,
   fields: string | undefined,
 ): Promise<string> {
   const { items, metadata } = await resource.list({ signal, ...(fields !== undefined && { fields }) });
@@ -71,7 +71,7 @@ async function listed<T extends object>(
 
 /** Until the server ends it. */
 async function watched<T extends object>(
-  { resource, name, changed, signal }: FollowedObjectOptions<T>,
+  { resource, name, changed, signal }: ObjectReflectorOptions<T>,
   { fields, version, seen }: WatchStart,
 ): Promise<void> {
   const timeoutSeconds = WATCH.least + Math.floor(Math.random() * WATCH.spread);
