@@ -26,8 +26,15 @@ const quotes: DiscoveredResource = {
   ],
 };
 const authors: DiscoveredResource = {
-  ...{ group: "example.dev", version: "v1", kind: "Author", plural: "authors", singular: "author" },
-  ...{ namespaced: true, shortNames: [], categories: [], verbs: ["get"] },
+  group: "example.dev",
+  version: "v1",
+  kind: "Author",
+  plural: "authors",
+  singular: "author",
+  namespaced: true,
+  shortNames: [],
+  categories: [],
+  verbs: ["get"],
 };
 const pods: DiscoveredResource = { ...authors, group: "", kind: "Pod", plural: "pods", singular: "pod" };
 const old: DiscoveredResource = { ...authors, version: "v1beta1" };

@@ -1,7 +1,5 @@
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { retryAfterSeconds } from "../../packages/client/src/http/error-of.ts";
-import { Requests } from "../../packages/client/src/requests.ts";
 import { type Answer, answering, note, status } from "./answers.ts";
 import { apiError, transportError } from "./thrown.ts";
 
@@ -67,13 +65,17 @@ describe("an answer that is no success", () => {
   }
 
   it("tells Retry-After as a detail, from seconds and from a date", async () => {
-    await using at = await answering([{ ...status(429), headers: { "Retry-After": "7" } }], once);
-    expect((await apiError(at.notes.get("a"))).status.details).to.deep.equal({ retryAfterSeconds: 7 });
-    const inAMinute = retryAfterSeconds(new Date(Date.now() + 60_000).toUTCString());
-    expect(inAMinute).to.be.within(58, 61);
-    expect(retryAfterSeconds(new Date(Date.now() - 60_000).toUTCString())).to.equal(0);
-    for (const text of ["", "-1", "soon", "1.5", "1e3", undefined])
-      expect(retryAfterSeconds(text), text).to.equal(undefined);
+    const date = (ms: number): string => new Date(Date.now() + ms).toUTCString();
+    const nothing = ["", "-1", "soon", "1.5", "1e3"];
+    const headers = ["7", date(60_000), date(-60_000), ...nothing];
+    const answers = headers.map((text) => ({ ...status(429), headers: { "Retry-After": text } }));
+    await using at = await answering([...answers, status(429)], once);
+    const told = async (): Promise<number | undefined> =>
+      (await apiError(at.notes.get("a"))).status.details?.retryAfterSeconds;
+    expect(await told()).to.equal(7);
+    expect(await told()).to.be.within(58, 61);
+    expect(await told()).to.equal(0);
+    for (const text of [...nothing, "none"]) expect(await told(), text).to.equal(undefined);
   });
 
   it("does not show the query", async () => {
@@ -126,27 +128,6 @@ describe("compression", () => {
     ]);
     expect((await transportError(at.notes.get("a"))).message).to.include('encoded as "br"');
     expect((await transportError(at.notes.get("a"))).message).to.include("says that it is gzip");
-  });
-});
-
-describe("an answer that is too long", () => {
-  it("is not read to its end, packed or not", async () => {
-    const packed = { body: gzipSync(note("x".repeat(10_000))), headers: { "Content-Encoding": "gzip" } };
-    await using at = await answering([{ body: note("x".repeat(10_000)) }, packed]);
-    const requests = new Requests({
-      upstream: at.client.upstream,
-      prefix: "",
-      headers: [],
-      onWarning: undefined,
-      retries: false,
-    });
-    for (const what of ["plain", "packed"]) {
-      const error = await transportError(requests.json({ path: "/x", limit: 5_000 }));
-      expect([error.code, error.message], what).to.satisfy(
-        ([code, text]: string[]) =>
-          code === "tooLarge" && text?.endsWith("longer than 5000 bytes: list in pages, by limit"),
-      );
-    }
   });
 });
 

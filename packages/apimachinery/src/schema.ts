@@ -131,12 +131,12 @@ type TypedValueOf<S, T> = T extends "string"
       : T extends "array"
         ? ItemOf<S>[]
         : T extends "object"
-          ? ObjectOf<S>
+          ? ObjectValueOf<S>
           : unknown;
 
 type ItemOf<S> = S extends { readonly items: infer I } ? FromSchema<I> : unknown;
 
-type ObjectOf<S> = S extends { readonly "x-kubernetes-embedded-resource": true }
+type ObjectValueOf<S> = S extends { readonly "x-kubernetes-embedded-resource": true }
   ? KubeObject & FieldsOf<S>
   : S extends { readonly "x-kubernetes-preserve-unknown-fields": true }
     ? Flat<FieldsOf<S> & Record<string, unknown>>

@@ -1,21 +1,14 @@
 import { ApiError, isWorkspacePath, type KindReference, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { clusterIn, splitCluster } from "./cluster-url.ts";
+import { onceEach } from "./callbacks.ts";
 import { Discovery } from "./discovery/discovery.ts";
-import { onceEach } from "./http/warnings.ts";
-import { impersonationHeaders } from "./impersonation-headers.ts";
-import type { KubeconfigOptions } from "./kubeconfig/options.ts";
-import { defaultRetries, type RetryOptions } from "./options/retry.ts";
-import { Requests } from "./requests.ts";
-import { type IdentityOptions, ResourceClient } from "./resource-client.ts";
-
-/** As whom requests are made, by whoever may do that (`Impersonate-*`). */
-export interface Impersonation {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups?: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
+import { clusterIn, splitCluster } from "./http/cluster-url.ts";
+import type { Impersonation } from "./http/impersonation.ts";
+import { impersonationHeaders } from "./http/impersonation.ts";
+import { Requests } from "./http/requests.ts";
+import { defaultRetries, type RetryOptions } from "./http/retry.ts";
+import type { KubeconfigOptions } from "./kubeconfig/config.ts";
+import { type IdentityOptions, ResourceClient } from "./resource/resource-client.ts";
 
 /** Which server a client asks, where in it, and as whom. */
 export interface ClientOptions {

@@ -5,16 +5,13 @@
  */
 
 export { Backoff, type BackoffOptions, type Clock, systemClock } from "@virtual-workspaces/transport";
-export { Client, type ClientOptions, type Impersonation } from "./client.ts";
-export { splitCluster } from "./cluster-url.ts";
+export { Client, type ClientOptions } from "./client.ts";
 export {
   Controller,
   type ControllerMetrics,
   type ControllerState,
   controller,
 } from "./controller/controller.ts";
-export type { DurationsSnapshot } from "./controller/durations.ts";
-export { keyText } from "./controller/key.ts";
 export {
   type ControllerOptions,
   type ControllerSource,
@@ -23,13 +20,26 @@ export {
   type ReconcileResult,
   type RelatedSource,
   related,
-} from "./controller/options.ts";
-export { type OwnerKeysOptions, ownerKeys } from "./controller/owner-keys.ts";
+} from "./controller/controller-options.ts";
+export type { DurationsSnapshot } from "./controller/durations.ts";
+export { isTerminal, TerminalError, terminal } from "./controller/failure.ts";
 export type { RateLimitOptions } from "./controller/rate-limit.ts";
-export type { Keyed, Source, SourceHandlers, SourceStore } from "./controller/source.ts";
-export { isTerminal, TerminalError, terminal } from "./controller/terminal-error.ts";
-export { Turns } from "./controller/turns.ts";
-export { type AddOptions, WorkQueue, type WorkQueueMetrics, type WorkQueueOptions } from "./controller/work-queue.ts";
+export {
+  type Keyed,
+  keyText,
+  type OwnerKeysOptions,
+  ownerKeys,
+  type Source,
+  type SourceHandlers,
+  type SourceStore,
+} from "./controller/source.ts";
+export {
+  type AddOptions,
+  Turns,
+  WorkQueue,
+  type WorkQueueMetrics,
+  type WorkQueueOptions,
+} from "./controller/work-queue.ts";
 export { Discovery } from "./discovery/discovery.ts";
 export type { DiscoveredKind } from "./discovery/kinds.ts";
 export type { Endpoint, EndpointRun, EndpointStatus, RunningEndpoint } from "./endpoints/endpoint.ts";
@@ -50,49 +60,63 @@ export {
 } from "./endpoints/endpoints.ts";
 export type { EndpointSource } from "./endpoints/merged-source.ts";
 export { type EndpointUrlsOptions, endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
-export { errorOf, retryAfterOf } from "./http/error-of.ts";
-export { orElse } from "./http/or-else.ts";
-export { type CallerHeaders, impersonationHeaders, REMOTE_HEADERS, remoteHeaders } from "./impersonation-headers.ts";
-export type { InformerEvent, InformerHandlers, LifecycleEvent, RelistReason } from "./informer/events.ts";
+export { errorOf, orElse, retryAfterOf } from "./http/answer.ts";
+export { splitCluster } from "./http/cluster-url.ts";
+export {
+  type CallerHeaders,
+  type Impersonation,
+  impersonationHeaders,
+  REMOTE_HEADERS,
+  remoteHeaders,
+} from "./http/impersonation.ts";
+export type { RetryOptions } from "./http/retry.ts";
+export { IncompleteStream, UpstreamFault } from "./informer/checked.ts";
+export type {
+  InformerEvent,
+  InformerHandlers,
+  InformerMetrics,
+  LifecycleEvent,
+  RelistReason,
+} from "./informer/events.ts";
 export { type FollowEvent, type FollowOptions, follow, type Slot } from "./informer/follow.ts";
 export { type EventsOptions, Informer } from "./informer/informer.ts";
-export type { InformerMetrics } from "./informer/metrics.ts";
 export {
   type InformerOptions,
   type InformerProblem,
   type ReflectorOptions,
   withoutManagedFields,
-} from "./informer/options.ts";
+} from "./informer/informer-options.ts";
 export {
   type InformerLease,
   type SharedInformerOptions,
   SharedInformers,
   type SharedInformersOptions,
 } from "./informer/shared-informers.ts";
-export type { KeyLike, Store } from "./informer/store.ts";
-export type { Indexer } from "./informer/store-index.ts";
-export { IncompleteStream, UpstreamFault } from "./informer/upstream-fault.ts";
-export { type CertificateFiles, fileCredentials } from "./kubeconfig/file-credentials.ts";
-export { loadKubeconfig } from "./kubeconfig/load.ts";
+export type { Indexer, KeyLike, Store } from "./informer/store.ts";
 export type {
   KubeconfigContent,
   KubeconfigOptions,
   KubeconfigOverrides,
   LoadedKubeconfig,
-} from "./kubeconfig/options.ts";
-export type { AllOptions, CallOptions, GetOptions, ListOptions, SelectOptions, WatchOptions } from "./options/read.ts";
-export type { RetryOptions } from "./options/retry.ts";
+} from "./kubeconfig/config.ts";
+export { type CertificateFiles, fileCredentials } from "./kubeconfig/credentials.ts";
+export { loadKubeconfig } from "./kubeconfig/load.ts";
 export type {
+  AllOptions,
   ApplyOptions,
+  CallOptions,
   DeleteCollectionOptions,
   DeleteOptions,
+  GetOptions,
   JsonPatchOperation,
+  ListOptions,
   PatchOptions,
+  SelectOptions,
+  WatchOptions,
   WriteOptions,
-} from "./options/write.ts";
-export { endable } from "./resource/endable.ts";
-export { keyOf } from "./resource/key.ts";
+} from "./resource/call-options.ts";
 export type { ResourceList, WholeList } from "./resource/list.ts";
+export { keyOf } from "./resource/location.ts";
+export { type IdentityOptions, ResourceClient, type Scale } from "./resource/resource-client.ts";
 export { type Named, SubresourceClient } from "./resource/subresource-client.ts";
-export type { ResourceEvent } from "./resource/watch.ts";
-export { type IdentityOptions, ResourceClient, type Scale } from "./resource-client.ts";
+export { endable, type ResourceEvent } from "./resource/watch.ts";

@@ -5,6 +5,20 @@
  * @module
  */
 
+export type { Credential, Credentials } from "./calls/authentication.ts";
+export { type Dial, hostOf, type UpstreamTls } from "./connections/connector.ts";
+export { type LineOptions, lines } from "./http/body.ts";
+export { header, headerValues, type ResponseHeaders, warningsOf } from "./http/headers.ts";
+export {
+  type Deadlines,
+  defaultDeadlines,
+  isUpgraded,
+  type Outgoing,
+  type OutgoingUpgrade,
+  type StreamedResponse,
+  type UpgradedResponse,
+  type WholeResponse,
+} from "./http/messages.ts";
 export {
   Backoff,
   type BackoffOptions,
@@ -12,16 +26,7 @@ export {
   type FailureTerms,
   type RetryPolicy,
   retry,
-} from "./backoff.ts";
-export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock } from "./clock.ts";
-export type { Credential, Credentials } from "./credentials.ts";
-export { type Deadlines, defaultDeadlines } from "./deadlines.ts";
-export { header, headerValues, type ResponseHeaders, warningsOf } from "./headers.ts";
-export { hostOf } from "./host.ts";
-export { type LineOptions, lines } from "./lines.ts";
-export type { Outgoing, OutgoingUpgrade } from "./outgoing.ts";
-export { isUpgraded, type StreamedResponse, type UpgradedResponse, type WholeResponse } from "./response.ts";
-export type { UpstreamStats } from "./stats.ts";
-export type { Dial, UpstreamTls } from "./tls.ts";
+} from "./time/backoff.ts";
+export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock } from "./time/clock.ts";
 export { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
-export { Upstream, type UpstreamOptions } from "./upstream.ts";
+export { Upstream, type UpstreamOptions, type UpstreamStats } from "./upstream.ts";

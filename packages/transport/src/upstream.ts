@@ -1,15 +1,29 @@
-import { Authentication } from "./authentication.ts";
-import { Call } from "./call.ts";
-import { Connections } from "./connections.ts";
-import type { Credential, Credentials } from "./credentials.ts";
-import { type Deadlines, defaultDeadlines, resolvedDeadlines } from "./deadlines.ts";
-import { type Exchange, type ExchangeOptions, StreamedExchange, UpgradeExchange, WholeExchange } from "./exchange.ts";
-import { onTheWire } from "./headers.ts";
-import { checkOutgoing, isStreamed, type Outgoing, type OutgoingUpgrade } from "./outgoing.ts";
-import type { StreamedResponse, UpgradedResponse, WholeResponse } from "./response.ts";
-import { Counts, type UpstreamStats } from "./stats.ts";
-import type { Dial, UpstreamTls } from "./tls.ts";
-import { isTransportError, TransportError } from "./transport-error.ts";
+import type { Credential, Credentials } from "./calls/authentication.ts";
+import { Authentication } from "./calls/authentication.ts";
+import { Call } from "./calls/call.ts";
+import { Connections } from "./connections/connections.ts";
+import type { Dial, UpstreamTls } from "./connections/connector.ts";
+import {
+  type Exchange,
+  type ExchangeOptions,
+  StreamedExchange,
+  UpgradeExchange,
+  WholeExchange,
+} from "./connections/exchange.ts";
+import { onTheWire } from "./http/headers.ts";
+import {
+  checkOutgoing,
+  type Deadlines,
+  defaultDeadlines,
+  isStreamed,
+  type Outgoing,
+  type OutgoingUpgrade,
+  resolvedDeadlines,
+  type StreamedResponse,
+  type UpgradedResponse,
+  type WholeResponse,
+} from "./http/messages.ts";
+import { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
 
 /** Where another server is, and how it is talked to. */
 export interface UpstreamOptions {
@@ -195,7 +209,7 @@ export class Upstream implements AsyncDisposable {
       // Undici gives up the connection of a DELETE with a body, unless told not to.
       const reset = method === "HEAD" ? {} : { reset: false };
       const upgrade = protocol === undefined ? {} : { upgrade: protocol };
-      exchange.start({ method, path: this.#prefix + path, headers, body: body as Body, ...reset, ...upgrade });
+      exchange.start({ method, path: this.#prefix + path, headers, body: body as SentBody, ...reset, ...upgrade });
       try {
         return await exchange.answer;
       } catch (error) {
@@ -215,7 +229,7 @@ interface Head extends Partial<AsyncDisposable> {
 type Make<R> = (options: ExchangeOptions) => Exchange<R>;
 
 /** Undici takes what can be iterated as well, and does not say so. */
-type Body = string | Buffer | null;
+type SentBody = string | Buffer | null;
 
 type Sent = Outgoing & Partial<Pick<OutgoingUpgrade, "protocol">>;
 
@@ -245,4 +259,39 @@ function parsed(text: string): URL {
     throw new Error("url of an upstream: credentials do not belong in it");
   if (url.search !== "" || url.hash !== "") throw new Error("url of an upstream: leave out its query and fragment");
   return url;
+}
+
+/** What an {@link Upstream} is doing and has done: gauges, and counters since the beginning. */
+export interface UpstreamStats {
+  /** Open connections, those that are kept for the next request among them. */
+  readonly connections: number;
+  /** Requests whose answers have not come to their end. */
+  readonly active: number;
+  /** Of these, those that wait for a connection. */
+  readonly pending: number;
+  /** Requests since the beginning. Second tries do not count again. */
+  readonly requests: number;
+  /** Second tries since the beginning: on another connection, or with another credential. */
+  readonly retries: number;
+  /** Requests that failed since the beginning, by the code of their error; those that their callers ended are not among them. */
+  readonly failures: Readonly<Record<TransportErrorCode, number>>;
+}
+
+/** The counters. */
+class Counts {
+  requests = 0;
+  retries = 0;
+  readonly failures: Record<TransportErrorCode, number> = {
+    connect: 0,
+    tls: 0,
+    timeout: 0,
+    reset: 0,
+    malformed: 0,
+    tooLarge: 0,
+    closed: 0,
+  };
+
+  failed(error: unknown): void {
+    if (isTransportError(error)) this.failures[error.code] += 1;
+  }
 }

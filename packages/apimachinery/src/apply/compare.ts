@@ -66,13 +66,13 @@ export function compare(before: unknown, after: unknown, type: ValueType): Chang
   return former === form ? changes : combine(compareAs(former, { before, after, type }), changes);
 }
 
-interface Pair {
+interface ValuePair {
   readonly before: unknown;
   readonly after: unknown;
   readonly type: ValueType;
 }
 
-function compareAs(form: Form, { before, after, type }: Pair): Changes | undefined {
+function compareAs(form: Form, { before, after, type }: ValuePair): Changes | undefined {
   if (form === "map" && type.map !== undefined && !type.map.atomic) {
     const [left, right] = [filledMap(before), filledMap(after)];
     if (left !== undefined || right !== undefined) return compareMaps(left, right, type.map);

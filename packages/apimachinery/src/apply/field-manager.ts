@@ -166,7 +166,7 @@ export class FieldManager {
   #checkKind({ apiVersion, kind }: KubeObject): void {
     const { apiVersion: version, kind: known } = this.#versions;
     if (apiVersion === version && kind === known) return;
-    throw ApiError.badRequest(`invalid object type: ${formatKind(textOf(apiVersion), textOf(kind))}`);
+    throw ApiError.badRequest(`invalid object type: ${formatKind(textOrEmpty(apiVersion), textOrEmpty(kind))}`);
   }
 
   /** Conflicts that stand: kubectl may take over what it set itself by client-side apply. */
@@ -186,6 +186,6 @@ function formatKind(apiVersion: string, kind: string): string {
   return `${slashes === 1 ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -7,7 +7,7 @@ import { compareTimes, type Manager, type ManagerKey, type Managers, managerId, 
 import { metadataOf } from "./managed-object.ts";
 import { merge } from "./merge.ts";
 import { contest, reconcileManagers } from "./ownership.ts";
-import { prune } from "./prune.ts";
+import { prune } from "./prune-applied.ts";
 import { typeProblem } from "./type-check.ts";
 import type { Versions } from "./versions.ts";
 

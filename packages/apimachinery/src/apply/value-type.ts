@@ -108,21 +108,21 @@ export function objectType(schema: JsonSchema | undefined): ValueType {
   return schema === undefined ? DEDUCED : typeOf(schema, { preserve: false, isObject: true });
 }
 
-interface Place {
+interface SchemaContext {
   /** Whether unknown fields are kept here, said by a schema above. */
   readonly preserve: boolean;
   /** Whether this is an object with apiVersion, kind and metadata. */
   readonly isObject: boolean;
 }
 
-function typeOf(schema: JsonSchema, place: Place): ValueType {
+function typeOf(schema: JsonSchema, place: SchemaContext): ValueType {
   const preserve = place.preserve || schema["x-kubernetes-preserve-unknown-fields"] === true;
   const isObject = place.isObject || schema["x-kubernetes-embedded-resource"] === true;
   const kinds = kindsOf(schema, { preserve, isObject });
   return schema.default === undefined ? kinds : { ...kinds, default: schema.default };
 }
 
-function kindsOf(schema: JsonSchema, place: Place): ValueType {
+function kindsOf(schema: JsonSchema, place: SchemaContext): ValueType {
   switch (schema.type) {
     case "object":
       return mapType(mapOf(schema, place));
@@ -140,8 +140,8 @@ function kindsOf(schema: JsonSchema, place: Place): ValueType {
   }
 }
 
-function mapOf(schema: JsonSchema, { preserve, isObject }: Place): MapType {
-  const inner: Place = { preserve, isObject: false };
+function mapOf(schema: JsonSchema, { preserve, isObject }: SchemaContext): MapType {
+  const inner: SchemaContext = { preserve, isObject: false };
   const declared = Object.entries(schema.properties ?? {});
   const fields = new Map(declared.map(([name, property]) => [name, typeOf(property, inner)] as const));
   if (isObject) for (const [name, type] of OBJECT_FIELDS) fields.set(name, type);
@@ -154,12 +154,12 @@ function mapOf(schema: JsonSchema, { preserve, isObject }: Place): MapType {
   };
 }
 
-function otherMembers({ additionalProperties }: JsonSchema, place: Place): ValueType | undefined {
+function otherMembers({ additionalProperties }: JsonSchema, place: SchemaContext): ValueType | undefined {
   if (typeof additionalProperties !== "object") return additionalProperties === true ? DEDUCED : undefined;
   return typeOf(additionalProperties, place);
 }
 
-function listOf(schema: JsonSchema, { preserve }: Place): ListType {
+function listOf(schema: JsonSchema, { preserve }: SchemaContext): ListType {
   const kind = schema["x-kubernetes-list-type"] ?? "atomic";
   return {
     atomic: kind === "atomic",

@@ -14,7 +14,7 @@ export function readExact(text: string): unknown {
 }
 
 /** Says what is wrong with a text that is no JSON. @throws SyntaxError as {@link readExact} does */
-export function refuseJson(text: string): never {
+export function rejectJson(text: string): never {
   new ExactReader(text, false).whole();
   throw new SyntaxError("it is no JSON");
 }

@@ -1,5 +1,5 @@
 import { MOST_TEXT } from "./bounded.ts";
-import { readExact, refuseJson } from "./exact.ts";
+import { readExact, rejectJson } from "./exact.ts";
 import { endOfString, type JsonLimits, nameAt, scanJson } from "./scan.ts";
 
 /** A JSON text, read. */
@@ -32,7 +32,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return refuseJson(text);
+    return rejectJson(text);
   }
 }
 
@@ -89,7 +89,7 @@ function matches(pattern: RegExp, text: string, at: number): boolean {
 /** Kubernetes counts no further. */
 const MAX_DUPLICATES = 100;
 
-interface Level {
+interface OpenContainer {
   /** Where we are in it: where the name of a member begins and ends, or the index of an element. */
   from: number;
   end: number;
@@ -102,7 +102,7 @@ interface Level {
  */
 function memberPaths(text: string, places: readonly number[]): string[] {
   const found = new Set<string>();
-  const levels: Level[] = [];
+  const levels: OpenContainer[] = [];
   let next = 0;
   let effort = 0;
   for (let at = 0; at < text.length && next < places.length; at++) {
@@ -128,7 +128,7 @@ function memberPaths(text: string, places: readonly number[]): string[] {
   return [...found];
 }
 
-function memberPath(text: string, levels: readonly Level[]): string {
+function memberPath(text: string, levels: readonly OpenContainer[]): string {
   let path = "";
   for (const { from, end, index } of levels) {
     if (index !== -1) path += `[${index}]`;

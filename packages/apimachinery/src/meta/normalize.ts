@@ -4,8 +4,8 @@ import { parseTime } from "../text/time.ts";
 import { ApiError } from "./api-error.ts";
 
 /** What a member of metadata must be: a scalar, texts in a list or a map, or objects with members of their own. */
-type Shape = "string" | "time" | "integer" | "boolean" | "texts" | "map" | "object" | { readonly each: Shapes };
-type Shapes = Readonly<Record<string, Shape>>;
+type FieldShape = "string" | "time" | "integer" | "boolean" | "texts" | "map" | "object" | { readonly each: Shapes };
+type Shapes = Readonly<Record<string, FieldShape>>;
 
 const OWNER: Shapes = {
   apiVersion: "string",
@@ -60,12 +60,12 @@ export function normalizeMetadata(object: JsonObject): string[] {
   return unknown.sorted();
 }
 
-interface Place {
+interface FieldContext {
   readonly path: string;
   readonly unknown: UnknownFields;
 }
 
-function normalize(object: JsonObject, shapes: Shapes, { path, unknown }: Place): void {
+function normalize(object: JsonObject, shapes: Shapes, { path, unknown }: FieldContext): void {
   for (const name of Object.keys(object)) {
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
     const value = object[name];
@@ -81,7 +81,7 @@ function emptyTexts(map: JsonObject): void {
   for (const name of Object.keys(map)) if (map[name] === null) setMember(map, name, "");
 }
 
-function check(value: unknown, shape: Shape, place: Place): void {
+function check(value: unknown, shape: FieldShape, place: FieldContext): void {
   if (typeof shape === "object") {
     if (!Array.isArray(value)) throw malformed(place.path, "a list");
     value.forEach((item, at) => {
@@ -94,7 +94,7 @@ function check(value: unknown, shape: Shape, place: Place): void {
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
-const CHECKS: Readonly<Record<Extract<Shape, string>, (value: unknown) => boolean>> = {
+const CHECKS: Readonly<Record<Extract<FieldShape, string>, (value: unknown) => boolean>> = {
   string: isText,
   time: (value) => typeof value === "string" && parseTime(value) !== undefined,
   integer: (value) => Number.isInteger(value),
@@ -104,7 +104,7 @@ const CHECKS: Readonly<Record<Extract<Shape, string>, (value: unknown) => boolea
   object: isJsonObject,
 };
 
-const WORDS: Readonly<Record<Extract<Shape, string>, string>> = {
+const WORDS: Readonly<Record<Extract<FieldShape, string>, string>> = {
   string: "a string",
   time: "a time as RFC 3339 writes it",
   integer: "an integer",

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
 import { ApiError } from "../meta/api-error.ts";
 import { fieldInvalid, fieldNotSupported } from "../meta/field-cause.ts";
 import { queryBoolean, queryInteger } from "./query-values.ts";
-import { dryRunProblems, refuse } from "./write-options.ts";
+import { dryRunProblems, throwIfInvalid } from "./write-options.ts";
 
 /** What becomes of an object's dependents. */
 export type PropagationPolicy = "Orphan" | "Background" | "Foreground";
@@ -25,7 +25,7 @@ export interface DeleteQuery {
 }
 
 const POLICIES: readonly PropagationPolicy[] = ["Foreground", "Background", "Orphan"];
-const NOTHING_ASKED: DeleteQuery = { dryRun: false };
+const DEFAULT_DELETE_QUERY: DeleteQuery = { dryRun: false };
 
 /**
  * Reads the options of a delete: from its body if it has one, else from its query, as Kubernetes.
@@ -33,9 +33,9 @@ const NOTHING_ASKED: DeleteQuery = { dryRun: false };
  * @throws ApiError 400 on a body that is no DeleteOptions, 422 on options that are wrong
  */
 export function parseDeleteOptions(query: URLSearchParams, body: unknown): DeleteQuery {
-  if (!isThere(body) && query.size === 0) return NOTHING_ASKED;
+  if (!isThere(body) && query.size === 0) return DEFAULT_DELETE_QUERY;
   const raw = !isThere(body) ? fromQuery(query) : fromBody(body);
-  refuse("DeleteOptions", [
+  throwIfInvalid("DeleteOptions", [
     ...(raw.orphanDependents !== undefined && raw.propagationPolicy !== undefined
       ? [
           fieldInvalid(
@@ -107,9 +107,9 @@ const isTexts = (value: unknown): value is string[] => Array.isArray(value) && v
 const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
 const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
 
-type Check<T> = readonly [is: (value: unknown) => value is T, what: string];
+type FieldCheck<T> = readonly [is: (value: unknown) => value is T, what: string];
 
-function field<T>(object: JsonObject, name: string, [is, what]: Check<T>): T | undefined {
+function field<T>(object: JsonObject, name: string, [is, what]: FieldCheck<T>): T | undefined {
   const value = memberOf(object, name);
   if (value === undefined || value === null) return undefined;
   if (!is(value)) throw ApiError.badRequest(`DeleteOptions: ${name} must be ${what}`);

@@ -32,7 +32,7 @@ export interface WriteQueryRules {
   readonly apply?: boolean;
 }
 
-const NOTHING_ASKED: WriteQuery = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
+const DEFAULT_WRITE_QUERY: WriteQuery = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
 
 /**
  * Reads the options of a create, update or patch from its query. What it does not say is as if Kubernetes' defaults had
@@ -41,7 +41,7 @@ const NOTHING_ASKED: WriteQuery = { dryRun: false, fieldManager: "", fieldValida
  * @throws ApiError 422 `CreateOptions.meta.k8s.io "" is invalid`, with a cause for each option that is wrong
  */
 export function parseWriteOptions(query: URLSearchParams, { kind, apply = false }: WriteQueryRules): WriteQuery {
-  if (query.size === 0 && !apply) return NOTHING_ASKED;
+  if (query.size === 0 && !apply) return DEFAULT_WRITE_QUERY;
   const dryRun = query.getAll("dryRun");
   const fieldManager = query.get("fieldManager") ?? "";
   const fieldValidation = query.get("fieldValidation") ?? "";
@@ -57,7 +57,7 @@ export function parseWriteOptions(query: URLSearchParams, { kind, apply = false 
       ? []
       : [fieldNotSupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"])]),
   ];
-  refuse(kind, causes);
+  throwIfInvalid(kind, causes);
   return {
     dryRun: dryRun.length > 0,
     fieldManager,
@@ -67,7 +67,7 @@ export function parseWriteOptions(query: URLSearchParams, { kind, apply = false 
 }
 
 /** @throws ApiError 422 that names the options' kind, unless `causes` is empty */
-export function refuse(kind: string, causes: readonly StatusCause[]): void {
+export function throwIfInvalid(kind: string, causes: readonly StatusCause[]): void {
   if (causes.length > 0) throw ApiError.invalid({ kind: { group: "meta.k8s.io", kind }, name: "", causes });
 }
 

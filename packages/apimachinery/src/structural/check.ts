@@ -20,7 +20,7 @@ export interface CheckScope {
  */
 export function checkValues(node: SchemaNode, value: unknown, { old, prefix = "" }: CheckScope): StatusCause[] {
   const faults = new Faults(node, prefix);
-  new Check(faults).value(node, value, old);
+  new ValueCheck(faults).value(node, value, old);
   return faults.causes;
 }
 
@@ -28,7 +28,7 @@ export function checkValues(node: SchemaNode, value: unknown, { old, prefix = ""
  * Every method returns how many checks it made and passed, kube-openapi's match count: of alternatives that all fail, the
  * one with the most is the one whose faults are told.
  */
-class Check {
+class ValueCheck {
   readonly #faults: Faults;
   readonly #unchanged = new Unchanged();
 

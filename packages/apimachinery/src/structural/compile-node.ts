@@ -14,7 +14,7 @@ import {
   type Tasks,
   TEXT,
 } from "./node.ts";
-import { pruneValue } from "./prune.ts";
+import { pruneValue } from "./prune-fields.ts";
 
 /** Nodes are many and most have little: what is empty, and the same for many, is there once. */
 const NONE: readonly never[] = [];

@@ -38,18 +38,18 @@ export function ruleField(site: RuleSite, normalized = ""): string {
 }
 
 /** A value on the way, with what is known of the old object. */
-interface Visited {
+interface VisitedValue {
   readonly value: unknown;
   readonly node: SchemaNode;
   readonly place: FieldPath;
   readonly oldSelf: unknown;
   /** What it is compared with for ratcheting; undefined if it cannot be found in the old object. */
-  readonly pair: Pair | undefined;
+  readonly pair: ComparedValue | undefined;
   /** The nearest that can be found, if it cannot. */
-  readonly around: Pair | undefined;
+  readonly around: ComparedValue | undefined;
 }
 
-interface Pair {
+interface ComparedValue {
   readonly node: SchemaNode;
   readonly value: unknown;
   readonly old: unknown;
@@ -73,7 +73,7 @@ export function* walkRules(
   yield* sitesOf(start, new Unchanged());
 }
 
-function* sitesOf(at: Visited, unchanged: Unchanged): Generator<RuleSite> {
+function* sitesOf(at: VisitedValue, unchanged: Unchanged): Generator<RuleSite> {
   const { value, node } = at;
   if (value === null || value === undefined) return;
   if (node.rules.length > 0) yield new Site(at, unchanged);
@@ -105,11 +105,11 @@ function* sitesOf(at: Visited, unchanged: Unchanged): Generator<RuleSite> {
   }
 }
 
-function below(at: Visited, pair: Pair | undefined): Pick<Visited, "pair" | "around"> {
+function below(at: VisitedValue, pair: ComparedValue | undefined): Pick<VisitedValue, "pair" | "around"> {
   return { pair, around: at.pair ?? at.around };
 }
 
-function pairOf(node: SchemaNode, value: unknown, old: unknown): Pair | undefined {
+function pairOf(node: SchemaNode, value: unknown, old: unknown): ComparedValue | undefined {
   return old === undefined ? undefined : { node, value, old };
 }
 
@@ -124,10 +124,10 @@ class Site implements RuleSite {
   readonly oldSelf: unknown;
   readonly resourceRoot: boolean;
   readonly #place: FieldPath;
-  readonly #compared: Pair | undefined;
+  readonly #compared: ComparedValue | undefined;
   readonly #unchanged: Unchanged;
 
-  constructor({ value, node, place, oldSelf, pair, around }: Visited, unchanged: Unchanged) {
+  constructor({ value, node, place, oldSelf, pair, around }: VisitedValue, unchanged: Unchanged) {
     this.rules = node.rules;
     this.schema = node.schema;
     this.self = value;
@@ -207,7 +207,7 @@ export function ruleSites(schema: JsonSchema): StaticRuleSite[] {
   return [...staticSitesBelow({ schema, path: "", maxCardinality: 1, uncorrelatable: undefined, root: true })];
 }
 
-interface SchemaPosition {
+interface StaticPosition {
   readonly schema: JsonSchema;
   readonly path: string;
   readonly maxCardinality: number | undefined;
@@ -215,14 +215,14 @@ interface SchemaPosition {
   readonly root?: boolean;
 }
 
-function* staticSitesBelow(place: SchemaPosition): Generator<StaticRuleSite> {
+function* staticSitesBelow(place: StaticPosition): Generator<StaticRuleSite> {
   const { schema, path, maxCardinality, uncorrelatable } = place;
   const rules = schema["x-kubernetes-validations"] ?? [];
   const resourceRoot = place.root === true || schema["x-kubernetes-embedded-resource"] === true;
   if (rules.length > 0) yield { rules, schema, path, maxCardinality, resourceRoot, uncorrelatable };
 
   const below = times(maxCardinality, elementsOf(schema));
-  const child = (name: string, member: JsonSchema): SchemaPosition => ({
+  const child = (name: string, member: JsonSchema): StaticPosition => ({
     schema: member,
     path: path === "" ? name : `${path}.${name}`,
     maxCardinality: below,

@@ -7,7 +7,7 @@ import { compileNode } from "./compile-node.ts";
 import { checkEmbedded, coerceEmbedded } from "./embedded.ts";
 import { checkListTypes } from "./list-types.ts";
 import { memberNode, nativePattern, type PatternCompiler, type SchemaNode } from "./node.ts";
-import { pruneNulls, pruneValue } from "./prune.ts";
+import { pruneNulls, pruneValue } from "./prune-fields.ts";
 import { type RuleSite, walkRules } from "./rules.ts";
 
 /** What a schema is compiled with. */

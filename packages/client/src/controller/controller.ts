@@ -1,11 +1,9 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Clock, sleep, systemClock } from "@virtual-workspaces/transport";
-import { guarded } from "../guarded.ts";
-import { keyText } from "./key.ts";
-import { concerned } from "./keys.ts";
-import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./options.ts";
-import { outcomeOf } from "./outcome.ts";
-import type { Keyed } from "./source.ts";
+import { reportingErrors } from "../callbacks.ts";
+import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./controller-options.ts";
+import { decisionAfter } from "./failure.ts";
+import { type Keyed, keyText } from "./source.ts";
 import { WorkQueue, type WorkQueueMetrics } from "./work-queue.ts";
 
 /** What a controller has done: controller-runtime's `controller_runtime_…` metrics, and its queue's. */
@@ -213,7 +211,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
       this.#queue.forget(key);
       return;
     }
-    const { retries, isReported, atLeast } = outcomeOf(error);
+    const { retries, isReported, atLeast } = decisionAfter(error);
     if (isReported) this.#counts.failed++;
     else this.#counts.conflicts++;
     if (isLate) this.#counts.timeouts++;
@@ -230,7 +228,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
   }
 
   #report(failure: Omit<ReconcileFailure, "controller">): void {
-    guarded(this.#options.onError)({ controller: this.name, ...failure });
+    reportingErrors(this.#options.onError)({ controller: this.name, ...failure });
   }
 
   async #end(): Promise<void> {
@@ -268,4 +266,20 @@ function isTimeout({ aborted, reason }: AbortSignal): boolean {
 /** Starts a controller, which is stopped by `stop()`, at the end of an `await using` block, or by its signal. */
 export function controller<T extends KubeObject>(options: ControllerOptions<T>): Controller<T> {
   return new Controller(options);
+}
+
+/** The keys that a change of an object in a source concerns, each once. @param key the object's own */
+function concerned<T extends KubeObject>(
+  source: ControllerSource<T>,
+  key: ObjectKey,
+  objects: readonly KubeObject[],
+): readonly ObjectKey[] {
+  if (source.key === undefined) return [key];
+  const found = new Map<string, ObjectKey>();
+  for (const object of objects) {
+    const keys = source.key(object, key);
+    for (const each of Array.isArray(keys) ? (keys as readonly ObjectKey[]) : [keys as ObjectKey])
+      found.set(keyText(each), each);
+  }
+  return [...found.values()];
 }

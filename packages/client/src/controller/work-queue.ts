@@ -1,10 +1,8 @@
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
-import { DueHeap } from "./due-heap.ts";
+import { type Due, DueHeap } from "./due-heap.ts";
 import { Durations, type DurationsSnapshot } from "./durations.ts";
-import { FairLines } from "./fair-lines.ts";
+import { FairQueue, type QueuePosition } from "./fair-queue.ts";
 import { RateLimit, type RateLimitOptions } from "./rate-limit.ts";
-import { Turns } from "./turns.ts";
-import { newItem, type WorkItem } from "./work-item.ts";
 
 /** What a {@link WorkQueue} is made with. */
 export interface WorkQueueOptions<K> {
@@ -61,7 +59,7 @@ export class WorkQueue<K> implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #rateLimit: RateLimit;
   readonly #items = new Map<string, WorkItem<K>>();
-  readonly #lines = new FairLines<WorkItem<K>>();
+  readonly #lines = new FairQueue<WorkItem<K>>();
   readonly #later = new DueHeap<WorkItem<K>>();
   readonly #working = new Set<WorkItem<K>>();
   readonly #idle: ((key: K | undefined) => void)[] = [];
@@ -293,5 +291,48 @@ export class WorkQueue<K> implements AsyncDisposable {
     if (this.#working.size > 0) return;
     this.#items.clear();
     this.#over.resolve();
+  }
+}
+
+/** All that a queue knows of a key. */
+interface WorkItem<K> extends Due {
+  readonly key: K;
+  readonly id: string;
+  readonly part: string;
+  priority: number;
+  /** Its place in line, while it stands there. */
+  standing: QueuePosition<WorkItem<K>> | undefined;
+  /** Added while it was worked on. */
+  again: boolean;
+  failures: number;
+  /** When it was put in line, or work on it began: ms of the clock. */
+  since: number;
+}
+
+function newItem<K>(key: K, { id, part }: { id: string; part: string }): WorkItem<K> {
+  return { key, id, part, priority: 0, standing: undefined, again: false, failures: 0, since: 0, due: 0, place: -1 };
+}
+
+/** How long work may go on in one turn of the event loop, ms. */
+const LONGEST = 10;
+
+/**
+ * Lets others have their turn: work that waits for nothing but promises that are kept already would hold up every
+ * request and timer of the process until none is left.
+ */
+export class Turns {
+  #began: number | undefined;
+
+  /** Resolves in the next turn where this one has lasted long enough; `undefined`: go on. */
+  rest(): Promise<void> | undefined {
+    const now = performance.now();
+    if (this.#began === undefined) {
+      this.#began = now;
+      setImmediate(() => {
+        this.#began = undefined;
+      }).unref();
+      return undefined;
+    }
+    return now - this.#began < LONGEST ? undefined : new Promise((resolve) => setImmediate(resolve));
   }
 }

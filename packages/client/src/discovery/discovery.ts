@@ -1,7 +1,7 @@
 import type { GroupKind, GroupVersionKind } from "@virtual-workspaces/apimachinery";
-import type { CallOptions } from "../options/read.ts";
-import type { Requests } from "../requests.ts";
-import { checkKind } from "../resource/place.ts";
+import type { Requests } from "../http/requests.ts";
+import type { CallOptions } from "../resource/call-options.ts";
+import { checkKind } from "../resource/location.ts";
 import { type DiscoveryDocument, discoveryDocument, kindsIn } from "./documents.ts";
 import type { DiscoveredKind } from "./kinds.ts";
 

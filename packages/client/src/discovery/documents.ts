@@ -1,5 +1,5 @@
 import { type GroupVersion, isApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
-import type { Requests } from "../requests.ts";
+import type { Requests } from "../http/requests.ts";
 import { aggregatedKinds, type DiscoveredKind, groupVersionsIn, listedKinds, texts } from "./kinds.ts";
 
 const AGGREGATED = "as=APIGroupDiscoveryList";

@@ -1,9 +1,8 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { systemClock } from "@virtual-workspaces/transport";
+import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import type { Source } from "../controller/source.ts";
-import type { Endpoint, EndpointRun } from "./endpoint.ts";
+import type { Endpoint, EndpointRun, RunningEndpoint } from "./endpoint.ts";
 import { Endpoints, type FollowedUrls } from "./endpoints.ts";
-import { HandOver } from "./hand-over.ts";
 import { type EndpointSource, MergedSource } from "./merged-source.ts";
 
 /** An informer of one endpoint: it is disposed of when the endpoint goes. */
@@ -116,4 +115,62 @@ export function endpointInformers<T extends object, const F extends InformerFact
   options: EndpointInformersOptions<T, F>,
 ): EndpointInformers<T, F> {
   return new EndpointInformers(options);
+}
+
+interface HandOverOptions {
+  readonly clock: Clock;
+  /** The longest that is waited, ms. */
+  readonly patience: number;
+  readonly release: (endpoint: Endpoint) => void;
+}
+
+interface Waiting {
+  readonly endpoint: Endpoint;
+  /** Those that may show what the endpoint has shown, and have not shown all yet. */
+  readonly heirs: Set<RunningEndpoint>;
+  readonly timer: Disposable;
+}
+
+/**
+ * What an endpoint showed that goes is not gone as long as another one, which was there by then, may still turn out to show
+ * it: a workspace that moves to another shard leaves one list as it appears in the other.
+ */
+class HandOver implements Disposable {
+  readonly #options: HandOverOptions;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(options: HandOverOptions) {
+    this.#options = options;
+  }
+
+  /** Releases an endpoint that goes once these are ready, or go themselves, or time is up. */
+  begin(endpoint: Endpoint, heirs: readonly RunningEndpoint[]): void {
+    const { clock, patience } = this.#options;
+    const waiting: Waiting = {
+      endpoint,
+      heirs: new Set(heirs),
+      timer: clock.after(patience, () => this.#release(waiting)),
+    };
+    this.#waiting.add(waiting);
+    this.look();
+  }
+
+  /** To be called whenever the status of an endpoint has changed. */
+  look(): void {
+    for (const waiting of [...this.#waiting]) {
+      for (const heir of waiting.heirs)
+        if (heir.status.ready === "True" || heir.status.reason === "Stopping") waiting.heirs.delete(heir);
+      if (waiting.heirs.size === 0) this.#release(waiting);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { timer } of this.#waiting) timer[Symbol.dispose]();
+    this.#waiting.clear();
+  }
+
+  #release(waiting: Waiting): void {
+    waiting.timer[Symbol.dispose]();
+    if (this.#waiting.delete(waiting)) this.#options.release(waiting.endpoint);
+  }
 }

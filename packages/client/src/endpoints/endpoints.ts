@@ -1,11 +1,11 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type Clock, sleep, systemClock } from "@virtual-workspaces/transport";
+import { reportingErrors } from "../callbacks.ts";
 import type { Client, ClientOptions } from "../client.ts";
-import { guarded } from "../guarded.ts";
-import type { ResourceClient } from "../resource-client.ts";
+import type { ResourceClient } from "../resource/resource-client.ts";
 import { type Endpoint, type EndpointRun, type EndpointStatus, RunningEndpoint } from "./endpoint.ts";
-import { followObject } from "./followed-object.ts";
-import { endpointUrls, type InvalidEndpoint, wantedOf } from "./urls.ts";
+import { reflectObject } from "./object-reflector.ts";
+import { desiredEndpoints, endpointUrls, type InvalidEndpoint } from "./urls.ts";
 
 /** Something that went wrong, and is tried again where that can help. */
 export interface EndpointFailure {
@@ -67,15 +67,15 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
   constructor(given: FollowEndpointsOptions<T>) {
     const options = {
       ...given,
-      onError: guarded(given.onError),
-      onChange: guarded((status: EndpointStatus) => given.onChange?.(status)),
+      onError: reportingErrors(given.onError),
+      onChange: reportingErrors((status: EndpointStatus) => given.onChange?.(status)),
     };
     const { resource, name, clock = systemClock, signal } = options;
     this.#options = options;
     this.#clock = clock;
     this.synced = this.#sync();
     this.synced.catch(() => undefined); // who does not wait for it need not know
-    this.#over = followObject({
+    this.#over = reflectObject({
       resource,
       name,
       clock,
@@ -134,7 +134,7 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
       onError({ error });
       return; // what cannot be read says nothing about those that run
     }
-    const { addresses, invalid } = wantedOf(found, rewrite);
+    const { addresses, invalid } = desiredEndpoints(found, rewrite);
     this.#tell(invalid);
     const removed = [...this.#running].filter(([url, { status }]) => addresses.get(url) !== status.address);
     for (const [url] of removed) this.#running.delete(url);

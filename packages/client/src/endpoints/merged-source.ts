@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import { keyText } from "../controller/key.ts";
 import type { Source, SourceHandlers, SourceStore } from "../controller/source.ts";
+import { keyText } from "../controller/source.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** The objects of a kind behind all endpoints, as one. */
@@ -15,7 +15,7 @@ interface Copy<T> {
 }
 
 /** What was seen of an object, at one endpoint or, while it moves, at several: the last told first, and it is what counts. */
-interface Entry<T> {
+interface MergedObject<T> {
   readonly key: ObjectKey;
   copies: readonly [Copy<T>, ...Copy<T>[]];
   /** The uid of what was deleted at a twin of the endpoints that still show it. */
@@ -34,7 +34,7 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     get: (key) => this.#entries.get(keyText(key))?.copies[0].object,
     list: () => [...this.#entries.values()].map(({ copies }) => copies[0].object),
   };
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #entries = new Map<string, MergedObject<T>>();
   readonly #handlers = new Set<SourceHandlers<T>>();
   readonly #retired = new Set<Endpoint>();
   /** Two that have shown one state of one object, uid and version, are two addresses of one server, and not two shards. */
@@ -114,7 +114,7 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     for (const { deleted } of [...this.#handlers]) deleted?.(object, { key });
   }
 
-  #compare({ copies }: Entry<T>, { endpoint, object }: Copy<T>): void {
+  #compare({ copies }: MergedObject<T>, { endpoint, object }: Copy<T>): void {
     for (const other of copies) {
       if (other.endpoint === endpoint || !isSame(other.object, object)) continue;
       this.#twinsOf(endpoint).add(other.endpoint);
@@ -129,11 +129,11 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
   }
 
   /** Copies at other endpoints; those of retired ones count for nothing where there is a later one. */
-  #others({ copies }: Entry<T>, endpoint: Endpoint): Copy<T>[] {
+  #others({ copies }: MergedObject<T>, endpoint: Endpoint): Copy<T>[] {
     return copies.filter((copy) => copy.endpoint !== endpoint && !this.#retired.has(copy.endpoint));
   }
 
-  #switch(entry: Entry<T>, copies: Entry<T>["copies"]): void {
+  #switch(entry: MergedObject<T>, copies: MergedObject<T>["copies"]): void {
     const before = entry.copies[0].object;
     entry.copies = copies;
     const { object } = copies[0];

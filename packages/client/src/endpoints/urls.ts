@@ -29,13 +29,13 @@ export interface InvalidEndpoint {
 }
 
 /** What is to be followed: listed URL to the address that is used. */
-export interface Wanted {
+export interface DesiredEndpoints {
   readonly addresses: ReadonlyMap<string, string>;
   readonly invalid: readonly InvalidEndpoint[];
 }
 
 /** Each URL once, in the one form in which equal ones are equal, with the address that `rewrite` makes of it. */
-export function wantedOf(urls: Iterable<string>, rewrite: (url: string) => string): Wanted {
+export function desiredEndpoints(urls: Iterable<string>, rewrite: (url: string) => string): DesiredEndpoints {
   const addresses = new Map<string, string>();
   const invalid: InvalidEndpoint[] = [];
   for (const listed of new Set(urls)) {

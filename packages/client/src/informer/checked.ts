@@ -8,8 +8,7 @@ import {
   WILDCARD,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceList } from "../resource/list.ts";
-import type { ResourceClient } from "../resource-client.ts";
-import { UpstreamFault } from "./upstream-fault.ts";
+import type { ResourceClient } from "../resource/resource-client.ts";
 
 /** An object of the right kind, in the right place, with what an informer needs of it. */
 export interface Checked<T> {
@@ -79,4 +78,17 @@ interface ListOnTheWire {
   readonly kind?: unknown;
   readonly metadata?: { readonly resourceVersion?: unknown };
   readonly items?: unknown;
+}
+
+/**
+ * A server that answered what it must not: another kind, no version, one from before. Nothing of it reaches the store; it
+ * is asked again.
+ */
+export class UpstreamFault extends Error {
+  override readonly name: string = "UpstreamFault";
+}
+
+/** A list by watch that did not come to its end. */
+export class IncompleteStream extends UpstreamFault {
+  override readonly name: string = "IncompleteStream";
 }

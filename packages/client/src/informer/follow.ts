@@ -1,16 +1,15 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { sleep } from "@virtual-workspaces/transport";
-import { endable } from "../resource/endable.ts";
-import type { ResourceClient } from "../resource-client.ts";
+import type { ResourceClient } from "../resource/resource-client.ts";
+import { endable } from "../resource/watch.ts";
 import { Checks } from "./checked.ts";
-import { Connection } from "./connection.ts";
+import { Connection, Watchdog } from "./connection.ts";
 import type { RelistReason } from "./events.ts";
-import { counters } from "./metrics.ts";
-import { checkOptions, type ReflectorOptions } from "./options.ts";
+import { counters } from "./events.ts";
+import { checkOptions, type ReflectorOptions } from "./informer-options.ts";
 import { readPages } from "./paged-list.ts";
 import { Position } from "./position.ts";
 import { Retries } from "./retries.ts";
-import { Watchdog } from "./watchdog.ts";
 
 /** What {@link follow} tells. `version` is where to go on from, once it has been taken in. */
 export type FollowEvent<T> =
@@ -81,7 +80,9 @@ class Following<T extends object> {
     const counts = counters();
     this.#connection = new Connection(counts, () => undefined);
     this.#retries = new Retries({
-      ...{ position: this.#position, counters: counts, backoff },
+      position: this.#position,
+      counters: counts,
+      backoff,
       tell: (event) => event.type === "error" && onError(event.error, event.retryIn),
     });
   }
@@ -114,7 +115,10 @@ class Following<T extends object> {
     let objects: ObjectOf<T>[] = [];
     let version = "";
     await readPages(this.#resource, {
-      ...{ select: this.#select, limit: pageSize, signal: this.#signal, expired: () => undefined },
+      select: this.#select,
+      limit: pageSize,
+      signal: this.#signal,
+      expired: () => undefined,
       begin: () => {
         objects = [];
         version = "";
@@ -143,8 +147,11 @@ class Following<T extends object> {
     dog.expect(idle, () => new Error(`the server did not begin to answer a watch within ${idle} ms`));
     const watch = this.#resource.watch({
       ...this.#select,
-      ...{ resourceVersion: this.#position.version, timeoutSeconds: Math.max(1, Math.ceil(renewEvery)), idle },
-      ...{ signal: dog.signal, retries: false },
+      resourceVersion: this.#position.version,
+      timeoutSeconds: Math.max(1, Math.ceil(renewEvery)),
+      idle,
+      signal: dog.signal,
+      retries: false,
       onOpen: () => {
         dog.rest();
         slot?.[Symbol.dispose]();

@@ -1,12 +1,11 @@
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
-import { EventQueue } from "./event-queue.ts";
 import type { InformerEvent, InformerHandlers, LifecycleEvent } from "./events.ts";
-import { type Counters, counters, type InformerMetrics } from "./metrics.ts";
-import { checkOptions, type InformerOptions, type InformerProblem } from "./options.ts";
+import { type Counters, counters, type InformerMetrics } from "./events.ts";
+import { checkOptions, type InformerOptions, type InformerProblem } from "./informer-options.ts";
 import { Reflector } from "./reflector.ts";
+import type { Indexer } from "./store.ts";
 import { ObjectStore, type Store } from "./store.ts";
-import type { Indexer } from "./store-index.ts";
-import { HandlerSubscriber, QueueSubscriber, type Subscriber } from "./subscribers.ts";
+import { EventQueue, HandlerSubscriber, QueueSubscriber, type Subscriber } from "./subscribers.ts";
 
 /** How events are read by iteration: {@link Informer.events}. */
 export interface EventsOptions {

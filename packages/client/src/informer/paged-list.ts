@@ -1,8 +1,8 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import type { ListOptions } from "../options/read.ts";
+import type { ListOptions } from "../resource/call-options.ts";
 import type { ResourceList } from "../resource/list.ts";
-import type { ResourceClient } from "../resource-client.ts";
-import { UpstreamFault } from "./upstream-fault.ts";
+import type { ResourceClient } from "../resource/resource-client.ts";
+import { UpstreamFault } from "./checked.ts";
 
 export interface PagedListOptions<T> {
   readonly select: Pick<ListOptions, "labels" | "fields">;

@@ -1,6 +1,6 @@
+import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/apimachinery";
+import { UpstreamFault } from "./checked.ts";
 import type { RelistReason } from "./events.ts";
-import { UpstreamFault } from "./upstream-fault.ts";
-import { isOlder, later } from "./versions.ts";
 
 /** Up to where a server was followed. Only versions of lists, events and bookmarks come here, as the server orders them. */
 export class Position {
@@ -63,4 +63,14 @@ export class Position {
     this.#reason = undefined;
     return reason;
   }
+}
+
+/** Whether `a` is older than `b`, as far as that can be told: versions that are no numbers have no order. */
+export function isOlder(a: string, b: string): boolean {
+  return isResourceVersion(a) && isResourceVersion(b) && compareResourceVersions(a, b) < 0;
+}
+
+/** Where a watch goes on that was at `before` and got `next`: never backwards. */
+function later(before: string, next: string): string {
+  return isOlder(next, before) ? before : next;
 }

@@ -1,17 +1,14 @@
 import { INITIAL_EVENTS_END, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { sleep } from "@virtual-workspaces/transport";
-import type { ResourceClient } from "../resource-client.ts";
-import { Checks } from "./checked.ts";
-import { Connection } from "./connection.ts";
-import type { InformerEvent, LifecycleEvent } from "./events.ts";
-import type { Counters } from "./metrics.ts";
-import type { ReflectorOptions } from "./options.ts";
+import type { ResourceClient } from "../resource/resource-client.ts";
+import { Checks, IncompleteStream, UpstreamFault } from "./checked.ts";
+import { Connection, Watchdog } from "./connection.ts";
+import type { Counters, InformerEvent, LifecycleEvent } from "./events.ts";
+import type { ReflectorOptions } from "./informer-options.ts";
 import { readPages } from "./paged-list.ts";
 import { Position } from "./position.ts";
 import { Retries, type Round } from "./retries.ts";
 import type { ObjectStore, Stage } from "./store.ts";
-import { IncompleteStream, UpstreamFault } from "./upstream-fault.ts";
-import { Watchdog } from "./watchdog.ts";
 
 /** Whom a reflector tells. */
 export interface ReflectorSink<T> {

@@ -1,10 +1,9 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Backoff, type BackoffOptions } from "@virtual-workspaces/transport";
-import { retryAfterOf } from "../http/error-of.ts";
-import type { LifecycleEvent } from "./events.ts";
-import type { Counters } from "./metrics.ts";
+import { retryAfterOf } from "../http/answer.ts";
+import { IncompleteStream, UpstreamFault } from "./checked.ts";
+import type { Counters, LifecycleEvent } from "./events.ts";
 import type { Position } from "./position.ts";
-import { IncompleteStream, UpstreamFault } from "./upstream-fault.ts";
 
 /** What came of a list or a watch. */
 export interface Round {

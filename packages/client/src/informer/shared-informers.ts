@@ -1,7 +1,7 @@
 import { apiVersionOf, type KindReference } from "@virtual-workspaces/apimachinery";
 import type { Client } from "../client.ts";
 import { Informer } from "./informer.ts";
-import type { InformerOptions } from "./options.ts";
+import type { InformerOptions } from "./informer-options.ts";
 
 /** What is wanted of a kind. */
 export interface SharedInformerOptions {

@@ -1,9 +1,8 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Checked } from "./checked.ts";
 import type { InformerEvent } from "./events.ts";
-import { Places } from "./places.ts";
-import { type Indexer, StoreIndex } from "./store-index.ts";
-import { isOlder } from "./versions.ts";
+import { ObjectMap } from "./object-map.ts";
+import { isOlder } from "./position.ts";
 
 /** An object's name, and what it takes to tell it from others of that name. */
 export type KeyLike = Pick<ObjectKey, "name"> & Partial<ObjectKey>;
@@ -26,7 +25,7 @@ export interface Store<T> {
   byIndex(name: string, value: string): T[];
 }
 
-interface Entry<T> {
+interface StoredObject<T> {
   readonly object: T;
   readonly version: string;
   readonly uid: string | undefined;
@@ -40,13 +39,13 @@ export interface ObjectStoreOptions<T> {
 }
 
 /** A new state that is not yet there, built beside the old one. What is unchanged is in both, not twice. */
-export type Stage<T> = Places<Entry<ObjectOf<T>>>;
+export type Stage<T> = ObjectMap<StoredObject<ObjectOf<T>>>;
 
 /** The store as its reflector has it. */
 export class ObjectStore<T> implements Store<ObjectOf<T>> {
   readonly #options: ObjectStoreOptions<T>;
   readonly #indexes = new Map<string, StoreIndex<ObjectOf<T>>>();
-  #objects: Stage<T> = new Places();
+  #objects: Stage<T> = new ObjectMap();
 
   constructor(options: ObjectStoreOptions<T>) {
     this.#options = options;
@@ -106,7 +105,7 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
   }
 
   stage(): Stage<T> {
-    return new Places();
+    return new ObjectMap();
   }
 
   /** An object is part of the new state. @returns whether that was not known */
@@ -137,7 +136,7 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
     return { events, unchanged };
   }
 
-  #entry({ object, version }: Checked<T>): Entry<ObjectOf<T>> {
+  #entry({ object, version }: Checked<T>): StoredObject<ObjectOf<T>> {
     return { object: this.#options.transform(object), version, uid: object.metadata.uid };
   }
 
@@ -156,15 +155,15 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
 }
 
 /** Whether it is this object in this version or an older one. */
-function isKnown<T>({ version, uid }: Entry<ObjectOf<T>>, checked: Checked<T>): boolean {
+function isKnown<T>({ version, uid }: StoredObject<ObjectOf<T>>, checked: Checked<T>): boolean {
   if (isOlder(checked.version, version)) return true;
   return checked.version === version && checked.object.metadata.uid === uid;
 }
 
 interface Put<T> {
   readonly key: ObjectKey;
-  readonly before: Entry<T> | undefined;
-  readonly entry: Entry<T>;
+  readonly before: StoredObject<T> | undefined;
+  readonly entry: StoredObject<T>;
   readonly initial: boolean;
 }
 
@@ -175,4 +174,43 @@ function changes<T>({ key, before, entry, initial }: Put<T>): InformerEvent<T>[]
   if (before === undefined) return [added];
   if (before.uid === uid) return [{ type: "updated", key, object, old: before.object }];
   return [{ type: "deleted", key, object: before.object, finalStateUnknown: true }, added];
+}
+
+/** What objects are found by: any number of texts for each. */
+export type Indexer<T> = (object: T) => readonly string[];
+
+/** Objects by what an indexer says of them. */
+class StoreIndex<T> {
+  readonly #indexer: Indexer<T>;
+  readonly #values = new Map<string, Set<T>>();
+  /** What each was filed under: an indexer that answers otherwise later must not leave anything behind. */
+  readonly #filed = new Map<T, readonly string[]>();
+
+  constructor(indexer: Indexer<T>) {
+    this.#indexer = indexer;
+  }
+
+  get(value: string): T[] {
+    return [...(this.#values.get(value) ?? [])];
+  }
+
+  add(object: T): void {
+    const values = this.#indexer(object);
+    if (values.length === 0) return;
+    this.#filed.set(object, values);
+    for (const value of values) {
+      const objects = this.#values.get(value);
+      if (objects === undefined) this.#values.set(value, new Set([object]));
+      else objects.add(object);
+    }
+  }
+
+  remove(object: T): void {
+    for (const value of this.#filed.get(object) ?? []) {
+      const objects = this.#values.get(value);
+      objects?.delete(object);
+      if (objects?.size === 0) this.#values.delete(value);
+    }
+    this.#filed.delete(object);
+  }
 }

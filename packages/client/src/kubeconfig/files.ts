@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
-import { type Entry, KubeconfigError, textOf } from "./config.ts";
-import type { KubeconfigOptions } from "./options.ts";
+import type { KubeconfigOptions } from "./config.ts";
+import { type ConfigEntry, KubeconfigError, stringIn } from "./config.ts";
 
 /** The kubeconfigs that there are, the one that counts most first. @throws KubeconfigError on one that cannot be read */
 export async function kubeconfigs({
@@ -26,15 +26,15 @@ export async function kubeconfigs({
 }
 
 /** The path that an entry gives, "" if it gives none. */
-export function pathOf({ value, at, file }: Entry, field: string): string {
-  const path = textOf(value, field, at);
+export function pathOf({ value, at, file }: ConfigEntry, field: string): string {
+  const path = stringIn(value, field, at);
   return path === "" || isAbsolute(path) ? path : join(dirname(file), path);
 }
 
 /** PEM that an entry holds in base64, or has the path of. @throws KubeconfigError on what cannot be read, or is given twice */
-export async function pemOf(entry: Entry, field: string): Promise<string> {
+export async function pemOf(entry: ConfigEntry, field: string): Promise<string> {
   const { value, at } = entry;
-  const data = textOf(value, `${field}-data`, at);
+  const data = stringIn(value, `${field}-data`, at);
   const path = pathOf(entry, field);
   if (data !== "" && path !== "")
     throw new KubeconfigError(`${at}: ${field} and ${field}-data are both given: leave one out`);

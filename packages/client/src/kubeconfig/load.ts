@@ -1,12 +1,14 @@
+import { readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
+import { join } from "node:path";
 import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
-import { splitCluster } from "../cluster-url.ts";
-import { type Config, type Entry, flagOf, KubeconfigError, mergedConfig, textOf } from "./config.ts";
+import { splitCluster } from "../http/cluster-url.ts";
+import type { KubeconfigOptions, LoadedKubeconfig } from "./config.ts";
+import { booleanIn, type Config, type ConfigEntry, KubeconfigError, mergedConfig, stringIn } from "./config.ts";
+import { UserCredentials } from "./credentials.ts";
 import { kubeconfigs, pemOf } from "./files.ts";
-import type { KubeconfigOptions, LoadedKubeconfig } from "./options.ts";
-import { NOTHING, overridden } from "./overrides.ts";
-import { serviceAccount } from "./service-account.ts";
-import { impersonationOf, userCredentials } from "./user.ts";
+import { impersonationOf, tokenFile, userCredentials } from "./user.ts";
 
 /**
  * What a kubeconfig says, as `new Client` takes it: `new Client(await loadKubeconfig())`. Read as `kubectl` reads it: several
@@ -44,11 +46,11 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<L
     ...(place.cluster !== "" && { cluster: place.cluster }),
     ...(impersonate && { impersonate }),
     context: name,
-    namespace: textOf(context.value, "namespace", context.at) || "default",
+    namespace: stringIn(context.value, "namespace", context.at) || "default",
   };
 }
 
-function contextOf({ contexts }: Config, name: string): Entry {
+function contextOf({ contexts }: Config, name: string): ConfigEntry {
   if (name === "") return NOTHING;
   const context = contexts.get(name);
   if (context !== undefined) return context;
@@ -60,10 +62,10 @@ function contextOf({ contexts }: Config, name: string): Entry {
 /** The entry that a context names. A user may be left out: nobody; a cluster too where one is given. */
 function referred(
   entries: Config["clusters"],
-  context: Entry,
+  context: ConfigEntry,
   { field, given }: { readonly field: "cluster" | "user"; readonly given: JsonObject | undefined },
-): Entry {
-  const name = textOf(context.value, field, context.at);
+): ConfigEntry {
+  const name = stringIn(context.value, field, context.at);
   const entry = entries.get(name);
   if (entry !== undefined) return entry;
   if (name === "" && given !== undefined) return { at: context.at, file: context.file, value: {} };
@@ -74,25 +76,25 @@ function referred(
   );
 }
 
-async function upstreamOf(cluster: Entry): Promise<UpstreamOptions> {
+async function upstreamOf(cluster: ConfigEntry): Promise<UpstreamOptions> {
   const { value, at } = cluster;
-  const url = textOf(value, "server", at);
+  const url = stringIn(value, "server", at);
   if (url === "") throw new KubeconfigError(`${at}.server: give the URL of the API server`);
   // As kubectl has it, a bare host is one by HTTP.
   const full = url.includes("://") ? url : `http://${url}`;
   const problem = urlProblem(full);
   if (problem !== undefined) throw new KubeconfigError(`${at}.server: ${problem}`);
-  if (textOf(value, "proxy-url", at) !== "")
+  if (stringIn(value, "proxy-url", at) !== "")
     throw new KubeconfigError(
       `${at}.proxy-url: proxies are not supported: reach the server directly, or by a tunnel to it`,
     );
   const ca = await pemOf(cluster, "certificate-authority");
-  const insecureSkipVerify = flagOf(value, "insecure-skip-tls-verify", at);
+  const insecureSkipVerify = booleanIn(value, "insecure-skip-tls-verify", at);
   if (ca !== "" && insecureSkipVerify)
     throw new KubeconfigError(
       `${at}: certificate-authority and insecure-skip-tls-verify are both given: leave one out`,
     );
-  const serverName = textOf(value, "tls-server-name", at);
+  const serverName = stringIn(value, "tls-server-name", at);
   return {
     url: full,
     tls: {
@@ -110,4 +112,56 @@ function urlProblem(text: string): string | undefined {
   if (username !== "" || password !== "")
     return "credentials do not belong in it: give username and password of the user";
   return search === "" && hash === "" ? undefined : "leave out its query and fragment";
+}
+
+/** Fields that say one thing in several ways: who overrides one of them overrides all (clientcmd's `getAuthInfo`, `getCluster`). */
+const ALTERNATIVES: readonly (readonly string[])[] = [
+  ["certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify"],
+  ["client-certificate", "client-certificate-data"],
+  ["client-key", "client-key-data"],
+  ["token", "tokenFile"],
+];
+
+/** What is used where a kubeconfig names nothing. */
+const NOTHING: ConfigEntry = { at: "the flags", file: "", value: {} };
+
+/** An entry with what counts instead of its own fields. */
+function overridden(entry: ConfigEntry, fields: JsonObject = {}): ConfigEntry {
+  const given = Object.keys(fields);
+  if (given.length === 0) return entry;
+  const replaced = ALTERNATIVES.filter((names) => names.some((name) => given.includes(name))).flat();
+  const kept = Object.entries(entry.value).filter(([name]) => !replaced.includes(name));
+  return { ...entry, value: { ...Object.fromEntries(kept), ...fields } };
+}
+
+const FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** Who a pod is to its cluster; `undefined` where this is none. @throws KubeconfigError on a token that cannot be read, when it is needed */
+async function serviceAccount({
+  env = process.env,
+  serviceAccount: folder = FOLDER,
+}: KubeconfigOptions): Promise<LoadedKubeconfig | undefined> {
+  const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "" } = env;
+  if (host === "" || port === "") return undefined;
+  const [ca, namespace, token] = await Promise.all(
+    ["ca.crt", "namespace", "token"].map((name) => textIn(folder, name)),
+  );
+  if (token === undefined) return undefined;
+  return {
+    upstream: {
+      url: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+      tls: ca === undefined ? {} : { ca },
+      credentials: new UserCredentials([tokenFile(join(folder, "token"), "service account")]),
+    },
+    context: "",
+    namespace: namespace?.trim() || "default",
+  };
+}
+
+async function textIn(folder: string, name: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(folder, name), "utf8");
+  } catch {
+    return undefined;
+  }
 }

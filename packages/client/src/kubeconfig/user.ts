@@ -1,17 +1,14 @@
 import { isJsonObject, type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
 import type { Credentials } from "@virtual-workspaces/transport";
-import type { Impersonation } from "../client.ts";
-import { authProvider } from "./auth-provider.ts";
-import { type Entry, KubeconfigError, textOf, textsOf } from "./config.ts";
-import { type Source, UserCredentials } from "./credentials.ts";
-import { ExecSource } from "./exec.ts";
-import { execOptions } from "./exec-options.ts";
+import type { Impersonation } from "../http/impersonation.ts";
+import { type ConfigEntry, KubeconfigError, stringIn, stringsIn } from "./config.ts";
+import { type CredentialPart, type CredentialSource, FreshFile, UserCredentials } from "./credentials.ts";
+import { ExecSource, execOptions } from "./exec.ts";
 import { pathOf, pemOf } from "./files.ts";
-import { FreshFile } from "./fresh-file.ts";
 
 export interface UserOptions {
-  readonly user: Entry;
-  readonly cluster: Entry;
+  readonly user: ConfigEntry;
+  readonly cluster: ConfigEntry;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -25,22 +22,22 @@ export async function userCredentials(options: UserOptions): Promise<Credentials
 }
 
 /** `as`, `as-uid`, `as-groups`, `as-user-extra`. */
-export function impersonationOf({ value, at }: Entry): Impersonation | undefined {
-  const name = textOf(value, "as", at);
-  const uid = textOf(value, "as-uid", at);
-  const groups = textsOf(value, "as-groups", at);
+export function impersonationOf({ value, at }: ConfigEntry): Impersonation | undefined {
+  const name = stringIn(value, "as", at);
+  const uid = stringIn(value, "as-uid", at);
+  const groups = stringsIn(value, "as-groups", at);
   const given = memberOf(value, "as-user-extra") ?? {};
   if (!isJsonObject(given)) throw new KubeconfigError(`${at}: as-user-extra must be an object of lists`);
   const keys = Object.keys(given);
   if (name === "" && (uid !== "" || groups.length > 0 || keys.length > 0))
     throw new KubeconfigError(`${at}: as-uid, as-groups and as-user-extra need as, the user's name`);
   if (name === "") return undefined;
-  const extra = Object.fromEntries(keys.map((key) => [key, textsOf(given, key, `${at}.as-user-extra`)]));
+  const extra = Object.fromEntries(keys.map((key) => [key, stringsIn(given, key, `${at}.as-user-extra`)]));
   return { name, ...(uid !== "" && { uid }), ...(groups.length > 0 && { groups }), ...(keys.length > 0 && { extra }) };
 }
 
 /** A source that is never refreshed but by its files. */
-export function tokenFile(path: string, at: string): Source {
+export function tokenFile(path: string, at: string): CredentialSource {
   const file = new FreshFile(path, at);
   return {
     get: async () => {
@@ -52,7 +49,7 @@ export function tokenFile(path: string, at: string): Source {
   };
 }
 
-async function certificates(user: Entry): Promise<Source | undefined> {
+async function certificates(user: ConfigEntry): Promise<CredentialSource | undefined> {
   // One after the other: which of them is complained of is not chance.
   const cert = await pemOf(user, "client-certificate");
   const key = await pemOf(user, "client-key");
@@ -70,14 +67,14 @@ async function certificates(user: Entry): Promise<Source | undefined> {
   };
 }
 
-function fileOf(user: Entry, field: string): FreshFile | undefined {
+function fileOf(user: ConfigEntry, field: string): FreshFile | undefined {
   const path = pathOf(user, field);
   return path === "" ? undefined : new FreshFile(path, `${user.at}.${field}`);
 }
 
-function authorization(user: Entry): Source | undefined {
+function authorization(user: ConfigEntry): CredentialSource | undefined {
   const { value, at } = user;
-  const [name, password, token] = ["username", "password", "token"].map((field) => textOf(value, field, at)) as [
+  const [name, password, token] = ["username", "password", "token"].map((field) => stringIn(value, field, at)) as [
     string,
     string,
     string,
@@ -94,7 +91,7 @@ function authorization(user: Entry): Source | undefined {
   return { get: () => ({ authorization: header }) };
 }
 
-async function programs({ user, cluster, env }: UserOptions): Promise<Source[]> {
+async function programs({ user, cluster, env }: UserOptions): Promise<CredentialSource[]> {
   const { value, at } = user;
   const [exec, provider] = [given(value, "exec"), given(value, "auth-provider")];
   if (exec && provider) throw new KubeconfigError(`${at}: auth-provider and exec are both given: leave one out`);
@@ -104,4 +101,29 @@ async function programs({ user, cluster, env }: UserOptions): Promise<Source[]> 
 
 function given(value: JsonObject, field: string): boolean {
   return (memberOf(value, field) ?? null) !== null;
+}
+
+/** The older way to get tokens (`auth-provider`: oidc, azure, gcp), as far as `@kubernetes/client-node` goes it. */
+async function authProvider(user: ConfigEntry): Promise<CredentialSource> {
+  const at = `${user.at}.auth-provider`;
+  const provider = memberOf(user.value, "auth-provider");
+  if (!isJsonObject(provider)) throw new KubeconfigError(`${at} must be an object`);
+  const name = stringIn(provider, "name", at);
+  const { KubeConfig } = await import("@kubernetes/client-node");
+  const config = new KubeConfig();
+  const cluster = { name: "cluster", server: "https://localhost", skipTLSVerify: false };
+  config.loadFromClusterAndUser(cluster, { name: "user", authProvider: provider });
+  return {
+    get: async (): Promise<CredentialPart> => {
+      const options: { headers: Record<string, string> } = { headers: {} };
+      try {
+        await config.applyToHTTPSOptions(options);
+      } catch (cause) {
+        throw new KubeconfigError(`${at}: ${name} gives no token: ${(cause as Error).name}`, { cause });
+      }
+      const authorization = options.headers["Authorization"];
+      if (authorization === undefined) throw new KubeconfigError(`${at}: ${name} gives no token: use exec instead`);
+      return { authorization };
+    },
+  };
 }

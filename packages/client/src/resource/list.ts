@@ -8,9 +8,9 @@ import {
   type ListMeta,
   type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
-import { malformed } from "../http/body.ts";
-import type { AllOptions, ListOptions } from "../options/read.ts";
-import { called } from "./endpoint.ts";
+import { malformed } from "../http/answer.ts";
+import type { AllOptions, ListOptions } from "./call-options.ts";
+import { called } from "./resource-requests.ts";
 
 /** A list as the server gave it, or a page of one. */
 export interface ResourceList<T> {

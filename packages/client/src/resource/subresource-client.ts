@@ -1,7 +1,6 @@
 import type { JsonObject, KubeObject } from "@virtual-workspaces/apimachinery";
-import type { CallOptions } from "../options/read.ts";
-import type { ApplyOptions, JsonPatchOperation, PatchOptions, WriteOptions } from "../options/write.ts";
-import { APPLY, checkPatch, type Endpoint } from "./endpoint.ts";
+import type { ApplyOptions, CallOptions, JsonPatchOperation, PatchOptions, WriteOptions } from "./call-options.ts";
+import { APPLY, checkPatch, type ResourceRequests } from "./resource-requests.ts";
 
 /** What can be put into a subresource: an object, or a part of one, that says whose it is. */
 export type Named<S> = Partial<S> & Pick<KubeObject, "metadata">;
@@ -13,10 +12,10 @@ export type Named<S> = Partial<S> & Pick<KubeObject, "metadata">;
  */
 export class SubresourceClient<S extends object = KubeObject> {
   readonly name: string;
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: ResourceRequests;
 
   /** @internal Made by `subresource()` of a resource. */
-  constructor(endpoint: Endpoint, name: string) {
+  constructor(endpoint: ResourceRequests, name: string) {
     this.#endpoint = endpoint;
     this.name = name;
   }

@@ -9,12 +9,11 @@ import {
   type WatchEvent,
 } from "@virtual-workspaces/apimachinery";
 import { lines } from "@virtual-workspaces/transport";
-import { malformed } from "../http/body.ts";
-import type { WatchOptions } from "../options/read.ts";
-import type { Requests } from "../requests.ts";
-import { endable } from "./endable.ts";
-import { called } from "./endpoint.ts";
-import { collectionPath, type Place } from "./place.ts";
+import { malformed } from "../http/answer.ts";
+import type { Requests } from "../http/requests.ts";
+import type { WatchOptions } from "./call-options.ts";
+import { collectionPath, type ResourceLocation } from "./location.ts";
+import { called } from "./resource-requests.ts";
 
 /** An event of a watch, or a bookmark: what was there up to its version has been sent. Errors are thrown instead. */
 export type ResourceEvent<T> = Exclude<WatchEvent<ObjectOf<T>>, { type: "ERROR" }>;
@@ -25,7 +24,7 @@ const LONGEST_EVENT = 16 * 1024 * 1024;
 /** What is watched: an {@link Endpoint}. */
 interface Watched {
   readonly requests: Requests;
-  readonly place: Place;
+  readonly location: ResourceLocation;
   accept(form: "one"): readonly string[];
 }
 
@@ -55,7 +54,7 @@ async function* received<T>(
   const selected = { watch: true, allowWatchBookmarks, labelSelector: labels, fieldSelector: fields };
   // Without it servers refuse initial events.
   const match = query.sendInitialEvents === true ? { resourceVersionMatch: "NotOlderThan" } : {};
-  const path = collectionPath(target.place, { ...match, ...query, ...selected });
+  const path = collectionPath(target.location, { ...match, ...query, ...selected });
   const headers = target.accept("one");
   await using answer = await target.requests.stream({ path, headers, signal, retries, deadlines: { idle } });
   onOpen?.();
@@ -71,9 +70,9 @@ function eventOf<T>(line: Buffer, path: string): ResourceEvent<T> {
   const what = path.split("?", 1)[0] ?? "";
   if (!isJsonObject(event)) throw malformed(what, "a line of the watch is no event");
   const { type, object } = event;
-  if (event["kind"] === "Status") throw errorOf(event);
+  if (event["kind"] === "Status") throw eventError(event);
   if (!isJsonObject(object)) throw malformed(what, `a line of the watch is ${called(event)} instead of an event`);
-  if (type === "ERROR") throw errorOf(object);
+  if (type === "ERROR") throw eventError(object);
   if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED" && type !== "BOOKMARK")
     throw malformed(what, `a line of the watch has the type ${JSON.stringify(type)}`);
   if (!isJsonObject(object["metadata"])) throw malformed(what, "the object of an event has no metadata");
@@ -88,6 +87,41 @@ function jsonOf(line: Buffer): unknown {
   }
 }
 
-function errorOf(status: JsonObject): ApiError {
+function eventError(status: JsonObject): ApiError {
   return new ApiError(statusFrom(status, { code: 500, message: "the server ended the watch with an error" }));
+}
+
+/**
+ * A generator that can be ended while it waits: by the signal, whose reason is thrown then, or by leaving it. One of the language would wait
+ * for what comes next.
+ *
+ * @param make is given the signal that ends it
+ */
+export function endable<T>(
+  signal: AbortSignal | undefined,
+  make: (signal: AbortSignal) => AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
+  const ended = new AbortController();
+  const abort = (): void => ended.abort(signal?.reason);
+  if (signal?.aborted === true) abort();
+  else signal?.addEventListener("abort", abort, { once: true });
+  let left = false;
+
+  const values = (async function* (): AsyncGenerator<T, void, undefined> {
+    try {
+      yield* make(ended.signal);
+    } catch (error) {
+      if (!left) throw error;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  })();
+  const leave = values.return.bind(values);
+  values.return = (value) => {
+    left = true;
+    signal?.removeEventListener("abort", abort);
+    ended.abort();
+    return leave(value);
+  };
+  return values;
 }

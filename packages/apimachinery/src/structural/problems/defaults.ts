@@ -6,10 +6,10 @@ import { checkValues } from "../check.ts";
 import { checkEmbedded, tryCoerceEmbedded } from "../embedded.ts";
 import type { SchemaNode } from "../node.ts";
 import { RESOURCE_FIELDS } from "../node.ts";
-import { pruneValue } from "../prune.ts";
+import { pruneValue } from "../prune-fields.ts";
 
 /** A schema on the way, and the resource that it is a part of. */
-interface Visited {
+interface VisitedSchema {
   readonly node: SchemaNode;
   readonly path: string;
   readonly resource: SchemaNode;
@@ -29,7 +29,7 @@ function asResource(node: SchemaNode): SchemaNode {
   return { ...node, embedded: true, tasks: { ...node.tasks, embedded: true } };
 }
 
-function* problems(at: Visited): Causes {
+function* problems(at: VisitedSchema): Causes {
   const { node, path } = at;
   if (node.embedded && at.steps.length > 0) {
     yield* problems({ ...at, resource: node, steps: [], insideMeta: false });
@@ -67,7 +67,7 @@ function prefixed(cause: StatusCause, field: string): StatusCause {
 }
 
 /** A default within metadata is tried in an object that has nothing else. */
-function* metaProblems({ node, path, resource, steps }: Visited): Causes {
+function* metaProblems({ node, path, resource, steps }: VisitedSchema): Causes {
   const field = `${path}.default`;
   const object = surrounding(cloneJson(node.default), steps);
   const malformed = tryCoerceEmbedded(resource, object);

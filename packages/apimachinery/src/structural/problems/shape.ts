@@ -5,7 +5,7 @@ import { fieldForbidden, fieldInvalid } from "../../meta/field-cause.ts";
 /** Schemas stand in one another no deeper than this; what walks them recurs. */
 const MOST_LEVELS = 500;
 
-type Shape =
+type KeywordShape =
   | "text"
   | "flag"
   | "number"
@@ -18,7 +18,7 @@ type Shape =
   | "members"
   | "rest";
 
-const SHAPES: Readonly<Record<string, Shape>> = {
+const SHAPES: Readonly<Record<string, KeywordShape>> = {
   type: "text",
   title: "text",
   description: "text",
@@ -73,7 +73,7 @@ interface Nested {
   readonly level: number;
 }
 
-function* valueProblems(shape: Shape, value: unknown, { path, level }: Nested): Causes {
+function* valueProblems(shape: KeywordShape, value: unknown, { path, level }: Nested): Causes {
   switch (shape) {
     case "schema":
       yield* shapeProblems(value, path, level + 1);
@@ -96,7 +96,7 @@ function* valueProblems(shape: Shape, value: unknown, { path, level }: Nested): 
   }
 }
 
-type Scalar = Exclude<Shape, "schema" | "rest" | "schemas" | "members">;
+type Scalar = Exclude<KeywordShape, "schema" | "rest" | "schemas" | "members">;
 
 const isText = (value: unknown): boolean => typeof value === "string";
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);

@@ -1,0 +1,215 @@
+import type { Duplex } from "node:stream";
+import type { Dispatcher } from "undici";
+import type { Call } from "../calls/call.ts";
+import { Body } from "../http/body.ts";
+import type { ResponseHeaders } from "../http/headers.ts";
+import type { StreamedResponse, UpgradedResponse, WholeResponse } from "../http/messages.ts";
+import { IdleTimer } from "../time/timer.ts";
+import type { TransportError } from "../transport-error.ts";
+import { failureOf } from "../transport-error.ts";
+import type { Lease } from "./connections.ts";
+import { ignored } from "./connector.ts";
+
+export interface ExchangeOptions {
+  readonly call: Call;
+  readonly lease: Lease;
+  /** Between two pieces of the body, ms. */
+  readonly idle: number;
+}
+
+type Controller = Dispatcher.DispatchController;
+
+/** A request on its connection, as undici tells of it. Settles once, whatever it is told afterwards. */
+export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<R>;
+  /** Whether a connection has begun to write it. */
+  delivered = false;
+  /** Whether anything of an answer has come. */
+  begun = false;
+  protected readonly call: Call;
+  protected readonly patience: IdleTimer;
+  readonly #lease: Lease;
+  readonly #settled = Promise.withResolvers<R>();
+  #answered = false;
+  #over = false;
+
+  constructor({ call, lease, idle }: ExchangeOptions) {
+    this.call = call;
+    this.#lease = lease;
+    this.answer = this.#settled.promise;
+    this.patience = new IdleTimer(idle, () =>
+      this.fail(this.failure("timeout", `no more of the answer within ${idle} ms`)),
+    );
+  }
+
+  /** Sends it. */
+  start(request: Dispatcher.DispatchOptions): void {
+    this.call.stopsBy((reason) => this.fail(reason));
+    if (!this.#over) this.#lease.connection.dispatch(request, this);
+  }
+
+  onRequestStart(_controller: Controller): void {
+    this.delivered = true;
+    this.call.delivered = true;
+  }
+
+  onResponseStarted(): void {
+    this.begun = true;
+  }
+
+  onResponseStart(controller: Controller, status: number, headers: ResponseHeaders): void {
+    // 1xx is no answer.
+    if (status < 200 || this.#over) return;
+    this.#answered = true;
+    this.begin(controller, { status, headers });
+  }
+
+  onResponseData(_controller: Controller, piece: Buffer): void {
+    if (!this.#over) this.take(piece);
+  }
+
+  onRequestUpgrade(_controller: Controller, ...[status, headers, socket]: [number, ResponseHeaders, Duplex]): void {
+    this.begun = true;
+    if (this.#over) socket.destroy();
+    else this.upgraded({ status, headers }, socket);
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return;
+    this.over(true);
+    this.complete();
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    const { what, delivered } = this.call;
+    this.fail(failureOf(error, { what, delivered, written: this.delivered, answered: this.#answered }));
+  }
+
+  protected abstract begin(controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void;
+  protected abstract take(piece: Buffer): void;
+  protected abstract complete(): void;
+
+  /** @param socket what is left of the connection when its HTTP has ended */
+  protected upgraded(_head: Pick<WholeResponse, "status" | "headers">, socket: Duplex): void {
+    socket.destroy();
+    this.fail(this.failure("malformed", "it speaks something else, which nobody asked for"));
+  }
+
+  /** Nobody wants the rest. */
+  protected abandon(): void {
+    if (this.#over) return;
+    this.over();
+    this.call.finish();
+  }
+
+  protected failure(code: TransportError["code"], text: string): TransportError {
+    return this.call.failure(code, text);
+  }
+
+  protected settle(answer: R): void {
+    this.#settled.resolve(answer);
+  }
+
+  /** The connection ends, too. */
+  protected fail(error: unknown): void {
+    if (this.#over) return;
+    this.over();
+    this.#settled.reject(error);
+  }
+
+  /** Nothing more is to come of this. @param whole whether the connection can be used again */
+  protected over(whole = false): void {
+    this.#over = true;
+    this.patience.stop();
+    this.call.stopsBy(undefined);
+    this.#lease.release(whole);
+  }
+}
+
+/** An answer that is read whole. */
+export class WholeExchange extends Exchange<WholeResponse> {
+  readonly #limit: number;
+  readonly #pieces: Buffer[] = [];
+  #length = 0;
+  #head: Pick<WholeResponse, "status" | "headers"> = { status: 0, headers: {} };
+
+  constructor(options: ExchangeOptions & { readonly limit: number }) {
+    super(options);
+    this.#limit = options.limit;
+  }
+
+  protected begin(_controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void {
+    this.#head = head;
+    this.call.answered();
+    this.patience.begin();
+  }
+
+  protected take(piece: Buffer): void {
+    this.patience.begin();
+    this.#length += piece.length;
+    if (this.#length > this.#limit)
+      this.fail(this.failure("tooLarge", `the answer is longer than ${this.#limit} bytes`));
+    else this.#pieces.push(piece);
+  }
+
+  protected complete(): void {
+    const [first] = this.#pieces;
+    const body = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces, this.#length);
+    this.call.finish();
+    this.settle({ ...this.#head, body });
+  }
+}
+
+/** An answer that is read piece by piece. */
+export class StreamedExchange extends Exchange<StreamedResponse> {
+  #body: Body | undefined;
+
+  protected begin(controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void {
+    const body = new Body({
+      pause: () => controller.pause(),
+      resume: () => controller.resume(),
+      abandon: () => this.abandon(),
+      patience: this.patience,
+    });
+    this.#body = body;
+    this.settle({
+      ...head,
+      body,
+      whole: () => body.whole(),
+      [Symbol.asyncDispose]: async () => {
+        await body.return();
+      },
+    });
+  }
+
+  protected take(piece: Buffer): void {
+    this.#body?.push(piece);
+  }
+
+  protected complete(): void {
+    this.call.finish();
+    this.#body?.end();
+  }
+
+  protected override fail(error: unknown): void {
+    super.fail(error);
+    if (this.#body === undefined) return;
+    this.#body.fail(error);
+    this.call.finish({ error });
+  }
+}
+
+/** An answer that is read piece by piece, unless it is another protocol's beginning. */
+export class UpgradeExchange extends StreamedExchange {
+  protected override upgraded({ headers }: Pick<WholeResponse, "headers">, socket: Duplex): void {
+    this.call.answered();
+    socket.on("error", ignored);
+    this.call.stopsBy((reason) => socket.destroy(reason instanceof Error ? reason : undefined));
+    socket.once("close", () => {
+      this.over();
+      this.call.finish();
+    });
+    const answer: UpgradedResponse = { status: 101, headers, socket };
+    this.settle(answer as unknown as StreamedResponse);
+  }
+}

@@ -1,0 +1,154 @@
+import type { IdleTimer } from "../time/timer.ts";
+import { TransportError } from "../transport-error.ts";
+
+/** What is held for a reader that lags before the other server is asked to wait, bytes. */
+const HELD = 256 * 1024;
+
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+  /** Nobody reads on. */
+  abandon(): void;
+  /** Runs out when a reader has waited too long. */
+  readonly patience: IdleTimer;
+}
+
+/** A body as it comes, at the pace of its reader: it holds 256 KiB, and what one read of the socket gives. */
+export class Body implements AsyncIterableIterator<Buffer> {
+  readonly #source: BodySource;
+  #pieces: Buffer[] = [];
+  #held = 0;
+  #read = false;
+  #ended = false;
+  #failed: { readonly error: unknown } | undefined;
+  #waiting: PromiseWithResolvers<IteratorResult<Buffer>> | undefined;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  push(piece: Buffer): void {
+    if (this.#ended) return;
+    const waiting = this.#served();
+    if (waiting !== undefined) {
+      waiting.resolve({ done: false, value: piece });
+      return;
+    }
+    this.#pieces.push(piece);
+    this.#held += piece.length;
+    if (this.#held >= HELD) this.#source.pause();
+  }
+
+  /** What has come before can still be read. */
+  end(): void {
+    this.#ended = true;
+    this.#served()?.resolve(DONE);
+  }
+
+  /** As {@link end}, but what is read last is an error. */
+  fail(error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const waiting = this.#served();
+    if (waiting === undefined) this.#failed = { error };
+    else waiting.reject(error);
+  }
+
+  async next(): Promise<IteratorResult<Buffer>> {
+    if (this.#waiting !== undefined) throw new Error("a body is read by one reader, one piece after the other");
+    this.#read = true;
+    const piece = this.#take();
+    if (piece !== undefined) return { done: false, value: piece };
+    const failed = this.#failed;
+    this.#failed = undefined;
+    if (failed !== undefined) throw failed.error;
+    if (this.#ended) return DONE;
+    this.#waiting = Promise.withResolvers();
+    this.#source.patience.begin();
+    return this.#waiting.promise;
+  }
+
+  /** All of it, if all has come and nobody has begun to read. */
+  whole(): Buffer | undefined {
+    if (!this.#ended || this.#failed !== undefined || this.#read) return undefined;
+    this.#read = true;
+    return this.#take() ?? NOTHING;
+  }
+
+  /** Ends the answer early, and with it its connection. */
+  async return(): Promise<IteratorResult<Buffer>> {
+    this.#pieces = [];
+    this.#failed = undefined;
+    const early = !this.#ended;
+    this.end();
+    if (early) this.#source.abandon();
+    return DONE;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The reader that waits, who is to be given something now. */
+  #served(): PromiseWithResolvers<IteratorResult<Buffer>> | undefined {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#source.patience.rest();
+    return waiting;
+  }
+
+  #take(): Buffer | undefined {
+    if (this.#pieces.length === 0) return undefined;
+    const piece = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces, this.#held);
+    const full = this.#held >= HELD;
+    this.#pieces = [];
+    this.#held = 0;
+    if (full) this.#source.resume();
+    return piece;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+const DONE: IteratorResult<Buffer> = Object.freeze({ done: true, value: undefined });
+
+/** How long a line may be. */
+export interface LineOptions {
+  /** Bytes, without its end. */
+  readonly limit: number;
+}
+
+const LINE_FEED = 10;
+
+/**
+ * The lines of a body, each as soon as it is whole, without its line feed; empty ones are left out. A last one without a
+ * line feed is not whole, and not given.
+ *
+ * @throws TransportError `tooLarge` on a line that is too long
+ */
+export async function* lines(
+  body: AsyncIterable<Buffer>,
+  { limit }: LineOptions,
+): AsyncGenerator<Buffer, void, undefined> {
+  let begun: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    let from = 0;
+    for (let at = piece.indexOf(LINE_FEED); at !== -1; at = piece.indexOf(LINE_FEED, from)) {
+      const rest = piece.subarray(from, at);
+      from = at + 1;
+      const line = begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
+      begun = [];
+      length = 0;
+      if (line.length > limit) throw tooLong(limit);
+      if (line.length > 0) yield line;
+    }
+    if (from === piece.length) continue;
+    begun.push(piece.subarray(from));
+    length += piece.length - from;
+    if (length > limit) throw tooLong(limit);
+  }
+}
+
+function tooLong(limit: number): TransportError {
+  return new TransportError("tooLarge", `a line of the body is longer than ${limit} bytes`, { delivered: true });
+}
