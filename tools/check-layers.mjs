@@ -34,7 +34,6 @@ const PENDING = [
   "plugins/spaces",
   "front-proxy",
   "workspace-server",
-  "testing",
   "cli",
 ];
 
