@@ -185,7 +185,7 @@ export class Reflector implements AsyncDisposable {
     this.#resting = undefined;
   }
 
-  /** Follows until the store is closed or we are stopped. @throws StoreError `Compacted` when history is missing */
+  /** Watches until the store is closed or the reflector is disposed of. @throws StoreError `Compacted` when history is missing */
   async #read(): Promise<void> {
     const { store, keys } = this.#source;
     const watch = store.watch(keys.all, { after: Number(this.cache.head), signal: this.#stop.signal });
