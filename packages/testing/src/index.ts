@@ -5,20 +5,10 @@
  * @module
  */
 
-// The conformance suite
-export {
-  type ConformanceDeadlines,
-  type ConformanceOptions,
-  type ConformanceWrites,
-  type Mutations,
-  matchResources,
-  type ObjectName,
-} from "./conformance/options.ts";
-export type { FailureDetails } from "./conformance/outcome.ts";
+export type { FailureDetails } from "./assertions/expect.ts";
+export type { CheckOutcome, CheckResult, ConformanceReport, ConformanceResource } from "./assertions/report.ts";
 export { type PrintOptions, printConformance } from "./conformance/print.ts";
-export type { CheckOutcome, CheckResult, ConformanceReport, ConformanceResource } from "./conformance/report.ts";
 export { runConformance } from "./conformance/run.ts";
-export { parseSamples } from "./conformance/writing/parse-samples.ts";
 // A source to test a view or a storage with
 export {
   type FakeContent,
@@ -28,8 +18,18 @@ export {
   type FakeSourceOptions,
 } from "./fake-source.ts";
 export type { Credentials } from "./http/credentials.ts";
+// The conformance suite
+export {
+  type ConformanceDeadlines,
+  type ConformanceOptions,
+  type ConformanceWrites,
+  type Mutations,
+  matchResources,
+  type ObjectName,
+} from "./probe/options.ts";
 // A server to test a view on
 export { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
 // Providers of spaces
 export { checkSpaceProvider } from "./space-provider/check-space-provider.ts";
-export type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./space-provider/options.ts";
+export type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./space-provider/provider-options.ts";
+export { parseSamples } from "./writing/samples.ts";

@@ -1,11 +1,17 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { isJsonObject, type JsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
-import { header, isTransportError, type Upstream, type WholeResponse } from "@virtual-workspaces/transport";
+import {
+  Backoff,
+  header,
+  isTransportError,
+  sleep,
+  type Upstream,
+  type WholeResponse,
+} from "@virtual-workspaces/transport";
 
 /** How often a review is sent at most, as in Kubernetes. */
 const ATTEMPTS = 5;
-/** Before the second attempt, ms; twice as long before each one after. */
-const BACKOFF = 100;
+/** Before the second attempt 100 ms; twice as long before each one after. */
+const RETRY = { first: 100, most: Number.POSITIVE_INFINITY, jitter: [0.5, 1.5] } as const;
 /** How many may wait, for each that may be under way: what comes beyond fails at once. */
 const WAITING = 20;
 /** The longest answer, bytes: a user in some ten thousand groups. */
@@ -98,13 +104,15 @@ export class Reviewer {
 
   async #attempts(question: ReviewQuestion, signal: AbortSignal): Promise<JsonObject> {
     const body = bodyOf(question);
+    const backoff = new Backoff(RETRY);
     for (let attempt = 1; ; attempt++) {
       const { status, failure, after = 0 } = await this.#attempt(question, body, signal);
       if (status !== undefined) return status;
       if (!failure.transient || attempt === ATTEMPTS) throw failure;
-      const pause = Math.max(after, BACKOFF * 2 ** (attempt - 1) * (0.5 + Math.random()));
+      const pause = Math.max(after, backoff.next());
       if (pause > this.#timeout) throw failure;
-      await delay(pause, undefined, { signal });
+      await sleep(pause, { signal });
+      signal.throwIfAborted();
       this.#retried += 1;
     }
   }

@@ -7,6 +7,7 @@ import {
   type PastChanges,
   type WatchCache,
 } from "@virtual-workspaces/framework";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
 import type { UpstreamEvent } from "./watch-events.ts";
 
 export interface UpstreamPastOptions {
@@ -24,7 +25,7 @@ interface PendingChanges {
 /** What is told at once: so many events, so many bytes, and as much as comes without a pause of so long, ms. */
 const MOST = { events: 1_000, bytes: 4 * 2 ** 20, pause: 50 } as const;
 /** Between two attempts, ms. */
-const RETRY = { first: 200, last: 5_000 } as const;
+const RETRY = { first: 200, most: 5_000 } as const;
 /** How long the cache may lag behind what is told here, ms. */
 const LAG = 1_000;
 
@@ -71,16 +72,17 @@ export class UpstreamPast implements Past {
   }
 
   async #read(after: string, signal: AbortSignal): Promise<PastChanges> {
-    for (let wait: number = RETRY.first; ; wait = Math.min(2 * wait, RETRY.last)) {
+    for (const backoff = new Backoff(RETRY); ; ) {
       const began = performance.now();
       try {
         const told = await this.#readOnce(after, signal);
         if (told !== undefined) return told;
-        if (performance.now() - began > RETRY.last) wait = RETRY.first;
+        if (performance.now() - began > RETRY.most) backoff.reset();
       } catch (error) {
         if (signal.aborted || !passes(error)) throw error;
       }
-      await delay(wait * (0.5 + Math.random() / 2), undefined, { signal, ref: false });
+      await sleep(backoff.next(), { signal, ref: false });
+      signal.throwIfAborted();
     }
   }
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
+import { sleep } from "@virtual-workspaces/transport";
 import { StoreError } from "../store-error.ts";
 import { Refused, unknown, type Verdict, verdict } from "./errors.ts";
 import { Member } from "./member.ts";
@@ -127,7 +127,7 @@ export class Members implements Disposable {
 
   /** Waits, but not beyond the end of the store. */
   async pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.closed }).catch(() => undefined);
+    await sleep(ms, { signal: this.closed });
   }
 
   async #attempt<In, Out>(

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "@virtual-workspaces/transport";
 import { isStoreError } from "../store-error.ts";
 import type { EtcdWatch } from "./etcd-watch.ts";
 import type { Member } from "./member.ts";
@@ -126,6 +126,6 @@ export class Progress {
 
   async #pause(ms: number, over: AbortSignal = this.#members.closed): Promise<void> {
     const signal = AbortSignal.any([over, this.#members.closed]);
-    await sleep(ms, undefined, { signal }).catch(() => undefined);
+    await sleep(ms, { signal });
   }
 }

@@ -1,3 +1,4 @@
+import { Backoff } from "@virtual-workspaces/transport";
 import { checkCount, checkRange } from "../engine/limits.ts";
 import type { KeyRange, Watch, WatchOptions } from "../store.ts";
 import { StoreError } from "../store-error.ts";
@@ -13,8 +14,7 @@ import type { RevisionTracker } from "./revision-tracker.ts";
 import { WatchStream } from "./watch-stream.ts";
 
 /** The first pause before a broken stream is opened again, ms; the next ones are longer. */
-const PAUSE = 50;
-const LONGEST_PAUSE = 1000;
+const RETRY = { first: 50, most: 1000, jitter: [1, 1] } as const;
 
 /** All watches of a store, on one stream as long as there are any. */
 export class Watches implements EtcdWatchHost, Disposable {
@@ -92,13 +92,12 @@ export class Watches implements EtcdWatchHost, Disposable {
   async #keepStream(): Promise<void> {
     if (this.#keeping) return;
     this.#keeping = true;
-    for (let pause = PAUSE; this.#all.size > 0 && !this.#members.closed.aborted; ) {
+    for (const backoff = new Backoff(RETRY); this.#all.size > 0 && !this.#members.closed.aborted; ) {
       const { current } = this.#members;
       const stream = await this.#open(current);
-      if (stream?.heard) pause = PAUSE;
+      if (stream?.heard) backoff.reset();
       else this.#members.leave(current);
-      if (this.#all.size > 0) await this.#members.pause(pause);
-      pause = Math.min(2 * pause, LONGEST_PAUSE);
+      if (this.#all.size > 0) await this.#members.pause(backoff.next());
     }
     this.#keeping = false;
   }

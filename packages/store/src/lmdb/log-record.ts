@@ -8,8 +8,7 @@ export const NOWHERE: LogPosition = 0;
 const HIGH = 2 ** 32;
 
 // position, previous, createRevision, lease (8 each), length of the key (2), key, value, crc32 of all before (4, the least byte first)
-const PLACE = 0;
-
+const POSITION = 0;
 const PREVIOUS = 8;
 const CREATED = 16;
 const LEASE = 24;
@@ -58,7 +57,7 @@ export function prepareRecord(key: string, value: Uint8Array | undefined): Buffe
 
 /** Completes the bytes. */
 export function sealRecord(bytes: Buffer, content: Omit<LogRecord, "value">): LogRecord {
-  writeInteger(bytes, content.position, PLACE);
+  writeInteger(bytes, content.position, POSITION);
   writeInteger(bytes, content.previous, PREVIOUS);
   writeInteger(bytes, content.createRevision, CREATED);
   writeInteger(bytes, content.lease, LEASE);
@@ -70,7 +69,7 @@ export function sealRecord(bytes: Buffer, content: Omit<LogRecord, "value">): Lo
 
 /** @returns `undefined` when these are not the bytes that were written for this position */
 export function decodeRecord(bytes: Buffer, position: LogPosition): LogRecord | undefined {
-  if (bytes.length < HEADER + TRAILER || crc32(bytes) !== WHOLE || readInteger(bytes, PLACE) !== position)
+  if (bytes.length < HEADER + TRAILER || crc32(bytes) !== WHOLE || readInteger(bytes, POSITION) !== position)
     return undefined;
   const start = valueAt(bytes);
   return {

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { everything, pages } from "../engine/pages.ts";
 import type { Entry, Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
@@ -43,7 +43,7 @@ export interface ObjectFeedOptions {
 }
 
 /** Between attempts on a failing store, ms: doubled each time. */
-const RETRY = { first: 100, last: 10_000 } as const;
+const RETRY = { first: 100, most: 10_000, jitter: [1, 1] } as const;
 
 /**
  * All objects in a store, of all kinds and logical clusters, told of as bytes by one watch: for what has to do with objects
@@ -93,7 +93,8 @@ export class ObjectFeed implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    for (let wait: number = RETRY.first, at: number | undefined; !signal.aborted; ) {
+    const backoff = new Backoff(RETRY);
+    for (let at: number | undefined; !signal.aborted; ) {
       try {
         // A store that was replaced by an older one is read anew.
         if (at !== undefined && (await this.#options.store.head({ signal })) < at) at = undefined;
@@ -101,7 +102,7 @@ export class ObjectFeed implements AsyncDisposable {
         for await (const { revision, events } of this.#options.store.watch(everything, { after: at, signal })) {
           for (const { key, entry } of events) this.#tell(key, entry);
           at = revision;
-          wait = RETRY.first;
+          backoff.reset();
         }
         return;
       } catch (error) {
@@ -109,8 +110,7 @@ export class ObjectFeed implements AsyncDisposable {
         if (isStoreError(error) && error.code === "Compacted") at = undefined;
         else this.#options.onError(error);
       }
-      await delay(wait, undefined, { signal, ref: false }).catch(() => undefined);
-      wait = Math.min(wait * 2, RETRY.last);
+      await sleep(backoff.next(), { signal, ref: false });
     }
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type Encoded,
   type HistoryOptions,
@@ -6,6 +5,7 @@ import {
   type ReadableCache,
   WatchCache,
 } from "@virtual-workspaces/framework";
+import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { Slabs } from "../engine/bytes.ts";
 import { pages } from "../engine/pages.ts";
 import { delayOf } from "../engine/timers.ts";
@@ -21,7 +21,7 @@ const PATIENCE = 3_000;
 /** How often the store is asked how far it is, ms: bookmarks, which tell of it, come every minute. */
 const PROGRESS = 30_000;
 /** Milliseconds between attempts on a failing store: doubled each time, with jitter. */
-const RETRY = { first: 100, last: 10_000 } as const;
+const RETRY = { first: 100, most: 10_000 } as const;
 /** For how long what happened stays in memory, s (Kubernetes' watch cache: 75 s). */
 const AGE = 60;
 /** How many events stay, however old they are (Kubernetes' watch cache shrinks to as many). */
@@ -157,7 +157,8 @@ export class Reflector implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    for (let wait: number = RETRY.first, lost = false; !signal.aborted; ) {
+    const backoff = new Backoff(RETRY);
+    for (let lost = false; !signal.aborted; ) {
       const before = this.cache.head;
       try {
         // One that was replaced while nobody watched it would be watched from a revision that it may never have had.
@@ -171,9 +172,8 @@ export class Reflector implements AsyncDisposable {
         lost ||= isStoreError(error) && error.code === "Compacted";
         this.#options.onError(error);
       }
-      if (this.cache.head !== before) wait = RETRY.first;
-      await this.#rest(wait * (0.5 + Math.random() / 2));
-      wait = Math.min(wait * 2, RETRY.last);
+      if (this.cache.head !== before) backoff.reset();
+      await this.#rest(backoff.next());
     }
   }
 
@@ -181,11 +181,11 @@ export class Reflector implements AsyncDisposable {
   async #rest(ms: number): Promise<void> {
     this.#resting = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, this.#resting.signal]);
-    await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+    await sleep(ms, { signal, ref: false });
     this.#resting = undefined;
   }
 
-  /** Follows until the store is closed or we are stopped. @throws StoreError `Compacted` when history is missing */
+  /** Watches until the store is closed or the reflector is disposed of. @throws StoreError `Compacted` when history is missing */
   async #read(): Promise<void> {
     const { store, keys } = this.#source;
     const watch = store.watch(keys.all, { after: Number(this.cache.head), signal: this.#stop.signal });

@@ -1,5 +1,5 @@
-import { GROUPS, groupOf } from "./checks/all.ts";
-import type { CheckResult, ConformanceReport } from "./report.ts";
+import type { CheckResult, ConformanceReport } from "../assertions/report.ts";
+import { GROUPS, groupOf } from "../checks/all.ts";
 
 /** How a report is printed. */
 export interface PrintOptions {

@@ -1,21 +1,23 @@
 import { randomUUID } from "node:crypto";
+import { CheckSkipped, excerpt, expectJson } from "../assertions/expect.ts";
+import { textAt } from "../assertions/json.ts";
+import { countOf, limited, type Task as Performed, perform, type Slots } from "../assertions/perform.ts";
+import {
+  type CheckResult,
+  type ConformanceReport,
+  type ConformanceResource,
+  resourceName,
+} from "../assertions/report.ts";
+import { checks } from "../checks/all.ts";
+import { type Check, type ResourceCheck, ResourceProbe } from "../checks/check.ts";
+import { TransportError } from "../http/answer.ts";
 import { HttpClient } from "../http/client.ts";
 import { anonymous, identifies } from "../http/credentials.ts";
-import { TransportError } from "../http/transport-error.ts";
-import type { Check, ResourceCheck } from "./check.ts";
-import { checks } from "./checks/all.ts";
-import { checkable, readReadable } from "./discovery.ts";
-import { excerpt, expectJson } from "./expect.ts";
-import { textAt } from "./json.ts";
-import { limited, type Slots } from "./limited.ts";
-import type { ConformanceOptions } from "./options.ts";
-import { CheckSkipped } from "./outcome.ts";
-import { countOf, type Task as Performed, perform } from "./perform.ts";
-import { type CheckResult, type ConformanceReport, type ConformanceResource, resourceName } from "./report.ts";
-import { ResourceProbe } from "./resource-probe.ts";
-import { ServerProbe, type ServerProbeOptions } from "./server-probe.ts";
-import { Users } from "./users.ts";
-import { cleanUp } from "./writing/clean-up.ts";
+import type { ConformanceOptions } from "../probe/options.ts";
+import { checkable, readReadable } from "../probe/read-discovery.ts";
+import { ServerProbe, type ServerProbeOptions } from "../probe/server-probe.ts";
+import { Users } from "../probe/users.ts";
+import { cleanUp } from "../writing/clean-up.ts";
 
 /** Checks under way at once, and resources that are seeded or cleared: a server under test is not to be put under load. */
 const AT_ONCE = 12;

@@ -1,8 +1,8 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Answer, RequestLine } from "./answer.ts";
+import { TransportError } from "./answer.ts";
 import { anonymous, type Credentials, tlsOptions } from "./credentials.ts";
-import { TransportError } from "./transport-error.ts";
 import { WatchStream } from "./watch-stream.ts";
 
 export interface HttpClientOptions {
@@ -41,7 +41,14 @@ export interface CallOptions {
 /** The most that an answer may weigh, bytes. */
 const MAX_BODY = 256 * 2 ** 20;
 
-/** A small HTTP client with a deadline on everything: fetch cannot carry client certificates with streams. */
+/**
+ * A small HTTP client with a deadline on everything, on Node's own. It shares nothing with the transport on purpose:
+ *
+ * - It judges servers that the transport is a part of: a fault that both had would hide itself.
+ * - It sends what no other client may: several `Authorization` lines, a caller without the credentials of its connection,
+ *   headers that name another user, names that are no step of a path.
+ * - Checks decide which users share connections and how many, and read watches line by line without anything read ahead.
+ */
 export class HttpClient implements Disposable {
   readonly #options: HttpClientOptions;
   readonly #base: URL;
@@ -118,7 +125,7 @@ export class HttpClient implements Disposable {
   }
 
   /** Once more when the server closed a kept connection just as it was used again. */
-  async #send(line: RequestLine, options: CallOptions, signal: AbortSignal): Promise<Sent> {
+  async #send(line: RequestLine, options: CallOptions, signal: AbortSignal): Promise<SentRequest> {
     try {
       return await this.#attempt(line, options, signal);
     } catch (error) {
@@ -128,7 +135,7 @@ export class HttpClient implements Disposable {
     }
   }
 
-  #attempt(line: RequestLine, options: CallOptions, signal: AbortSignal): Promise<Sent> {
+  #attempt(line: RequestLine, options: CallOptions, signal: AbortSignal): Promise<SentRequest> {
     const send = this.#base.protocol === "https:" ? httpsRequest : httpRequest;
     const stranger = options.anonymous === true || options.token !== undefined;
     const token = stranger ? options.token : this.#options.credentials.token;
@@ -146,13 +153,13 @@ export class HttpClient implements Disposable {
   }
 }
 
-interface Sent {
+interface SentRequest {
   readonly request: ClientRequest;
   readonly response: IncomingMessage;
   readonly sentAt: number;
 }
 
-interface Exchange extends Sent {
+interface Exchange extends SentRequest {
   readonly line: RequestLine;
   readonly signal: AbortSignal;
   /** Lifts the deadline. */

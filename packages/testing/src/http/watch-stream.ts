@@ -1,7 +1,10 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { RequestLine } from "./answer.ts";
-import { lines } from "./lines.ts";
-import { TransportError } from "./transport-error.ts";
+import { type RequestLine, TransportError } from "./answer.ts";
+
+/** The longest line of a watch, bytes: more than any object that Kubernetes stores. */
+const MAX_LINE = 16 * 2 ** 20;
+const LATE = Symbol("late");
+const NEWLINE = 10;
 
 /** One line of a watch, read but not believed. */
 export interface WatchLine {
@@ -16,10 +19,6 @@ export class NothingCame extends Error {
 
 /** The connection went away before the stream was ended as HTTP has it. */
 export class StreamCut extends TransportError {}
-
-/** The longest line of a watch, bytes: more than any object that Kubernetes stores. */
-const MAX_LINE = 16 * 2 ** 20;
-const LATE = Symbol("late");
 
 /** An open watch. Events are pulled: what nobody asks for stays in the socket. */
 export class WatchStream implements Disposable {
@@ -95,4 +94,40 @@ async function raced<T>(pending: Promise<T>, within: number): Promise<T | typeof
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * The lines of a byte stream, without their newlines. Pulls: nothing is read ahead of the line that is asked for but
+ * the piece it came in, so memory is bounded by `maxBytes` plus one piece.
+ *
+ * @throws Error on a line longer than `maxBytes`, and on a last line that no newline ends: it may have been cut
+ */
+export async function* lines(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string, void> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    let from = 0;
+    for (let at = piece.indexOf(NEWLINE); at !== -1; at = piece.indexOf(NEWLINE, from)) {
+      check(size + at - from, maxBytes);
+      pending.push(piece.subarray(from, at));
+      const line = Buffer.concat(pending).toString("utf8");
+      pending = [];
+      size = 0;
+      from = at + 1;
+      yield line;
+    }
+    if (from === piece.length) continue;
+    pending.push(piece.subarray(from));
+    size += piece.length - from;
+    check(size, maxBytes);
+  }
+  if (size > 0) throw new Error(`the stream ended within a line: ${excerpt(pending)}`);
+}
+
+function check(size: number, maxBytes: number): void {
+  if (size > maxBytes) throw new Error(`a line is longer than ${maxBytes} bytes`);
+}
+
+function excerpt(pending: readonly Buffer[]): string {
+  return JSON.stringify(Buffer.concat(pending).subarray(0, 200).toString("utf8"));
 }

@@ -1,11 +1,10 @@
 import { compileSchema, formatCause, type JsonSchema, type StructuralSchema } from "@virtual-workspaces/apimachinery";
-import { excerpt, expectCode, expectJson } from "../conformance/expect.ts";
-import { isObject, type JsonObject, textAt } from "../conformance/json.ts";
-import { fail } from "../conformance/outcome.ts";
+import { excerpt, expectCode, expectJson, fail } from "../assertions/expect.ts";
+import { isObject, type JsonObject, textAt } from "../assertions/json.ts";
 import type { Answer, RequestLine } from "../http/answer.ts";
 
 /** A space, as a provider tells of it. */
-export interface ToldSpace {
+export interface ListedSpace {
   readonly name: string;
   readonly id?: string;
   readonly phase: "Initializing" | "Ready";

@@ -1,23 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { textAt } from "../conformance/json.ts";
-import { limited } from "../conformance/limited.ts";
-import { CheckSkipped } from "../conformance/outcome.ts";
-import { countOf, perform } from "../conformance/perform.ts";
-import type { CheckResult, ConformanceReport } from "../conformance/report.ts";
+import { CheckSkipped } from "../assertions/expect.ts";
+import { textAt } from "../assertions/json.ts";
+import { countOf, limited, perform } from "../assertions/perform.ts";
+import type { CheckResult, ConformanceReport } from "../assertions/report.ts";
 import { HttpClient } from "../http/client.ts";
 import { type Credentials, identifies } from "../http/credentials.ts";
 import { Bodies, type ProtocolDocument } from "./bodies.ts";
-import type { ProviderCheck } from "./check.ts";
-import { itselfChecks } from "./checks/itself.ts";
-import { kubeconfigChecks } from "./checks/kubeconfigs.ts";
-import { listChecks } from "./checks/lists.ts";
-import { refusalChecks } from "./checks/refusals.ts";
-import { strangerChecks } from "./checks/strangers.ts";
-import { watchChecks } from "./checks/watches.ts";
-import { writeChecks } from "./checks/writes.ts";
-import { untilGone } from "./made-space.ts";
-import type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./options.ts";
-import { ProviderProbe, type ProviderProbeOptions } from "./probe.ts";
+import { watchChecks, writeChecks } from "./change-checks.ts";
+import { itselfChecks, refusalChecks, strangerChecks } from "./provider-checks.ts";
+import type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./provider-options.ts";
+import type { ProviderCheck } from "./provider-probe.ts";
+import { ProviderProbe, type ProviderProbeOptions, untilGone } from "./provider-probe.ts";
+import { kubeconfigChecks, listChecks } from "./space-checks.ts";
 
 /** Checks under way at once. */
 const AT_ONCE = 6;

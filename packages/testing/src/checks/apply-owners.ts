@@ -1,0 +1,178 @@
+import { expectSame, expectStatus, fail } from "../assertions/expect.ts";
+import { at, type JsonObject, listAt, show, textAt } from "../assertions/json.ts";
+import type { RequestLine } from "../http/answer.ts";
+import { annotationsOf, applied, apply, applyOnly, ownedBy } from "../writing/apply-requests.ts";
+import { expectWritten } from "../writing/writer.ts";
+import { Writes } from "../writing/writes.ts";
+import type { ResourceCheck, ResourceProbe } from "./check.ts";
+
+const scope = "resource";
+const verbs = ["create", "patch", "get", "delete"] as const;
+const writes = true;
+const ONE = "conformance-one";
+const TWO = "conformance-two";
+const A = "example.com/a";
+const B = "example.com/b";
+
+/** T9, continued: who owns what. */
+export const applyOwnerChecks: readonly ResourceCheck[] = [
+  {
+    id: "T9.10",
+    title: "an apply of another value of another's field is 409 with a cause for it, and changes nothing",
+    protects: "two controllers overwrite each other without end, and nobody is told",
+    scope,
+    verbs,
+    writes,
+    run: conflicts,
+  },
+  {
+    id: "T9.11",
+    title: "force takes the field over: the value changes, and the other owns it no more",
+    protects: "a field that was taken over for good conflicts for ever",
+    scope,
+    verbs,
+    writes,
+    run: forces,
+  },
+  {
+    id: "T9.12",
+    title: "a field that two apply with the same value is both's, and goes with the last that drops it",
+    protects: "one manager's end takes away what another still wants",
+    scope,
+    verbs,
+    writes,
+    run: shares,
+  },
+  {
+    id: "T9.13",
+    title: "a field that its only manager drops is removed",
+    protects: "what was taken out of a manifest stays for ever",
+    scope,
+    verbs,
+    writes,
+    run: removes,
+  },
+  {
+    id: "T9.14",
+    title: "other writes of a field take it over, under their own manager",
+    protects: "an apply undoes what somebody changed by hand, without a conflict",
+    scope,
+    verbs: [...verbs, "update"],
+    writes,
+    run: otherVerbs,
+  },
+  {
+    id: "T9.15",
+    title: "managedFields outlive writes of clients that leave them out",
+    protects: "an old client's update makes every field nobody's",
+    scope,
+    verbs: [...verbs, "update"],
+    writes,
+    run: outlives,
+  },
+];
+
+async function conflicts(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const { draft, object } = await applied(writes, { [A]: "1" });
+  const answer = await applyOnly(writes, draft, { by: TWO, annotations: { [A]: "2" } });
+  const status = expectStatus(answer, { codes: [409], reasons: ["Conflict"] });
+  const [cause, ...others] = listAt(status, "details", "causes");
+  const { reason, field } = (cause ?? {}) as JsonObject;
+  expectSame(answer.request, "details.causes", {
+    expected: { reason: "FieldManagerConflict", field: `.metadata.annotations.${A}`, others: 0 },
+    actual: { reason, field, others: others.length },
+  });
+  if (!textAt(cause, "message").includes(ONE))
+    fail(answer.request, `a message of the cause that names ${ONE}`, show(cause));
+  await writes.expectUnchanged(object, answer);
+}
+
+async function forces(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const { draft } = await applied(writes, { [A]: "1", [B]: "1" });
+  const answer = await applyOnly(writes, draft, { by: TWO, annotations: { [A]: "2" }, query: { force: "true" } });
+  const after = expectWritten(answer);
+  expectSame(answer.request, "the annotation", { expected: "2", actual: annotationsOf(after)[A] });
+  expectOwners(answer.request, after, { [ONE]: [B], [TWO]: [A] });
+  // Whoever drops what is no longer theirs removes nothing.
+  const dropped = await apply(writes, draft, { annotations: { [B]: "1" } });
+  const left = annotationsOf(expectWritten(dropped))[A];
+  expectSame(dropped.request, "the annotation", { expected: "2", actual: left });
+}
+
+async function shares(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const { draft } = await applied(writes, { [A]: "1" });
+  const both = await applyOnly(writes, draft, { by: TWO, annotations: { [A]: "1" } });
+  expectOwners(both.request, expectWritten(both), { [ONE]: [A], [TWO]: [A] });
+  const one = await apply(writes, draft);
+  const kept = annotationsOf(expectWritten(one))[A];
+  expectSame(one.request, "the annotation that another manager still has", { expected: "1", actual: kept });
+  expectOwners(one.request, await writes.now(draft), { [ONE]: [], [TWO]: [A] });
+  const none = await applyOnly(writes, draft, { by: TWO, annotations: {} });
+  const left = annotationsOf(expectWritten(none))[A];
+  expectSame(none.request, "the annotation that nobody has", { expected: undefined, actual: left });
+}
+
+async function removes(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const { draft } = await applied(writes, { [A]: "1", [B]: "1" });
+  const answer = await apply(writes, draft, { annotations: { [B]: "1" } });
+  const after = expectWritten(answer);
+  const { [A]: a, [B]: b } = annotationsOf(after);
+  expectSame(answer.request, "annotations", { expected: [undefined, "1"], actual: [a, b] });
+  expectOwners(answer.request, after, { [ONE]: [B] });
+}
+
+async function otherVerbs(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const { draft, object } = await applied(writes, { [A]: "1", [B]: "1" });
+  const query = { fieldManager: TWO };
+  const patched = await writes.patch(object, { metadata: { annotations: { [A]: "2" } } }, query);
+  const after = expectWritten(patched);
+  expectOwners(patched.request, after, { [ONE]: [B] });
+  expectSame(patched.request, `annotations of ${TWO} by Update`, {
+    expected: [A],
+    actual: ownedBy(after, TWO, "Update"),
+  });
+  const metadata = { ...(after["metadata"] as JsonObject), annotations: { ...annotationsOf(after), [B]: "2" } };
+  const put = await writes.put({ ...after, metadata }, query);
+  expectSame(put.request, `annotations of ${TWO} by Update`, {
+    expected: [A, B],
+    actual: ownedBy(expectWritten(put), TWO, "Update"),
+  });
+  const again = await apply(writes, draft, { annotations: { [A]: "1", [B]: "2" } });
+  const status = expectStatus(again, { codes: [409], reasons: ["Conflict"] });
+  const fields = listAt(status, "details", "causes").map((cause) => textAt(cause, "field"));
+  expectSame(again.request, "fields in conflict", { expected: [`.metadata.annotations.${A}`], actual: fields });
+}
+
+async function outlives(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const { object } = await applied(writes, { [A]: "1" });
+  const { managedFields: _left, ...metadata } = object["metadata"] as JsonObject;
+  const annotations = { ...annotationsOf(object), [B]: "1" };
+  const answer = await writes.put({ ...object, metadata: { ...metadata, annotations } }, { fieldManager: TWO });
+  expectOwners(answer.request, expectWritten(answer), { [ONE]: [A] });
+  const patched = await writes.patch(object, { metadata: { annotations: { [B]: "2" } } }, { fieldManager: TWO });
+  const written = expectWritten(patched);
+  expectOwners(patched.request, written, { [ONE]: [A] });
+  const shown = at(await writes.now(object), "metadata", "managedFields");
+  expectSame(patched.request, "managedFields as get shows them", {
+    expected: at(written, "metadata", "managedFields"),
+    actual: shown,
+  });
+}
+
+/** Of the annotations of the checks, who has applied which. */
+function expectOwners(
+  request: RequestLine,
+  object: unknown,
+  owners: Readonly<Record<string, readonly string[]>>,
+): void {
+  for (const [manager, expected] of Object.entries(owners)) {
+    const actual = ownedBy(object, manager).filter((name) => name === A || name === B);
+    expectSame(request, `annotations that ${manager} has applied`, { expected, actual });
+  }
+}

@@ -1,0 +1,137 @@
+import { expectCode, expectOk, expectSame, skip } from "../assertions/expect.ts";
+import { at, type JsonObject, textAt } from "../assertions/json.ts";
+import { type ReadEvents, readEvents, versionOf } from "../assertions/objects.ts";
+import type { Answer } from "../http/answer.ts";
+import type { Query } from "../http/client.ts";
+import type { WatchStream } from "../http/watch-stream.ts";
+import type { CollectionProbe } from "../probe/collection-probe.ts";
+import {
+  type Described,
+  expectWritten,
+  MERGE_PATCH,
+  type ObjectDraft,
+  type WriteRequest,
+  type Writer,
+} from "./writer.ts";
+
+/** A finalizer that nobody takes away but the check that gave it. */
+export const FINALIZER = "example.com/conformance";
+
+/** How an object is deleted: by options in the body, or in the query. Servers read one of the two. */
+export interface Deleting {
+  readonly options?: JsonObject;
+  readonly query?: Query;
+  /** With as much time as the kind gives. @default false, at once */
+  readonly graceful?: boolean;
+}
+
+export function deleteOptions(options: JsonObject): JsonObject {
+  return { apiVersion: "v1", kind: "DeleteOptions", ...options };
+}
+
+/** A probe of a resource, and its writer where the run may write. */
+export type WritableProbe = CollectionProbe & { readonly writer: Writer | undefined };
+
+/** What one check writes. What it leaves is deleted at the end of its `await using` block. */
+export class Writes implements AsyncDisposable {
+  readonly probe: WritableProbe;
+  readonly writer: Writer;
+  /** Tells what this check makes from what others made. */
+  readonly mark: string;
+  readonly #names: string[] = [];
+
+  constructor(probe: WritableProbe) {
+    if (probe.writer === undefined) skip("it writes objects, and the run may only read");
+    this.probe = probe;
+    this.writer = probe.writer;
+    this.mark = probe.writer.mark();
+  }
+
+  /** A valid object of a name not in use, not sent yet. */
+  async draft(described?: Described): Promise<ObjectDraft> {
+    const draft = await this.writer.draft(described);
+    this.#names.push(draft.metadata.name);
+    return draft;
+  }
+
+  /** An object that the server named. */
+  remember(name: string): void {
+    this.writer.remember(name);
+    this.#names.push(name);
+  }
+
+  pathOf(object: unknown): string {
+    return this.writer.pathOf(textAt(object, "metadata", "name"));
+  }
+
+  send(sent: WriteRequest): Promise<Answer> {
+    return this.writer.send(sent);
+  }
+
+  post(body: unknown, query: Query = {}): Promise<Answer> {
+    return this.send({ method: "POST", path: this.writer.path, body, query });
+  }
+
+  put(body: unknown, query: Query = {}): Promise<Answer> {
+    return this.send({ method: "PUT", path: this.pathOf(body), body, query });
+  }
+
+  /** A merge patch. */
+  patch(object: unknown, body: unknown, query: Query = {}): Promise<Answer> {
+    return this.send({ method: "PATCH", path: this.pathOf(object), type: MERGE_PATCH, body, query });
+  }
+
+  /** Kinds may give their objects time to end; here they have none unless asked for. */
+  delete(object: unknown, { options, query = {}, graceful = false }: Deleting = {}): Promise<Answer> {
+    const grace = graceful ? {} : { gracePeriodSeconds: 0 };
+    const sent = { method: "DELETE", path: this.pathOf(object) } as const;
+    return options === undefined
+      ? this.send({ ...sent, query: { ...grace, ...query } })
+      : this.send({ ...sent, query, body: deleteOptions({ ...grace, ...options }) });
+  }
+
+  /** A new object, as the server answers it. */
+  async make(described?: Described): Promise<JsonObject> {
+    return expectWritten(await this.post(await this.draft(described)), [201]);
+  }
+
+  /** The object after a change of its metadata. */
+  async change(object: unknown, metadata: JsonObject): Promise<JsonObject> {
+    return expectWritten(await this.patch(object, { metadata }));
+  }
+
+  /** The object as it is now. */
+  async now(object: unknown): Promise<JsonObject> {
+    return expectOk(await this.probe.get(this.pathOf(object)));
+  }
+
+  /** That an object is as it was, told by its version. */
+  async expectUnchanged(object: JsonObject, after: Answer): Promise<void> {
+    const actual = versionOf(await this.now(object));
+    expectSame(after.request, "the object unchanged, at version", { expected: versionOf(object), actual });
+  }
+
+  async expectGone(object: unknown): Promise<void> {
+    expectCode(await this.probe.get(this.pathOf(object)), [404], " for an object that was deleted");
+  }
+
+  /** An open watch of what this run makes, from a version on. */
+  watch(from: string, query: Query = {}): Promise<WatchStream> {
+    const common = { watch: "true", resourceVersion: from, timeoutSeconds: 60 };
+    return this.probe.watch(this.writer.path, { query: { labelSelector: this.writer.selector, ...common, ...query } });
+  }
+
+  /** What a watch tells up to an event about `last`, which it must. */
+  async told(stream: WatchStream, last: { readonly type: string; readonly object: unknown }): Promise<ReadEvents> {
+    const name = at(last.object, "metadata", "name");
+    const done: Parameters<typeof readEvents>[1]["done"] = ({ type, object }) =>
+      type === last.type && at(object, "metadata", "name") === name;
+    const read = await readEvents(stream, { within: this.probe.deadlines.prompt, done });
+    return { ...read, seen: read.seen.filter(({ type }) => type !== "BOOKMARK") };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // What cannot be deleted now is tried again at the end of the run, and named then.
+    await Promise.all(this.#names.map((name) => this.writer.remove(name).catch(() => false)));
+  }
+}
