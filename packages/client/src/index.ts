@@ -4,9 +4,9 @@
  * @module
  */
 
+export { Backoff, type BackoffOptions, type Clock, systemClock } from "@virtual-workspaces/transport";
 export { Client, type ClientOptions, type Impersonation } from "./client.ts";
 export { splitCluster } from "./cluster-url.ts";
-export { type Clock, systemClock } from "./controller/clock.ts";
 export {
   Controller,
   type ControllerMetrics,
@@ -50,10 +50,9 @@ export {
 } from "./endpoints/endpoints.ts";
 export type { EndpointSource } from "./endpoints/merged-source.ts";
 export { type EndpointUrlsOptions, endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
-export { errorOf } from "./http/error-of.ts";
+export { errorOf, retryAfterOf } from "./http/error-of.ts";
 export { orElse } from "./http/or-else.ts";
 export { type CallerHeaders, impersonationHeaders, REMOTE_HEADERS, remoteHeaders } from "./impersonation-headers.ts";
-export { Backoff, type BackoffOptions } from "./informer/backoff.ts";
 export type { InformerEvent, InformerHandlers, LifecycleEvent, RelistReason } from "./informer/events.ts";
 export { type FollowEvent, type FollowOptions, follow, type Slot } from "./informer/follow.ts";
 export { type EventsOptions, Informer } from "./informer/informer.ts";

@@ -5,6 +5,15 @@
  * @module
  */
 
+export {
+  Backoff,
+  type BackoffOptions,
+  backoffDelay,
+  type FailureTerms,
+  type RetryPolicy,
+  retry,
+} from "./backoff.ts";
+export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock } from "./clock.ts";
 export type { Credential, Credentials } from "./credentials.ts";
 export { type Deadlines, defaultDeadlines } from "./deadlines.ts";
 export { header, headerValues, type ResponseHeaders, warningsOf } from "./headers.ts";

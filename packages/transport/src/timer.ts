@@ -1,5 +1,4 @@
-/** The longest that a timer of Node can run, ms; it would end a longer one at once. */
-const LONGEST = 2 ** 31 - 1;
+import { LONGEST_TIMER } from "./clock.ts";
 
 /** Calls back once, after however long; never after `Infinity` ms. */
 export class Timer {
@@ -18,7 +17,7 @@ export class Timer {
   }
 
   #set(ms: number): void {
-    this.#timeout = setTimeout(this.#look, Math.min(Math.max(Math.ceil(ms), 1), LONGEST));
+    this.#timeout = setTimeout(this.#look, Math.min(Math.max(Math.ceil(ms), 1), LONGEST_TIMER));
   }
 
   readonly #look = (): void => {

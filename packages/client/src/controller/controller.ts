@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type Clock, sleep, systemClock } from "@virtual-workspaces/transport";
 import { guarded } from "../guarded.ts";
-import { type Clock, pause, systemClock } from "./clock.ts";
 import { keyText } from "./key.ts";
 import { concerned } from "./keys.ts";
 import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./options.ts";
@@ -252,7 +252,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
   async #endsWithin(over: Promise<void>, ms: number): Promise<boolean> {
     const waited = new AbortController();
     const ended = over.then(() => true);
-    const late = pause(ms, { clock: this.#clock, signal: waited.signal }).then(() => false);
+    const late = sleep(ms, { clock: this.#clock, signal: waited.signal }).then(() => false);
     try {
       return await Promise.race([ended, late]);
     } finally {

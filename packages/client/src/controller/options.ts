@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "@virtual-workspaces/transport";
 import type { RateLimitOptions } from "./rate-limit.ts";
 import type { Source } from "./source.ts";
 

@@ -1,4 +1,5 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
+import { retryAfterOf } from "../http/error-of.ts";
 import { isTerminal } from "./terminal-error.ts";
 
 /** What is done about an error. */
@@ -16,6 +17,5 @@ export interface Outcome {
 export function outcomeOf(error: unknown): Outcome {
   if (isTerminal(error)) return { retries: false, isReported: true, atLeast: 0 };
   if (!isApiError(error)) return { retries: true, isReported: true, atLeast: 0 };
-  const { retryAfterSeconds = 0 } = error.status.details ?? {};
-  return { retries: true, isReported: error.reason !== "Conflict", atLeast: retryAfterSeconds * 1000 };
+  return { retries: true, isReported: error.reason !== "Conflict", atLeast: retryAfterOf(error) };
 }

@@ -1,3 +1,5 @@
+import { backoffDelay } from "@virtual-workspaces/transport";
+
 /** How soon what failed is tried again: client-go's `DefaultTypedControllerRateLimiter`, and jitter. */
 export interface RateLimitOptions {
   /** After the first failure of a key, ms; each further one doubles it. @default 5 */
@@ -28,7 +30,8 @@ export class RateLimit {
   /** ms to wait. @param failures so far, without this one @param now ms of a clock */
   delay(failures: number, now: number): number {
     const { base, max, jitter } = this.#options;
-    const own = Math.min(max, base * 2 ** failures * (1 + jitter * this.#random()));
+    const backoff = { first: base, most: max, jitter: [1, 1 + jitter], random: this.#random } as const;
+    const own = Math.min(max, backoffDelay(failures + 1, backoff));
     return Math.max(own, this.#reserve(now));
   }
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import { DueHeap } from "./due-heap.ts";
 import { Durations, type DurationsSnapshot } from "./durations.ts";
 import { FairLines } from "./fair-lines.ts";

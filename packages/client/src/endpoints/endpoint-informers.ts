@@ -1,5 +1,5 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { systemClock } from "../controller/clock.ts";
+import { systemClock } from "@virtual-workspaces/transport";
 import type { Source } from "../controller/source.ts";
 import type { Endpoint, EndpointRun } from "./endpoint.ts";
 import { Endpoints, type FollowedUrls } from "./endpoints.ts";

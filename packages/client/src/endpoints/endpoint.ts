@@ -1,6 +1,5 @@
+import { type BackoffOptions, backoffDelay, type Clock, sleep } from "@virtual-workspaces/transport";
 import { Client, type ClientOptions } from "../client.ts";
-import { type Clock, pause } from "../controller/clock.ts";
-import { backoff } from "./backoff.ts";
 
 /** One address of several that are followed, as `start` gets it. */
 export interface Endpoint {
@@ -46,7 +45,7 @@ export interface EndpointTerms {
   readonly clock: Clock;
 }
 
-const RETRY = { base: 500, max: 30_000 };
+const BACKOFF: BackoffOptions = { first: 500, most: 30_000, jitter: [0.75, 1.25] };
 
 /** An endpoint that is kept running until it is stopped. What fails is ended, waited for and started anew. */
 export class RunningEndpoint {
@@ -85,7 +84,7 @@ export class RunningEndpoint {
       } catch (error) {
         if (signal.aborted) return;
         this.#failed(error);
-        await pause(backoff(this.#status.failures, RETRY), { clock, signal });
+        await sleep(backoffDelay(this.#status.failures, BACKOFF), { clock, signal });
       }
     }
   }

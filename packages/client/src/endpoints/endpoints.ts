@@ -1,6 +1,6 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type Clock, sleep, systemClock } from "@virtual-workspaces/transport";
 import type { Client, ClientOptions } from "../client.ts";
-import { type Clock, pause, systemClock } from "../controller/clock.ts";
 import { guarded } from "../guarded.ts";
 import type { ResourceClient } from "../resource-client.ts";
 import { type Endpoint, type EndpointRun, type EndpointStatus, RunningEndpoint } from "./endpoint.ts";
@@ -186,7 +186,7 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
     };
     using _ = this.watch(look);
     look();
-    await pause(this.#options.patience ?? 10_000, { clock: this.#clock, signal: settled.signal });
+    await sleep(this.#options.patience ?? 10_000, { clock: this.#clock, signal: settled.signal });
   }
 
   async #close(): Promise<void> {

@@ -1,7 +1,6 @@
 import { isApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import { type Clock, pause } from "../controller/clock.ts";
+import { type BackoffOptions, backoffDelay, type Clock, sleep } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource-client.ts";
-import { backoff } from "./backoff.ts";
 
 export interface FollowedObjectOptions<T extends object> {
   readonly resource: ResourceClient<T>;
@@ -13,7 +12,7 @@ export interface FollowedObjectOptions<T extends object> {
   readonly signal: AbortSignal;
 }
 
-const RETRY = { base: 200, max: 30_000 };
+const BACKOFF: BackoffOptions = { first: 200, most: 30_000, jitter: [0.75, 1.25] };
 /** A watch that lived so long was none that fails, ms. */
 const LIVED = 5000;
 /** How long a watch is asked for, s; and how much longer it may stay silent before its connection is given up. */
@@ -51,7 +50,7 @@ export async function followObject<T extends object>(options: FollowedObjectOpti
       }
     }
     // A watch that ends at once must not be asked for at once.
-    await pause(backoff(failures + 1, RETRY), { clock, signal });
+    await sleep(backoffDelay(failures + 1, BACKOFF), { clock, signal });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../controller/clock.ts";
+import type { Clock } from "@virtual-workspaces/transport";
 import type { Endpoint, RunningEndpoint } from "./endpoint.ts";
 
 export interface HandOverOptions {

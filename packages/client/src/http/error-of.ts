@@ -1,4 +1,11 @@
-import { ApiError, isJsonObject, parseOwnJson, type Status, statusFrom } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  isApiError,
+  isJsonObject,
+  parseOwnJson,
+  type Status,
+  statusFrom,
+} from "@virtual-workspaces/apimachinery";
 import { header, type StreamedResponse } from "@virtual-workspaces/transport";
 import { bodyOf } from "./body.ts";
 
@@ -24,6 +31,12 @@ export async function errorOf(answer: StreamedResponse, what: string): Promise<A
     // Some servers leave the code out, or have another one in the body: the one in front counts.
     return { ...statusFrom(parsed, { code: answer.status, message: "" }), code: answer.status };
   }
+}
+
+/** How long a server asks to wait before the next attempt (`Retry-After`), ms; 0 where it does not say. */
+export function retryAfterOf(error: unknown): number {
+  const seconds = isApiError(error) ? (error.status.details?.retryAfterSeconds ?? 0) : 0;
+  return Math.max(0, seconds * 1000);
 }
 
 /** Whole seconds, from a number of them or an HTTP date; `undefined` of anything else. */

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import { sleep } from "@virtual-workspaces/transport";
 import { endable } from "../resource/endable.ts";
 import type { ResourceClient } from "../resource-client.ts";
 import { Checks } from "./checked.ts";
@@ -104,7 +104,7 @@ class Following<T extends object> {
       const now = this.#position.version;
       const progressed = way === "watch" && now !== "" && now !== version;
       const wait = this.#retries.after({ way, failure, lived, progressed, took: performance.now() - began });
-      if (wait > 0) await pause(wait, undefined, { signal: this.#signal }).catch(() => undefined);
+      if (wait > 0) await sleep(wait, { signal: this.#signal });
     }
   }
 

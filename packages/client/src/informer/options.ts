@@ -1,6 +1,6 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type BackoffOptions, LONGEST_TIMER } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource-client.ts";
-import { type BackoffOptions, LONGEST_WAIT } from "./backoff.ts";
 import type { Indexer } from "./store-index.ts";
 
 /** What went wrong in code that was given to an informer. */
@@ -34,7 +34,7 @@ export interface ReflectorOptions {
   /** What lists of the kind are called. @default the kind, and `List` */
   readonly listKind?: string;
   /** After failures. */
-  readonly backoff?: Partial<BackoffOptions>;
+  readonly backoff?: Pick<BackoffOptions, "first" | "most">;
   /**
    * How long a server whose versions are older than those that were seen counts as one that lags behind, ms. After that its
    * state is taken: it was restored from a backup, or replaced. @default 60000
@@ -63,19 +63,16 @@ export function withoutManagedFields<T>(object: ObjectOf<T>): ObjectOf<T> {
   return object;
 }
 
-/** The longest that a timer can run, ms. */
-const LONGEST_DELAY = 2 ** 31 - 1;
-
 /** @throws Error that names the option */
 export function checkOptions(options: ReflectorOptions): void {
   const { renewEvery = 10, idle = renewEvery * 1000 + 3000, initialDeadline = 5000, pageSize = 500, backoff } = options;
   within({ renewEvery }, [1, 3600]);
-  within({ idle }, [renewEvery * 1000 + 1, LONGEST_DELAY]);
-  within({ initialDeadline }, [1, LONGEST_DELAY]);
+  within({ idle }, [renewEvery * 1000 + 1, LONGEST_TIMER]);
+  within({ initialDeadline }, [1, LONGEST_TIMER]);
   within({ pageSize }, [1, 100_000]);
-  within({ rewindAfter: options.rewindAfter ?? 0 }, [0, LONGEST_DELAY]);
-  within({ "backoff.first": backoff?.first ?? 250 }, [1, LONGEST_DELAY]);
-  within({ "backoff.most": backoff?.most ?? LONGEST_WAIT }, [1, LONGEST_DELAY]);
+  within({ rewindAfter: options.rewindAfter ?? 0 }, [0, LONGEST_TIMER]);
+  within({ "backoff.first": backoff?.first ?? 250 }, [1, LONGEST_TIMER]);
+  within({ "backoff.most": backoff?.most ?? 5000 }, [1, LONGEST_TIMER]);
 }
 
 function within(option: Readonly<Record<string, number>>, [least, most]: readonly [number, number]): void {

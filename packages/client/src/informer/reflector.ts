@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { INITIAL_EVENTS_END, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { sleep } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource-client.ts";
 import { Checks } from "./checked.ts";
 import { Connection } from "./connection.ts";
@@ -67,7 +67,7 @@ export class Reflector<T extends object> {
     this.#retries.reset();
     while (!signal.aborted) {
       const wait = await this.#round(signal);
-      if (wait > 0 && !signal.aborted) await pause(wait, undefined, { signal }).catch(() => undefined);
+      if (wait > 0) await sleep(wait, { signal });
     }
     this.connection.close(undefined);
   }

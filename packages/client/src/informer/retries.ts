@@ -1,5 +1,6 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Backoff, type BackoffOptions } from "./backoff.ts";
+import { Backoff, type BackoffOptions } from "@virtual-workspaces/transport";
+import { retryAfterOf } from "../http/error-of.ts";
 import type { LifecycleEvent } from "./events.ts";
 import type { Counters } from "./metrics.ts";
 import type { Position } from "./position.ts";
@@ -20,7 +21,7 @@ export interface Round {
 export interface RetriesOptions {
   readonly position: Position;
   readonly counters: Counters;
-  readonly backoff: Partial<BackoffOptions> | undefined;
+  readonly backoff: BackoffOptions | undefined;
   readonly tell: (event: LifecycleEvent) => void;
 }
 
@@ -81,7 +82,7 @@ export class Retries {
   /** One that told something new before it ended worked, if not for long. */
   #short(progressed: boolean, failure: Error | undefined, waited = 0): number {
     if (progressed) this.#backoff.reset();
-    return this.#backoff.next(failure, waited);
+    return this.#backoff.next({ retryAfter: retryAfterOf(failure), waited });
   }
 
   /** Everything is read anew: at once, unless that happens again and again. */

@@ -1,4 +1,4 @@
-import { systemClock } from "../controller/clock.ts";
+import { systemClock } from "@virtual-workspaces/transport";
 
 /** Ends an attempt that does not come on. Its signal is that of the attempt. */
 export class Watchdog implements Disposable {

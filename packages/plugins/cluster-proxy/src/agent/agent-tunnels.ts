@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Backoff } from "@virtual-workspaces/client";
+import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
 import { AgentEnd } from "../tunnel/agent-end.ts";
 import type { Certificates } from "./certificates.ts";
 import type { DialledHub, HubClient } from "./hub-client.ts";
@@ -139,7 +139,7 @@ export class AgentTunnels implements AsyncDisposable {
       if (isFenced(error)) throw error;
       this.#known.release(who);
       if (isForgiven?.(error)) return true;
-      const retryAfter = backoff.next(error);
+      const retryAfter = backoff.next({ retryAfter: retryAfterOf(error) });
       this.#options.onEvent?.({ type: "failed", what: "tunnel", error, retryAfter, ...(hub !== undefined && { hub }) });
       await pause(retryAfter, undefined, { signal });
       return true;

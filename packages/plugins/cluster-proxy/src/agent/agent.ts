@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Backoff } from "@virtual-workspaces/client";
+import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
 import { AgentTunnels, aborted } from "./agent-tunnels.ts";
 import { ByteApi } from "./byte-api.ts";
 import { Certificates } from "./certificates.ts";
@@ -93,7 +93,7 @@ export class Agent implements AsyncDisposable {
         backoff.reset();
       } catch (error) {
         signal.throwIfAborted();
-        const retryAfter = backoff.next(error);
+        const retryAfter = backoff.next({ retryAfter: retryAfterOf(error) });
         this.#options.onEvent?.({ type: "failed", what: "certificate", error, retryAfter });
         await pause(retryAfter, undefined, { signal });
       }

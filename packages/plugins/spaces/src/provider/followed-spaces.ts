@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Backoff } from "@virtual-workspaces/client";
+import { Backoff, retryAfterOf } from "@virtual-workspaces/client";
 import { sameSpace } from "./checked.ts";
 import type { PhysicalSpace, ProviderChange } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
@@ -100,7 +100,7 @@ export class FollowedSpaces implements AsyncDisposable {
         watching.abort();
         if (signal.aborted) break;
         this.#turned({ state: "unreachable", error: error as Error });
-        await rest(backoff.next(error));
+        await rest(backoff.next({ retryAfter: retryAfterOf(error) }));
       }
     }
   }
