@@ -76,7 +76,7 @@ export function exportAccess(model: ApiModel, options: ApiExportViewOptions): Ex
     if (user.in(MASTERS_GROUP)) return checkServed(model, request);
     if (!isClusterName(params.exportCluster)) return NO;
     const of = exportOf(params);
-    if (!boundApi(model, boundRequest(request, of)).allowed) return NO;
+    if (!boundApi(model, request, of).allowed) return NO;
     if (!(await content(request)).allowed) return NO;
     if (!(await policies.decide(request, of)).allowed) return NO;
     return checkServed(model, request);
@@ -87,10 +87,6 @@ export function exportAccess(model: ApiModel, options: ApiExportViewOptions): Ex
       await Promise.all([content[Symbol.asyncDispose](), policies[Symbol.asyncDispose]()]);
     },
   };
-}
-
-function boundRequest({ isResource, group, resource, verb, params }: Request, of: ExportKey) {
-  return { isResource, group, resource, verb, params, of };
 }
 
 /** @throws ApiError 404 where there is no export that could be served, 400 for a namespace of all logical clusters */
@@ -104,14 +100,15 @@ function checkServed(model: ApiModel, { params, isResource, namespace, verb }: R
 }
 
 const READ: ReadonlySet<string> = new Set(["get", "list", "watch"]);
+
 /**
  * Whether a workspace has bound an export, and has the resource by that or lets the provider do this with it (kcp's
  * `boundAPIAuthorizer`). Of all workspaces at once nothing is asked: what is not bound or claimed is not in there.
  *
  * @throws ApiError 500 when there is no such export
  */
-function boundApi(model: Pick<ApiModel, "export" | "binding">, request: BoundApiRequest): Decision {
-  const { isResource, group, resource, verb, params, of } = request;
+function boundApi(model: Pick<ApiModel, "export" | "binding">, request: Request, of: ExportKey): Decision {
+  const { isResource, group, resource, verb, params } = request;
   if (!isResource || params.cluster === WILDCARD) return allow();
   const exported = model.export(of);
   if (exported === undefined) throw ApiError.internalError("the export of this view cannot be found");
@@ -124,12 +121,6 @@ function boundApi(model: Pick<ApiModel, "export" | "binding">, request: BoundApi
     if (verbIsGranted(verb, granted)) return allow();
   }
   return group === APIS_GROUP && resource === "apibindings" && READ.has(verb) ? allow() : NO;
-}
-
-/** What is asked, and through which export. */
-interface BoundApiRequest extends Pick<AuthorizeRequest, "isResource" | "group" | "resource" | "verb"> {
-  readonly params: { readonly cluster: string };
-  readonly of: ExportKey;
 }
 
 /** How exports' workspaces are asked. */
