@@ -36,7 +36,7 @@ export function withoutGroups(filter: GroupFilter): (user: User) => User {
 }
 
 /** The same authenticator, whose users are in no group that is dropped. */
-export function filtered(authenticator: Authenticator, filter: GroupFilter): Authenticator {
+export function withGroupFilter(authenticator: Authenticator, filter: GroupFilter): Authenticator {
   const left = withoutGroups(filter);
   const without = (user: User | undefined): User | undefined => user && left(user);
   return {
@@ -60,19 +60,19 @@ function among(patterns: readonly string[]): (group: string) => boolean {
   return (group) => names.has(group) || prefixes.some((prefix) => group.startsWith(prefix));
 }
 
-const STRANGER = new User({ name: ANONYMOUS, groups: [UNAUTHENTICATED] });
+const UNKNOWN_CALLER = new User({ name: ANONYMOUS, groups: [UNAUTHENTICATED] });
 
 /**
  * Lets in who is not known here, and shows no client certificate: the server behind finds out by the token, or says that somebody has to log in.
  * No certificate gets that far, so that who shows one that nobody knows here is 401, as in kcp. Comes last, behind what a view knows.
  */
-export const strangers: Authenticator = {
+export const unknownCallers: Authenticator = {
   name: "strangers",
-  authenticate: (request) => (clientCertificate(request) === undefined ? STRANGER : undefined),
+  authenticate: (request) => (clientCertificate(request) === undefined ? UNKNOWN_CALLER : undefined),
 };
 
-/** Knows nobody: clients do not get past with the headers by which servers behind are told who asks. */
-export function guarded(headers: readonly string[]): Authenticator {
+/** Authenticates no one, so that the server strips the identity headers that clients send. */
+export function identityHeaderGuard(headers: readonly string[]): Authenticator {
   return {
     name: "identity-headers",
     identityHeaders: headers.map((name) => name.toLowerCase()),
@@ -81,6 +81,6 @@ export function guarded(headers: readonly string[]): Authenticator {
 }
 
 /** Whether the caller is one of these: nothing is said of them. */
-export function isStranger(user: User): boolean {
-  return user === STRANGER;
+export function isUnknownCaller(user: User): boolean {
+  return user === UNKNOWN_CALLER;
 }

@@ -6,7 +6,7 @@ import {
   metrics,
   type Server,
 } from "@virtual-workspaces/framework";
-import { filtered, guarded, strangers } from "./callers.ts";
+import { identityHeaderGuard, unknownCallers, withGroupFilter } from "./callers.ts";
 import { Routes } from "./forwarding/routes.ts";
 import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";
 import type { FrontProxyOptions } from "./options.ts";
@@ -39,9 +39,12 @@ export class FrontProxy implements AsyncDisposable {
       virtualWorkspaces: [
         ...virtualWorkspaces,
         ...(clusters === undefined ? [] : [clusters.view]),
-        ...mappedViews(routes, (path) => [...(clusters?.logins(path) ?? []), strangers]),
+        ...mappedViews(routes, (path) => [...(clusters?.logins(path) ?? []), unknownCallers]),
       ],
-      authentication: [...authentication.map((one) => filtered(one, groups)), guarded(headersOf(mapping))],
+      authentication: [
+        ...authentication.map((one) => withGroupFilter(one, groups)),
+        identityHeaderGuard(headersOf(mapping)),
+      ],
       ...(read && { metrics: metrics({ ...read, families: () => proxyFamilies(clusters, routes) }) }),
       checks: {
         ...(clusters && { shards: () => clusters.shards.check() }),

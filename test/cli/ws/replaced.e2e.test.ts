@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
-import { TestHub } from "../../plugins/cluster-proxy/support/hub.ts";
 import { Program } from "../../go/support/program.ts";
+import { TestHub } from "../../plugins/cluster-proxy/support/hub.ts";
 import { grant, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 
 const PLUGIN = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/kubectl-ws.ts")];

@@ -6,9 +6,9 @@ import type { Duplex } from "node:stream";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { type CallOptions, outcome } from "../../_support/plain.ts";
+import { grant } from "../../workspace-server/support/logical-clusters.ts";
 import { untilAnswer } from "../apiexport/support/provider.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
-import { grant } from "../../workspace-server/support/logical-clusters.ts";
 import { apiOf, isReady, OtherHub, TestHub } from "./support/hub.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";

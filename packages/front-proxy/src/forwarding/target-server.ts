@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { type CallerHeaders, remoteHeaders } from "@virtual-workspaces/client";
 import { proxy, type RawRequest, type ReverseProxy, type User } from "@virtual-workspaces/framework";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { isStranger } from "../callers.ts";
+import { isUnknownCaller } from "../callers.ts";
 
 /** A server that requests are passed on to. */
 export interface TargetServerOptions {
@@ -27,7 +27,7 @@ export class TargetServer implements AsyncDisposable {
   readonly unknown: Upstream;
   readonly #known: Upstream;
   readonly #ofKnown: ReverseProxy;
-  readonly #ofStrangers: ReverseProxy;
+  readonly #ofUnknown: ReverseProxy;
   readonly #lines = new WeakMap<User, readonly string[]>();
 
   /** @throws Error on options of an upstream that cannot be used */
@@ -43,7 +43,7 @@ export class TargetServer implements AsyncDisposable {
         return request.impersonation === undefined ? lines : [...lines, ...request.impersonation];
       },
     });
-    this.#ofStrangers = proxy({
+    this.#ofUnknown = proxy({
       ...told,
       upstream: this.unknown,
       callersCredentials: true,
@@ -83,7 +83,7 @@ export class TargetServer implements AsyncDisposable {
   }
 
   #for({ user }: Request): ReverseProxy {
-    return isStranger(user) ? this.#ofStrangers : this.#ofKnown;
+    return isUnknownCaller(user) ? this.#ofUnknown : this.#ofKnown;
   }
 }
 

@@ -11,7 +11,7 @@ export interface Certificate {
 }
 
 /** Why requests do not go where an object says. */
-export interface Refusal {
+export interface Rejection {
   readonly kind: "refused";
   readonly reason: "InvalidPath" | "PathTaken" | "InvalidBackend" | "SecretNotFound" | "InvalidSecret";
   readonly message: string;
@@ -33,7 +33,7 @@ export interface Accepted {
 }
 
 /** What became of an object; `unknown` while its Secret is. */
-export type Verdict = Accepted | Refusal | { readonly kind: "unknown" };
+export type Verdict = Accepted | Rejection | { readonly kind: "unknown" };
 
 /**
  * Which objects count, by name: the older of two that both have some path, and none that has a path of another mapping. `/`, which has what
@@ -48,7 +48,7 @@ export function judged(objects: readonly PathMapping[], surroundings: Surroundin
     const { name = "" } = metadata;
     const segments = pathOf(spec);
     if (typeof segments === "string") {
-      verdicts.set(name, refused("InvalidPath", `spec.path: ${segments}`));
+      verdicts.set(name, rejected("InvalidPath", `spec.path: ${segments}`));
       continue;
     }
     const first = taken.find((other) => overlaps(other.segments, segments));
@@ -56,7 +56,7 @@ export function judged(objects: readonly PathMapping[], surroundings: Surroundin
       name,
       first === undefined
         ? judgedAlone(spec, surroundings)
-        : refused("PathTaken", `spec.path: ${spec.path} is a part of ${first.by}: take another one`),
+        : rejected("PathTaken", `spec.path: ${spec.path} is a part of ${first.by}: take another one`),
     );
     // What is in the way of others does not depend on what else is wrong with it: its path is nobody's for a moment.
     if (first === undefined) taken.push({ segments, by: `${spec.path} of the PathMapping ${name}, which is older` });
@@ -64,7 +64,7 @@ export function judged(objects: readonly PathMapping[], surroundings: Surroundin
   return verdicts;
 }
 
-function refused(reason: Refusal["reason"], message: string): Refusal {
+function rejected(reason: Rejection["reason"], message: string): Rejection {
   return { kind: "refused", reason, message };
 }
 
@@ -82,16 +82,16 @@ function pathOf({ path, backends }: Partial<PathMapping["spec"]> = {}): RoutePat
 function judgedAlone(spec: PathMapping["spec"], { secret }: Surroundings): Verdict {
   const { backends, caBundle, secretRef } = spec;
   const problem = backends.map(checkBackend).find((one) => one !== undefined) ?? caProblem(caBundle);
-  if (problem !== undefined) return refused("InvalidBackend", `spec: ${problem}`);
+  if (problem !== undefined) return rejected("InvalidBackend", `spec: ${problem}`);
   if (secretRef === undefined) return { kind: "accepted", spec, certificate: undefined };
   const what = `spec.secretRef: the Secret ${secretRef.namespace}/${secretRef.name}`;
   const found = secret(secretRef);
   if (found === "unknown") return { kind: "unknown" };
   if (found === "none")
-    return refused("SecretNotFound", `${what} is not there, or not of the type kubernetes.io/tls: make it`);
+    return rejected("SecretNotFound", `${what} is not there, or not of the type kubernetes.io/tls: make it`);
   const certificate = certificateOf(found);
   if (certificate === undefined)
-    return refused("InvalidSecret", `${what}: give tls.crt, and in tls.key the key that belongs to it, as PEM`);
+    return rejected("InvalidSecret", `${what}: give tls.crt, and in tls.key the key that belongs to it, as PEM`);
   return { kind: "accepted", spec, certificate };
 }
 

@@ -8,7 +8,7 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { type PathIndex, WorkspaceAuthentication } from "@virtual-workspaces/kcp";
-import { filtered, type GroupFilter, strangers } from "../callers.ts";
+import { type GroupFilter, unknownCallers, withGroupFilter } from "../callers.ts";
 import type { Routes } from "../forwarding/routes.ts";
 import { ShardServers } from "../forwarding/shard-servers.ts";
 import { CLUSTERS_PATH } from "../mapping/mapping.ts";
@@ -66,7 +66,7 @@ function clustersView(destinations: Destinations): VirtualWorkspace {
     prefix: "/clusters",
     path: "/:cluster",
     wildcard: true,
-    authentication: () => [strangers],
+    authentication: () => [unknownCallers],
     locate: (said, { user }) => destinations.locate(said, user),
     authorize: ({ params }) => (params.cluster === "*" ? deny("workspace access not permitted") : allow()),
     takesToken: true,
@@ -106,6 +106,6 @@ function workspaceLogins(options: WorkspaceLoginsOptions): (path: string) => rea
     const cluster = routes.of(path)?.clusterIn(path);
     const found = cluster === undefined || cluster.startsWith("system:") ? undefined : index.lookup(cluster);
     const logins = found?.kind === "cluster" ? authentication.of(found) : undefined;
-    return logins === undefined ? [] : [filtered(logins, groups)];
+    return logins === undefined ? [] : [withGroupFilter(logins, groups)];
   };
 }

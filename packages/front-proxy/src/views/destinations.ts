@@ -1,7 +1,7 @@
 import { ApiError, forbiddenFor } from "@virtual-workspaces/apimachinery";
 import type { Located, User } from "@virtual-workspaces/framework";
 import type { FoundMount, Lookup, PathIndex, UnreachableWorkspace } from "@virtual-workspaces/kcp";
-import { isStranger } from "../callers.ts";
+import { isUnknownCaller } from "../callers.ts";
 import type { Route } from "../forwarding/route.ts";
 import type { Routes } from "../forwarding/routes.ts";
 import type { ShardServers } from "../forwarding/shard-servers.ts";
@@ -66,7 +66,7 @@ export class Destinations {
     const kind = found?.kind ?? "unknown";
     this.refused[kind] += 1;
     // A moment later it is there: clients come again by themselves. What was there, and what never was, is one to whom it is not shown.
-    if (kind === "pending" && !isStranger(user)) throw ApiError.serviceUnavailable(found?.reason ?? "", 1);
+    if (kind === "pending" && !isUnknownCaller(user)) throw ApiError.serviceUnavailable(found?.reason ?? "", 1);
     throw nowhere(user);
   }
 

@@ -12,6 +12,7 @@ import {
   related,
   systemClock,
 } from "@virtual-workspaces/client";
+import { type BackoffOptions, backoffDelay } from "@virtual-workspaces/transport";
 import { Shard } from "../kinds/shard.ts";
 import { ROOT_CLUSTER } from "../names/names.ts";
 import type { PublishURLsOptions } from "./publish-options.ts";
@@ -247,16 +248,14 @@ export function publishURLs<T extends object>(options: PublishURLsOptions<T>): P
   return new PublishedURLs(options);
 }
 
-/** Between two writes of the same, ms: at first, and at most. */
-const FIRST = 1_000;
-const MOST = 300_000;
+/** Between two writes of the same, ms. */
+const BACKOFF: BackoffOptions = { first: 1_000, most: 300_000, jitter: [1, 1] };
 /** After so long a write of the same is a new one, ms. */
 const FORGOTTEN = 900_000;
 
 interface Write {
   readonly text: string;
   readonly at: number;
-  readonly wait: number;
   /** How often the same was written in a row. */
   readonly times: number;
 }
@@ -271,15 +270,13 @@ class Contention {
   /** How long a write has to wait, ms; 0 if it need not. */
   wait(id: string, text: string, now: number): number {
     const last = this.#last(id, text, now);
-    return last === undefined ? 0 : Math.max(0, Math.ceil(last.at + last.wait - now));
+    return last === undefined ? 0 : Math.max(0, Math.ceil(last.at + backoffDelay(last.times, BACKOFF) - now));
   }
 
   /** Notes a write. @returns how often the same has been written now */
   wrote(id: string, text: string, now: number): number {
-    const last = this.#last(id, text, now);
-    const wait = last === undefined ? FIRST : Math.min(last.wait * 2, MOST);
-    const times = (last?.times ?? 0) + 1;
-    this.#writes.set(id, { text, at: now, wait, times });
+    const times = (this.#last(id, text, now)?.times ?? 0) + 1;
+    this.#writes.set(id, { text, at: now, times });
     return times;
   }
 

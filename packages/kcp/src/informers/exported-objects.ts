@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { isApiError, type KindReference, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Client, Informer, type Source, type SourceHandlers, type SourceStore } from "@virtual-workspaces/client";
+import { type BackoffOptions, backoffDelay, retry } from "@virtual-workspaces/transport";
 import { APIExport, APIExportV1alpha1 } from "../kinds/api-export.ts";
 import type { Holds } from "../kinds/kind.ts";
 import { clusterOf, ROOT_CLUSTER, TENANCY_GROUP } from "../names/names.ts";
@@ -117,8 +117,8 @@ export function exportedKey(object: Pick<KubeObject, "metadata">): ObjectKey {
   return { cluster: clusterOf(object), namespace: "", name: object.metadata.name ?? "" };
 }
 
-/** Between two attempts, at first and at most, ms. */
-const WAITS = [250, 15_000] as const;
+/** Doubled from one attempt to the next, ms. */
+const BACKOFF: BackoffOptions = { first: 250, most: 15_000, jitter: [1, 1] };
 
 /**
  * By which identity Workspaces are asked for in all logical clusters at once: that of the APIExport `tenancy.kcp.io` in `root`. Tried
@@ -131,16 +131,20 @@ export async function tenancyIdentity(
   { signal, onError }: { readonly signal: AbortSignal; readonly onError: (error: unknown) => void },
 ): Promise<string> {
   const exports = everywhere.cluster(ROOT_CLUSTER).resource(APIExportV1alpha1);
-  const [first, most] = WAITS;
-  for (let wait: number = first; ; wait = Math.min(2 * wait, most)) {
-    try {
-      const { status } = await exports.get(TENANCY_GROUP, { signal });
-      if (status?.identityHash) return status.identityHash;
-      throw new Error(`the APIExport ${TENANCY_GROUP} in ${ROOT_CLUSTER} has no status.identityHash yet`);
-    } catch (error) {
-      signal.throwIfAborted();
-      onError(error);
-    }
-    await pause(wait, undefined, { signal });
+  const attempt = async (): Promise<string> => {
+    const { status } = await exports.get(TENANCY_GROUP, { signal });
+    if (status?.identityHash) return status.identityHash;
+    throw new Error(`the APIExport ${TENANCY_GROUP} in ${ROOT_CLUSTER} has no status.identityHash yet`);
+  };
+  const delayAfter = (error: unknown, failures: number): number => {
+    onError(error);
+    return backoffDelay(failures, BACKOFF);
+  };
+  try {
+    return await retry(attempt, { delayAfter, signal });
+  } catch (error) {
+    // What a request ends with says less than why it had to end.
+    signal.throwIfAborted();
+    throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { isApiError, type KindReference, parseApiVersion } from "@virtual-workspaces/apimachinery";
 import { type Client, Informer } from "@virtual-workspaces/client";
+import { sleep } from "@virtual-workspaces/transport";
 import { LogicalCluster } from "../kinds/logical-cluster.ts";
 import { Mount } from "../kinds/mount.ts";
 import { Workspace } from "../kinds/workspace.ts";
@@ -187,7 +187,7 @@ class FollowedObject implements AsyncDisposable {
         this.#failed(error);
         if (!isAbsent(error)) onError(error);
       }
-      await pause(AGAIN, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(AGAIN, { signal, ref: false });
     }
     return undefined;
   }

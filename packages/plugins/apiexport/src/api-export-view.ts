@@ -1,8 +1,10 @@
-import { defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
-import { exportAccess, exportOf } from "./access/access.ts";
-import { throughExport } from "./identity.ts";
-import { located } from "./located.ts";
-import { ApiModel } from "./model/model.ts";
+import { WILDCARD } from "@virtual-workspaces/apimachinery";
+import type { Impersonation } from "@virtual-workspaces/client";
+import { impersonated, type OutboundIdentity } from "@virtual-workspaces/forwarding";
+import { defineVirtualWorkspace, type Identity, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import { contentWarrant, withWarrant } from "@virtual-workspaces/kcp";
+import { exportAccess, exportOf, located } from "./access.ts";
+import { ApiModel } from "./model/api-model.ts";
 import type { ApiExportViewOptions } from "./options.ts";
 import { ExportResources } from "./served/export-resources.ts";
 import { claimableResources, SchemaKinds } from "./served/kinds.ts";
@@ -50,4 +52,31 @@ export function apiExportView(options: ApiExportViewOptions): VirtualWorkspace {
 
 function warn(error: unknown): void {
   process.emitWarning(`view of APIExports: ${String(error)}`);
+}
+
+/**
+ * As whom the server is asked: of all logical clusters at once as the view itself, in one of them as the caller, with a
+ * warrant for an administrator there. So rules of the workspace do not keep the provider out, which the view has let in,
+ * and all else is about the provider: audit, owners of fields, admission.
+ */
+function throughExport(asked: OutboundIdentity): Exclude<OutboundIdentity, string> {
+  return (caller, scope) => {
+    if (scope === undefined || scope.cluster === WILDCARD) return undefined;
+    const as = asCaller(asked, caller, scope);
+    return as && warranted(as, scope.cluster);
+  };
+}
+
+function asCaller(
+  asked: OutboundIdentity,
+  caller: Identity,
+  scope: Parameters<Exclude<OutboundIdentity, string>>[1],
+): Impersonation | undefined {
+  if (asked === "none") return undefined;
+  return asked === "impersonate" ? impersonated(caller) : asked(caller, scope);
+}
+
+function warranted(as: Impersonation, cluster: string): Impersonation {
+  const { name, uid = "", groups = [], extra = {} } = as;
+  return { ...as, extra: withWarrant({ name, uid, groups, extra }, contentWarrant(cluster)).extra };
 }

@@ -6,5 +6,5 @@
 
 export { apiExportView } from "./api-export-view.ts";
 export { apiResourceSchemaView } from "./api-resource-schema-view.ts";
-export { ApiModel, type ApiModelOptions } from "./model/model.ts";
+export { ApiModel, type ApiModelOptions } from "./model/api-model.ts";
 export type { ApiExportViewOptions, ApiResourceSchemaViewOptions } from "./options.ts";

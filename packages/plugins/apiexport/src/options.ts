@@ -1,7 +1,7 @@
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import type { Resource } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
-import type { ApiModel, ApiModelOptions } from "./model/model.ts";
+import type { ApiModel, ApiModelOptions } from "./model/api-model.ts";
 
 /** What {@link apiResourceSchemaView} is over. */
 export interface ApiResourceSchemaViewOptions extends ApiModelOptions {

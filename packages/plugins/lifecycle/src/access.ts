@@ -8,10 +8,9 @@ import {
   deny,
   type User,
 } from "@virtual-workspaces/framework";
-import { MASTERS_GROUP, parseLifecycleName, WorkspaceType } from "@virtual-workspaces/kcp";
-import type { Content } from "./content/content.ts";
+import { LogicalCluster, MASTERS_GROUP, parseLifecycleName, WorkspaceType } from "@virtual-workspaces/kcp";
+import type { Content } from "./content.ts";
 import type { LifecycleViewOptions } from "./options.ts";
-import { isContent } from "./parts.ts";
 import type { Phase } from "./phase.ts";
 import type { LifecycleParams } from "./waiting.ts";
 
@@ -57,7 +56,7 @@ export function lifecycleAccess(phase: Phase, content: Content, options: Lifecyc
 /** Names alone: where a path leads, another server may know. @throws ApiError 403, or 404 for who may see everything */
 export function located(cluster: string, user: User): string {
   if (cluster === WILDCARD || isClusterName(cluster)) return cluster;
-  throw refused(user, "a logical cluster is called by its name here, not by its path");
+  throw rejection(user, "a logical cluster is called by its name here, not by its path");
 }
 
 function isHolder(holder: string): boolean {
@@ -67,13 +66,27 @@ function isHolder(holder: string): boolean {
 
 /** kcp: 500. */
 function malformed({ holder }: Phase, { params, user }: Request): ApiError {
-  return refused(
+  return rejection(
     user,
     `${quote(params.holder)} is no ${holder}: that is <name of the logical cluster of a WorkspaceType>:<name of the type>`,
   );
 }
 
-function refused(user: User, message: string): ApiError {
+function rejection(user: User, message: string): ApiError {
   if (user.in(MASTERS_GROUP)) return ApiError.notFoundPath();
   return ApiError.forbidden({ resource: { group: "", resource: "" }, message });
+}
+
+/** What one can ask for without asking for anything of the workspace. */
+const ROOTS: ReadonlySet<string> = new Set(["/", "/healthz"]);
+
+/**
+ * Whether a request is about what a workspace has, and not about its LogicalCluster, or all that wait: three parts under one root, as
+ * in kcp (`wildcard-logicalclusters`, `logicalclusters`, `workspace-content`).
+ */
+export function isContent({ tellsOfItself }: Phase, request: AuthorizeRequest<LifecycleParams>): boolean {
+  const { params, isResource, group, resource, path } = request;
+  if (params.cluster === WILDCARD) return false;
+  if (isResource) return group !== LogicalCluster.group || resource !== LogicalCluster.plural;
+  return !tellsOfItself || ROOTS.has(path);
 }

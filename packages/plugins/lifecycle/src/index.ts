@@ -6,6 +6,6 @@
  */
 
 export { initializingWorkspacesView, preparingWorkspacesView, terminatingWorkspacesView } from "./lifecycle-view.ts";
-export type { LifecycleViewOptions, WorkspaceTypesOptions } from "./options.ts";
-export { PREPARES_ANNOTATION, preparedLabel } from "./preparing/prepared.ts";
-export { WorkspaceTypes } from "./workspace-types.ts";
+export type { LifecycleViewOptions } from "./options.ts";
+export { PREPARES_ANNOTATION, preparedLabel } from "./preparing/preparing-types.ts";
+export { WorkspaceTypes, type WorkspaceTypesOptions } from "./workspace-types.ts";

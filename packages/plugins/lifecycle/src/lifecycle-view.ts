@@ -1,16 +1,13 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import { defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
-import { lifecycleAccess, located } from "./access.ts";
+import { isContent, lifecycleAccess, located } from "./access.ts";
 import { LabelledWorkspaces } from "./clusters/labelled-workspaces.ts";
-import { Content } from "./content/content.ts";
-import { contentRelay } from "./content/content-relay.ts";
+import { Content, contentRelay } from "./content.ts";
 import type { LifecycleViewOptions } from "./options.ts";
-import { isContent } from "./parts.ts";
 import { INITIALIZING, type KcpPhase, type Phase, PREPARING, TERMINATING } from "./phase.ts";
 import { UnpreparedWorkspaces } from "./preparing/unprepared-workspaces.ts";
 import type { WaitingWorkspaces } from "./waiting.ts";
-import { warn } from "./warn.ts";
-import { WorkspaceTypes } from "./workspace-types.ts";
+import { WorkspaceTypes, warn } from "./workspace-types.ts";
 
 /**
  * kcp's view of workspaces that are set up, `/services/initializingworkspaces/<logical cluster of a WorkspaceType>:<type>/clusters/<logical

@@ -52,7 +52,7 @@ export const INITIALIZING: KcpPhase = {
   permissions: "initializerPermissions",
   asOwner: true,
   as: asMember(INITIALIZER_GROUP_PREFIX),
-  labels: (holder) => `${PHASE_LABEL}=Initializing,${text(initializerLabel(holder))}`,
+  labels: (holder) => `${PHASE_LABEL}=Initializing,${labelText(initializerLabel(holder))}`,
   waiting: `${PHASE_LABEL}=Initializing`,
   waits: ({ status }, holder) => status?.phase === "Initializing" && has(status.initializers, holder),
   tellsOfItself: false,
@@ -70,7 +70,7 @@ export const TERMINATING: KcpPhase = {
   permissions: "terminatorPermissions",
   asOwner: true,
   as: asMember(TERMINATOR_GROUP_PREFIX),
-  labels: (holder) => `${PHASE_LABEL}=Terminating,${text(terminatorLabel(holder))}`,
+  labels: (holder) => `${PHASE_LABEL}=Terminating,${labelText(terminatorLabel(holder))}`,
   waiting: `${PHASE_LABEL}=Terminating`,
   waits: ({ metadata, status }, holder) => metadata.deletionTimestamp !== undefined && has(status?.terminators, holder),
   tellsOfItself: true,
@@ -102,6 +102,6 @@ function has(holders: readonly string[] | undefined, holder: string): boolean {
   return holders?.includes(holder) === true;
 }
 
-function text({ key, value }: { readonly key: string; readonly value: string }): string {
+function labelText({ key, value }: { readonly key: string; readonly value: string }): string {
   return `${key}=${value}`;
 }

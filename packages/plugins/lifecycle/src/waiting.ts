@@ -9,10 +9,10 @@ export interface LifecycleParams {
 }
 
 /** Who asks for which workspace. */
-export type Asked = Pick<AuthorizeRequest<LifecycleParams>, "params" | "user" | "signal">;
+export type WorkspaceRequest = Pick<AuthorizeRequest<LifecycleParams>, "params" | "user" | "signal">;
 
 /** What is served to those who are waited for. */
-export interface Waiting {
+export interface WaitingLists {
   /** Of all workspaces at once. */
   readonly everywhere: readonly ServedResource[];
   /** In one. */
@@ -22,9 +22,9 @@ export interface Waiting {
 /** The workspaces of a shard that wait for controllers of their types. */
 export interface WaitingWorkspaces {
   /** Those that wait for one controller: the same lists as long as they are asked for. */
-  of(holder: string): Waiting;
+  of(holder: string): WaitingLists;
   /** One that waits for the controller that asks; `undefined` when it does not. @throws ApiError 503 when nobody knows */
-  find(asked: Asked): Awaitable<LogicalCluster | undefined>;
+  find(asked: WorkspaceRequest): Awaitable<LogicalCluster | undefined>;
   /** Begins to follow what has to be known beforehand, until that is disposed of. */
   start(): AsyncDisposable;
   /** Resolves once that is known. */

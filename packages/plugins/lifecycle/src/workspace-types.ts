@@ -1,8 +1,24 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, type InformerLease, SharedInformers, withoutManagedFields } from "@virtual-workspaces/client";
+import type { Workspaces } from "@virtual-workspaces/forwarding";
 import { type Holds, type OwningType, WorkspaceType } from "@virtual-workspaces/kcp";
-import type { WorkspaceTypesOptions } from "./options.ts";
-import { warn } from "./warn.ts";
+import type { Upstream } from "@virtual-workspaces/transport";
+
+/** Where WorkspaceTypes are read. */
+export interface WorkspaceTypesOptions extends Pick<Workspaces, "upstream"> {
+  /**
+   * The server that has kcp's cache (`/services/cache`), where the types of all shards are read: a workspace of one may be of
+   * a type of another (`--cache-kubeconfig`). @default `upstream`
+   */
+  readonly cache?: Upstream;
+  /**
+   * The server that has the logical clusters of all shards: asked what callers may do in the workspace of a type, and for a type
+   * that the cache has not heard of yet (`--external-logical-cluster-admin-kubeconfig`). @default `upstream`
+   */
+  readonly reviews?: Upstream;
+  /** Told when a server cannot be followed or asked. @default a process warning */
+  readonly onError?: (error: unknown) => void;
+}
 
 /** Of all shards. */
 const CACHE = "/services/cache/shards/*";
@@ -49,4 +65,9 @@ export class WorkspaceTypes {
       throw error;
     }
   }
+}
+
+/** Where nobody is told of what goes wrong, the process is. */
+export function warn(error: unknown): void {
+  process.emitWarning(`view of workspaces that begin or end: ${String(error)}`);
 }

@@ -5,13 +5,10 @@
  */
 
 export { type MountAdmissionOptions, mountAdmission } from "./admission/mount-admission.ts";
-export type { MountWebhook } from "./admission/webhook.ts";
-export { type MountedServers, type MountReachOptions, mountedServers } from "./dial/mounted-servers.ts";
-export type { Lookup } from "./dial/restricted-dial.ts";
-export { type MountManifestsOptions, mountManifests } from "./manifests.ts";
-export { type RedirectMountOptions, redirectMount } from "./types/redirect.ts";
+export { type Lookup, type MountedServers, type MountReachOptions, mountedServers } from "./dial/restricted-dial.ts";
+export { type MountManifestsOptions, type MountWebhook, mountManifests } from "./manifests.ts";
 export { urlMount } from "./types/url.ts";
-export { workspaceMount } from "./types/workspace.ts";
+export { type RedirectMountOptions, redirectMount, workspaceMount } from "./types/workspace-types.ts";
 export { mountsView } from "./view/mounts-view.ts";
 export type { MountsViewOptions } from "./view/options.ts";
-export { WorkspaceMounts, type WorkspaceMountsOptions, workspaceMounts } from "./workspaces/index.ts";
+export { WorkspaceMounts, type WorkspaceMountsOptions, workspaceMounts } from "./workspaces/workspace-mounts.ts";

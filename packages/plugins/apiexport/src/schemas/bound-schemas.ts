@@ -1,12 +1,10 @@
 import { type CacheLease, processMinter, type Scope, type Storage } from "@virtual-workspaces/framework";
 import type { APIResourceSchema } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
-import type { ModelChange } from "../model/listeners.ts";
-import type { ApiModel } from "../model/model.ts";
-import { Consumer } from "./consumer.ts";
+import type { ApiModel, ModelChange } from "../model/api-model.ts";
+import { Consumer, changeKey } from "./consumer.ts";
 import { FreshBindings } from "./fresh-bindings.ts";
-import { ShownSchemas } from "./shown-schema.ts";
-import { textOf } from "./wanted.ts";
+import { ShownSchemas } from "./shown-schemas.ts";
 
 /** What {@link BoundSchemas} are made from. */
 export interface BoundSchemasOptions {
@@ -57,7 +55,7 @@ export class BoundSchemas implements Storage<APIResourceSchema> {
       this.#consumers.get(change.cluster)?.renew();
       return;
     }
-    const text = textOf(change);
+    const text = changeKey(change);
     for (const consumer of this.#consumers.values()) if (consumer.isMadeFrom(text)) consumer.renew();
   }
 

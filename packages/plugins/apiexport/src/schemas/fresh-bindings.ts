@@ -3,7 +3,7 @@ import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { Client } from "@virtual-workspaces/client";
 import { APIBinding } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
-import type { ApiModel } from "../model/model.ts";
+import type { ApiModel } from "../model/api-model.ts";
 
 /** Who is asked, and who must know it. */
 export interface FreshBindingsOptions {

@@ -1,8 +1,9 @@
 import { type Forwarded, type ForwardOptions, forward } from "@virtual-workspaces/forwarding";
 import type { ServedResource } from "@virtual-workspaces/framework";
 import type { APIExport } from "@virtual-workspaces/kcp";
-import { ClaimedObjects } from "../claims/claimed-objects.ts";
-import type { ApiModel, ExportKey } from "../model/model.ts";
+import type { ApiModel } from "../model/api-model.ts";
+import type { ExportKey } from "../model/bindings.ts";
+import { ClaimedObjects } from "./claimed-objects.ts";
 import { type Part, type PartsOptions, partsOf } from "./parts.ts";
 
 /** How the objects of exports are reached. */

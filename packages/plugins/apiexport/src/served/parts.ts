@@ -11,7 +11,8 @@ import {
   isReview,
   reflexiveLabel,
 } from "@virtual-workspaces/kcp";
-import type { ApiModel, ExportKey } from "../model/model.ts";
+import type { ApiModel } from "../model/api-model.ts";
+import type { ExportKey } from "../model/bindings.ts";
 import { readableBindings, type SchemaKinds } from "./kinds.ts";
 
 /** One resource in one version, as an export's view has it. */

@@ -1,43 +1,66 @@
-import type { LogicalCluster } from "@virtual-workspaces/kcp";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { Client, Informer, withoutManagedFields } from "@virtual-workspaces/client";
+import { type Holds, LOGICAL_CLUSTER_NAME, LogicalCluster } from "@virtual-workspaces/kcp";
 import type { KcpPhase } from "../phase.ts";
-import type { Asked, Waiting, WaitingWorkspaces } from "../waiting.ts";
-import { WaitingClusters, type WaitingClustersOptions } from "./waiting-clusters.ts";
-import { WaitingResources } from "./waiting-resources.ts";
+import type { WaitingLists, WaitingWorkspaces, WorkspaceRequest } from "../waiting.ts";
+import { WaitingResources, type WaitingResourcesOptions } from "./waiting-resources.ts";
 
-/** Those of which the shard says by labels whom they wait for. */
+/**
+ * Those of which the shard says by labels whom they wait for. All that wait for any controller are followed while the view is served.
+ * Memory: 1 KiB or so for each.
+ */
 export class LabelledWorkspaces implements WaitingWorkspaces {
   readonly #phase: KcpPhase;
-  readonly #clusters: WaitingClusters;
+  readonly #client: Client;
+  readonly #informer: Informer<Holds<typeof LogicalCluster>>;
   readonly #resources: WaitingResources;
 
-  constructor(options: WaitingClustersOptions) {
-    this.#phase = options.phase;
-    this.#clusters = new WaitingClusters(options);
+  constructor(options: WaitingResourcesOptions) {
+    const { phase, upstream, onError } = options;
+    this.#phase = phase;
+    this.#client = new Client({ upstream, cluster: "*" });
+    this.#informer = new Informer({
+      resource: this.#client.resource(LogicalCluster),
+      labels: phase.waiting,
+      transform: withoutManagedFields,
+      onProblem: onError,
+    });
     this.#resources = new WaitingResources(options);
   }
 
-  of(holder: string): Waiting {
+  of(holder: string): WaitingLists {
     return this.#resources.of(holder);
   }
 
-  async find({ params: { cluster, holder }, signal }: Asked): Promise<LogicalCluster | undefined> {
+  async find({ params: { cluster, holder }, signal }: WorkspaceRequest): Promise<LogicalCluster | undefined> {
     const waits = (found: LogicalCluster | undefined): found is LogicalCluster =>
       found !== undefined && this.#phase.waits(found, holder);
-    const known = this.#clusters.known(cluster);
+    const known = this.#informer.store.get({ cluster, name: LOGICAL_CLUSTER_NAME });
     if (waits(known)) return known;
-    const asked = await this.#clusters.asked(cluster, signal);
-    return waits(asked) ? asked : undefined;
+    const current = await this.#read(cluster, signal);
+    return waits(current) ? current : undefined;
   }
 
   start(): AsyncDisposable {
-    const clusters = this.#clusters.start();
+    const informer = this.#informer.start();
     return {
       [Symbol.asyncDispose]: async () =>
-        void (await Promise.all([clusters, this.#resources].map((each) => each[Symbol.asyncDispose]()))),
+        void (await Promise.all([informer, this.#resources].map((each) => each[Symbol.asyncDispose]()))),
     };
   }
 
   ready(): Promise<void> {
-    return this.#clusters.synced;
+    return this.#informer.synced;
+  }
+
+  /** What the shard says right now: of a workspace that has just begun the informer may not have heard. @throws ApiError 503 */
+  async #read(cluster: string, signal: AbortSignal): Promise<LogicalCluster | undefined> {
+    try {
+      return await this.#client.cluster(cluster).resource(LogicalCluster).get(LOGICAL_CLUSTER_NAME, { signal });
+    } catch (error) {
+      // A shard rejects a workspace that does not exist with 403.
+      if (isApiError(error) && (error.code === 404 || error.code === 403)) return undefined;
+      throw error;
+    }
   }
 }

@@ -3,9 +3,8 @@ import { type Forwarded, forward, type WritableForwarded } from "@virtual-worksp
 import type { Storage, Verb } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { KcpPhase } from "../phase.ts";
-import type { Waiting } from "../waiting.ts";
-import { ShownLogicalCluster } from "./shown.ts";
-import { statusRule } from "./status-rule.ts";
+import type { WaitingLists } from "../waiting.ts";
+import { ShownLogicalCluster, statusRule } from "./shown-logical-cluster.ts";
 
 /** Where the LogicalClusters are, and which. */
 export interface WaitingResourcesOptions {
@@ -14,7 +13,7 @@ export interface WaitingResourcesOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface Entry extends Waiting {
+interface Entry extends WaitingLists {
   readonly reading: Forwarded<object>;
 }
 
@@ -38,7 +37,7 @@ export class WaitingResources implements AsyncDisposable {
   }
 
   /** The same lists as long as they are asked for. */
-  of(holder: string): Waiting {
+  of(holder: string): WaitingLists {
     const entry = this.#entries.get(holder) ?? this.#made(holder);
     this.#entries.delete(holder);
     this.#entries.set(holder, entry);

@@ -1,8 +1,29 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FollowedDependency, ViewDependency } from "@virtual-workspaces/framework";
-import { clusterOf, lifecycleName, PATH_ANNOTATION, typesFrom, type WorkspaceType } from "@virtual-workspaces/kcp";
+import {
+  clusterOf,
+  type Label,
+  lifecycleLabel,
+  lifecycleName,
+  PATH_ANNOTATION,
+  typesFrom,
+  type WorkspaceType,
+} from "@virtual-workspaces/kcp";
 import type { WorkspaceTypes } from "../workspace-types.ts";
-import { PREPARES_ANNOTATION } from "./prepared.ts";
+
+/** On a WorkspaceType, `"true"`: its workspaces, and those of types that extend it, want to be prepared. */
+export const PREPARES_ANNOTATION = "virtual-workspaces.io/prepares";
+
+/** Labels of a LogicalCluster that begin so say which types it has been prepared for, see {@link preparedLabel}. */
+const PREPARED_LABEL_PREFIX = "prepared.virtual-workspaces.io/";
+
+/**
+ * The label of a LogicalCluster that has been prepared for a type. Without it the workspace wants to be prepared again; whoever
+ * sets it there does without.
+ *
+ * @param holder `<logical cluster of the type>:<type>`, as the type's initializer is called
+ */
+export const preparedLabel = (holder: string): Label => lifecycleLabel(PREPARED_LABEL_PREFIX, holder);
 
 /** Which WorkspaceTypes want workspaces prepared, and whose workspaces are theirs. */
 export class PreparingTypes implements ViewDependency<string> {
@@ -23,7 +44,7 @@ export class PreparingTypes implements ViewDependency<string> {
     const heeded = lease.informer.on({
       added: changed,
       updated: (now, before) => {
-        if (!isDeepStrictEqual(saidBy(now), saidBy(before))) changed();
+        if (!isDeepStrictEqual(relevantFields(now), relevantFields(before))) changed();
       },
       deleted: changed,
     });
@@ -87,6 +108,6 @@ function nameOf(type: WorkspaceType): string {
 }
 
 /** What of a type it is that counts. */
-function saidBy({ metadata: { annotations, uid }, spec }: WorkspaceType): readonly unknown[] {
+function relevantFields({ metadata: { annotations, uid }, spec }: WorkspaceType): readonly unknown[] {
   return [uid, annotations?.[PREPARES_ANNOTATION], annotations?.[PATH_ANNOTATION], spec?.extend];
 }

@@ -4,7 +4,7 @@ import { forward, type WritableForwarded } from "@virtual-workspaces/forwarding"
 import type { CacheLease, Resource, Scope, WritableSource, WriteOptions } from "@virtual-workspaces/framework";
 import { LogicalCluster, PHASE_LABEL } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
-import { ShownLogicalCluster } from "../clusters/shown.ts";
+import { ShownLogicalCluster } from "../clusters/shown-logical-cluster.ts";
 
 /** Where the LogicalClusters are. */
 export interface ReadyClustersOptions {

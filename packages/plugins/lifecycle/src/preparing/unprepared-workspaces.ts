@@ -8,13 +8,11 @@ import {
   type WritableView,
 } from "@virtual-workspaces/framework";
 import { LOGICAL_CLUSTER_NAME, type LogicalCluster, WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp";
-import { ShownLogicalCluster } from "../clusters/shown.ts";
-import { statusRule } from "../clusters/status-rule.ts";
+import { ShownLogicalCluster, statusRule } from "../clusters/shown-logical-cluster.ts";
 import { PREPARING } from "../phase.ts";
-import type { Asked, Waiting, WaitingWorkspaces } from "../waiting.ts";
+import type { WaitingLists, WaitingWorkspaces, WorkspaceRequest } from "../waiting.ts";
 import type { WorkspaceTypes } from "../workspace-types.ts";
-import { preparedLabel } from "./prepared.ts";
-import { PreparingTypes } from "./preparing-types.ts";
+import { PreparingTypes, preparedLabel } from "./preparing-types.ts";
 import { ReadyClusters, type ReadyClustersOptions } from "./ready-clusters.ts";
 
 /** Where workspaces and their types are. */
@@ -30,7 +28,7 @@ export class UnpreparedWorkspaces implements WaitingWorkspaces {
   readonly #clusters: ReadyClusters;
   readonly #types: PreparingTypes;
   readonly #view: WritableView<object, object, string, Record<never, never>>;
-  readonly #served: Waiting;
+  readonly #served: WaitingLists;
 
   constructor({ types, ...place }: UnpreparedWorkspacesOptions) {
     this.#clusters = new ReadyClusters(place);
@@ -40,8 +38,8 @@ export class UnpreparedWorkspaces implements WaitingWorkspaces {
       by: ({ params }) => params["holder"] ?? "",
       depends: this.#types,
       select: (object, { by }) => this.#wants(object as LogicalCluster, by),
-      map: (object, { by }) => shown(object as LogicalCluster, by),
-      unmap: (object, { by, source }) => kept(object as LogicalCluster, source as LogicalCluster, by),
+      map: (object, { by }) => mapped(object as LogicalCluster, by),
+      unmap: (object, { by, source }) => unmapped(object as LogicalCluster, source as LogicalCluster, by),
       mayLeave: true,
       onError: place.onError,
     });
@@ -56,11 +54,11 @@ export class UnpreparedWorkspaces implements WaitingWorkspaces {
     this.#served = { everywhere: Object.freeze([everywhere]), one: Object.freeze([one]) };
   }
 
-  of(): Waiting {
+  of(): WaitingLists {
     return this.#served;
   }
 
-  async find({ params, user, signal }: Asked): Promise<LogicalCluster | undefined> {
+  async find({ params, user, signal }: WorkspaceRequest): Promise<LogicalCluster | undefined> {
     const scope = { params: { ...params }, cluster: WILDCARD, namespace: "", ...EVERYTHING, identity: user };
     using lease = await this.#view.cache(scope);
     const found = inLease(lease, params.cluster);
@@ -91,12 +89,12 @@ export class UnpreparedWorkspaces implements WaitingWorkspaces {
   }
 }
 
-function shown(cluster: LogicalCluster, holder: string): Mapped<{ readonly status: object }> {
+function mapped(cluster: LogicalCluster, holder: string): Mapped<{ readonly status: object }> {
   return { ...cluster, status: { ...cluster.status, initializers: isPrepared(cluster, holder) ? [] : [holder] } };
 }
 
 /** What {@link statusRule} lets through: the conditions as they are said, and the label of who is done. */
-function kept(said: LogicalCluster, source: LogicalCluster, holder: string): Mapped<{ readonly status: object }> {
+function unmapped(said: LogicalCluster, source: LogicalCluster, holder: string): Mapped<{ readonly status: object }> {
   const { key, value } = preparedLabel(holder);
   const { conditions } = said.status ?? {};
   const { conditions: _, ...status } = source.status ?? {};

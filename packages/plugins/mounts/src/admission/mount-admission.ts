@@ -7,8 +7,7 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
-import { AdmissionReview } from "./admission-review.ts";
-import { type AskedSecret, type MayGet, MountReviews } from "./mount-reviews.ts";
+import { AdmissionReview, type MayGet, MountReviews, type SecretRequest } from "./mount-reviews.ts";
 
 /** What {@link mountAdmission} is over. */
 export interface MountAdmissionOptions extends Pick<Workspaces, "upstream" | "everywhere"> {
@@ -37,7 +36,7 @@ export function mountAdmission({
   anonymous = false,
   onError,
 }: MountAdmissionOptions): VirtualWorkspace {
-  const review = subjectAccessReview<AskedSecret>({
+  const review = subjectAccessReview<SecretRequest>({
     upstream: everywhere,
     attributes: ({ params }) => params.access,
     // Whoever has just been let, or not any more, is asked about again.
@@ -59,9 +58,9 @@ const STRANGER = deny("only system:masters ask this, unless mountAdmission has a
 
 /** What they would do, in the words of a request. */
 function questionOf(
-  params: AskedSecret,
-  who: Pick<AuthorizeRequest<AskedSecret>, "user" | "signal">,
-): AuthorizeRequest<AskedSecret> {
+  params: SecretRequest,
+  who: Pick<AuthorizeRequest<SecretRequest>, "user" | "signal">,
+): AuthorizeRequest<SecretRequest> {
   const nothing = { path: "", identity: "", subresource: "", longRunning: false, upgrade: false };
   return { ...nothing, ...params.access, ...who, params, isResource: true };
 }

@@ -1,11 +1,19 @@
 import {
   ApiError,
   isJsonObject,
+  type JsonSchema,
   type KindReference,
   type KubeObject,
   type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
-import { type Scope, type Storage, User, type WriteOptions } from "@virtual-workspaces/framework";
+import {
+  Resource,
+  type ReviewedUser,
+  type Scope,
+  type Storage,
+  User,
+  type WriteOptions,
+} from "@virtual-workspaces/framework";
 import {
   clusterOf,
   KINDS_THAT_NAME_SECRETS,
@@ -13,17 +21,47 @@ import {
   type NamesSecrets,
   namedSecrets,
 } from "@virtual-workspaces/kcp";
-import type { AdmissionRequest, AdmissionReviewContent } from "./admission-review.ts";
+
+/** What an AdmissionReview holds. */
+interface AdmissionReviewContent {
+  readonly request?: Record<string, unknown>;
+  readonly response?: Record<string, unknown>;
+}
+
+const ANYTHING: JsonSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+
+/** `admission.k8s.io/v1` AdmissionReview: what an API server asks of a webhook before it writes. It is only created; what it is answered is in it. */
+export const AdmissionReview: Resource<AdmissionReviewContent> = new Resource<AdmissionReviewContent>({
+  group: "admission.k8s.io",
+  version: "v1",
+  kind: "AdmissionReview",
+  scope: "Cluster",
+  description: "A write that an API server asks about. It is only created; the answer is in its response.",
+  schema: { type: "object", properties: { request: ANYTHING, response: ANYTHING } },
+});
+
+/** What of a review's `request` is looked at. Its API server vouches for it. */
+interface AdmissionRequest {
+  readonly uid: string;
+  readonly resource: { readonly group: string; readonly resource: string };
+  readonly subResource?: string;
+  readonly operation: string;
+  readonly userInfo: ReviewedUser;
+  /** What is to be; `null` where something is deleted. */
+  readonly object?: object | null;
+  /** What there is; `null` where something is created. */
+  readonly oldObject?: object | null;
+}
 
 /** What somebody would do, and in which logical cluster. */
-export interface AskedSecret {
+export interface SecretRequest {
   readonly cluster: string;
   readonly access: NamedSecret["access"];
 }
 
 /** Whether somebody may do that. */
 export type MayGet = (
-  asked: AskedSecret,
+  asked: SecretRequest,
   who: { readonly user: User; readonly signal: AbortSignal },
 ) => Promise<boolean>;
 

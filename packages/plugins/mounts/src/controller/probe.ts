@@ -2,7 +2,7 @@ import type { NoTarget, ProxyTarget } from "@virtual-workspaces/kcp";
 import { isTransportError, type TransportErrorCode } from "@virtual-workspaces/transport";
 import { RestrictedTarget } from "../dial/restricted-dial.ts";
 import type { TargetContext } from "../targets/target-context.ts";
-import { none } from "../types/none.ts";
+import { none } from "../types/no-target.ts";
 
 /** How long a target may take to say its version, ms. */
 const HEAD = 10_000;

@@ -11,13 +11,13 @@ import {
   type Target,
   viewURL,
 } from "@virtual-workspaces/kcp";
-import { none } from "../types/none.ts";
+import { none } from "../types/no-target.ts";
 
 /** The condition that says whether a mount leads anywhere. */
 const REACHABLE = "Reachable";
 
 /** What is known of a mount. */
-export interface Outcome {
+export interface ObservedMount {
   readonly cluster: string;
   readonly target: Target | NoTarget;
   readonly urls: ServedUrls | undefined;
@@ -31,7 +31,7 @@ const UNKNOWN_URL = none(
 );
 
 /** The status of a mount: Ready together with its URL, or neither, since controllers of others look at both. */
-export function statusOf({ metadata, status }: Mount, { cluster, target, urls, now }: Outcome): MountStatus {
+export function statusOf({ metadata, status }: Mount, { cluster, target, urls, now }: ObservedMount): MountStatus {
   const problem = target.kind === "none" ? target : urls === undefined ? UNKNOWN_URL : undefined;
   const url =
     target.kind === "none" || urls === undefined ? status?.URL : urlOf(metadata.name ?? "", { cluster, target, urls });

@@ -1,7 +1,7 @@
 import { lookup as resolveName } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
 import type { Dial } from "@virtual-workspaces/transport";
-import type { Addresses } from "./addresses.ts";
+import { Addresses } from "./restrictions.ts";
 
 /** The addresses of a name, in the order in which they are tried. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
@@ -39,14 +39,14 @@ export function restrictedDial({ addresses, whose = "mounts", lookup = systemLoo
   };
 }
 
-interface Place {
+interface DialTarget {
   readonly host: string;
   readonly port: number;
   readonly signal: AbortSignal;
 }
 
 /** One after the other, as they come. @throws what the last one fails with */
-async function firstOf(addresses: readonly string[], { host, port, signal }: Place): Promise<Socket> {
+async function firstOf(addresses: readonly string[], { host, port, signal }: DialTarget): Promise<Socket> {
   let failure: unknown = new Error(`${host}: it has no address`);
   for (const address of addresses) {
     try {
@@ -82,4 +82,39 @@ async function connected(host: string, port: number, signal: AbortSignal): Promi
 async function systemLookup(host: string): Promise<string[]> {
   const found = await resolveName(host, { all: true, order: "verbatim" });
   return found.map(({ address }) => address);
+}
+
+/** What {@link mountedServers} is given. */
+export interface MountReachOptions {
+  /**
+   * Hosts by name, addresses and networks (`10.0.0.0/8`) that may be asked although they are restricted; by plain http, too.
+   * @default none
+   */
+  readonly allow?: readonly string[];
+  /** Who chooses the addresses, for what is said of those that may not be asked. @default mounts */
+  readonly whose?: string;
+  /** How names are resolved, for a network with a resolver of its own. @default the machine's */
+  readonly lookup?: Lookup;
+}
+
+/** Which servers are asked on which workspaces are mounted: `mounts.others` of a workspace server. */
+export interface MountedServers {
+  /** Connects to them: never to this machine, its links or where clouds give out credentials, whatever a name resolves to. */
+  readonly dial: Dial;
+  /** Whether a host may be asked by plain http. */
+  readonly mayAskPlain: (host: string) => boolean;
+}
+
+/**
+ * Asks what workspaces are mounted on as `mountsView` does: at no address that is restricted, and by plain http no host, unless `allow` has
+ * it. For a server whose workspaces are mounted by objects of other kinds, whose authors choose the address.
+ *
+ * @throws Error on what `allow` cannot have
+ */
+export function mountedServers({ allow = [], whose, lookup }: MountReachOptions = {}): MountedServers {
+  const addresses = new Addresses(allow);
+  return {
+    dial: restrictedDial({ addresses, ...(whose !== undefined && { whose }), ...(lookup && { lookup }) }),
+    mayAskPlain: (host) => addresses.isAllowed(host),
+  };
 }

@@ -13,7 +13,7 @@ import {
   type Target,
 } from "@virtual-workspaces/kcp";
 import type { Dial } from "@virtual-workspaces/transport";
-import { none } from "../types/none.ts";
+import { none } from "../types/no-target.ts";
 import { TargetContext } from "./target-context.ts";
 
 /** What mounts are resolved by. */
@@ -63,13 +63,13 @@ export class KnownMounts implements AsyncDisposable {
   }
 
   get(key: Pick<ObjectKey, "cluster" | "name">): KnownMount | undefined {
-    return this.#entries.get(textOf(key));
+    return this.#entries.get(mountKey(key));
   }
 
   /** A mount is there, or is another one. */
   set(mount: Mount): void {
     const key = exportedKey(mount);
-    const text = textOf(key);
+    const text = mountKey(key);
     const before = this.#entries.get(text);
     const { target, unread } = this.#resolved(text, mount);
     const isSame = before !== undefined && before.unread === unread && isDeepStrictEqual(before.target, target);
@@ -82,7 +82,7 @@ export class KnownMounts implements AsyncDisposable {
   }
 
   delete(key: ObjectKey): void {
-    const text = textOf(key);
+    const text = mountKey(key);
     this.#end(this.#entries.get(text));
     this.#entries.delete(text);
     this.#related.forget(text);
@@ -91,7 +91,7 @@ export class KnownMounts implements AsyncDisposable {
 
   /** By what a mount's target is asked. @throws Error when it cannot be */
   contextOf({ key }: KnownMount, target: ProxyTarget): TargetContext {
-    const entry = this.#entries.get(textOf(key));
+    const entry = this.#entries.get(mountKey(key));
     if (entry === undefined || entry.target !== target) throw new Error(`${keyText(key)}: it leads elsewhere by now`);
     const { dial, failed } = this.#options;
     const onError = (error: unknown): void => {
@@ -150,6 +150,6 @@ export class KnownMounts implements AsyncDisposable {
   }
 }
 
-function textOf({ cluster, name }: Pick<ObjectKey, "cluster" | "name">): string {
+function mountKey({ cluster, name }: Pick<ObjectKey, "cluster" | "name">): string {
   return `${cluster}/${name}`;
 }

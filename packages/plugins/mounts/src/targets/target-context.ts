@@ -15,7 +15,7 @@ type Handlers = Pick<Relay, "handle" | "upgrade">;
 
 const WHAT = "the server behind this mount";
 /** As whom, and by which headers. The caller is told as far as another API server may know them: no `system:masters` crosses. */
-const SAID: Readonly<
+const IDENTITIES: Readonly<
   Record<Exclude<MountIdentity, "Caller">, Pick<Parameters<typeof relay>[0], "identity" | "headers">>
 > = {
   Impersonate: { identity: "impersonate", headers: "Impersonate" },
@@ -46,7 +46,7 @@ export class TargetContext implements AsyncDisposable {
     const { handle, upgrade } =
       identity === "Caller"
         ? proxy({ ...passing, headers: callersToken, callersCredentials: true })
-        : relay({ ...passing, ...SAID[identity] });
+        : relay({ ...passing, ...IDENTITIES[identity] });
     this.handle = handle;
     this.upgrade = upgrade;
   }

@@ -14,12 +14,12 @@ import {
   type Target,
   type TargetCredential,
 } from "@virtual-workspaces/kcp";
-import { none } from "./none.ts";
+import { none } from "./no-target.ts";
 
 type Ref = NonNullable<MountSpec["ref"]>;
 
 /** Where an object says that its API is. */
-interface Place {
+interface ResolvedURL {
   readonly url: string;
   /** Its Secret says how it is asked, too. */
   readonly secret?: SecretContent;
@@ -82,7 +82,7 @@ function problemOf(
   return undefined;
 }
 
-function fromSecret(cluster: string, ref: Ref, related: RelatedObjects): Place | NoTarget {
+function fromSecret(cluster: string, ref: Ref, related: RelatedObjects): ResolvedURL | NoTarget {
   const { namespace = "", name, uid } = ref;
   const secret = contentOf({ cluster, namespace, name, uid, field: "spec.ref" }, related);
   if ("kind" in secret) return secret;
@@ -91,7 +91,7 @@ function fromSecret(cluster: string, ref: Ref, related: RelatedObjects): Place |
   return { url: secret.server, secret };
 }
 
-function fromObject(cluster: string, ref: Ref, related: RelatedObjects): Place | NoTarget {
+function fromObject(cluster: string, ref: Ref, related: RelatedObjects): ResolvedURL | NoTarget {
   const { apiVersion, kind, namespace, name, uid } = ref;
   const about = `${kind} ${quote(namespace === undefined ? name : `${namespace}/${name}`)}`;
   const found = related.get({ cluster, apiVersion, kind, namespace, name });

@@ -1,8 +1,8 @@
 import { defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { mountAccess } from "./access.ts";
+import { mountHandlers } from "./handlers.ts";
 import type { MountsViewOptions } from "./options.ts";
-import { RunningMounts } from "./running.ts";
-import { mountHandlers } from "./serve.ts";
+import { RunningMounts } from "./running-mounts.ts";
 
 /**
  * What Mounts lead to, `/services/mounts/<logical cluster of the Mount>/<Mount>/…`, and the controller that says how each of them is:

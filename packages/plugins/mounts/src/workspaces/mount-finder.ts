@@ -1,9 +1,8 @@
 import { isApiError, type KindReference, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Client, keyText } from "@virtual-workspaces/client";
-import type { FoundMount, MountReference } from "./contract.ts";
-import { FollowedKind } from "./followed-kind.ts";
-import { KindChanges } from "./kind-changes.ts";
-import { MountKinds } from "./kinds.ts";
+import { KindInformer } from "./kind-informer.ts";
+import { KindChanges, MountKinds } from "./mount-kinds.ts";
+import type { FoundMount, MountReference } from "./mount-object.ts";
 
 /** Who knows the Workspaces, and looks at them again. */
 export interface MountFinderOptions {
@@ -23,7 +22,7 @@ export class MountFinder implements AsyncDisposable {
   readonly #kinds: MountKinds;
   readonly #changes: KindChanges;
   /** By group and plural. */
-  readonly #followed = new Map<string, FollowedKind>();
+  readonly #followed = new Map<string, KindInformer>();
   /** By which of them Workspaces are mounted. */
   readonly #held = new Map<string, string>();
   readonly #ending = new Set<Promise<void>>();
@@ -113,9 +112,9 @@ export class MountFinder implements AsyncDisposable {
     this.#end(followed);
   }
 
-  #follow(kind: KindReference): FollowedKind {
+  #follow(kind: KindReference): KindInformer {
     const { client, mountedBy, again, onError } = this.#options;
-    return new FollowedKind({
+    return new KindInformer({
       client,
       kind,
       changed: (object) => again(mountedBy(kind.group, object)),
@@ -128,7 +127,7 @@ export class MountFinder implements AsyncDisposable {
     });
   }
 
-  #end(followed: FollowedKind): void {
+  #end(followed: KindInformer): void {
     const ending = followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }

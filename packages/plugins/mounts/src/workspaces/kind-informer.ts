@@ -1,10 +1,9 @@
 import { isApiError, type KindReference, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Client, Informer, keyText } from "@virtual-workspaces/client";
-import { type FoundMount, mountObject } from "./contract.ts";
-import { slim } from "./slim.ts";
+import { type FoundMount, identifyingMetadata, mountObject } from "./mount-object.ts";
 
 /** Who is told of a kind that is followed. */
-export interface FollowedKindOptions {
+export interface KindInformerOptions {
   /** Of all logical clusters. */
   readonly client: Client;
   readonly kind: KindReference;
@@ -31,8 +30,8 @@ const FRESH = 1000;
  * each asked for once after it has changed, however many Workspaces are mounted by it. Memory: some hundred bytes for each object of
  * the resource, and for each that is referred to.
  */
-export class FollowedKind implements AsyncDisposable {
-  readonly #options: FollowedKindOptions;
+export class KindInformer implements AsyncDisposable {
+  readonly #options: KindInformerOptions;
   readonly #informer: Informer<object>;
   readonly #answers = new Map<string, Answer>();
   /** Workspaces, and the objects that they name. */
@@ -41,10 +40,10 @@ export class FollowedKind implements AsyncDisposable {
   #inStep = false;
   #isSynced = false;
 
-  constructor(options: FollowedKindOptions) {
+  constructor(options: KindInformerOptions) {
     const { client, kind, changed } = options;
     this.#options = options;
-    this.#informer = new Informer<object>({ resource: client.metadata(kind), transform: slim });
+    this.#informer = new Informer<object>({ resource: client.metadata(kind), transform: identifyingMetadata });
     const told = (_: unknown, { key }: { readonly key: ObjectKey }): void => {
       this.#answers.delete(keyText(key));
       changed(key);

@@ -11,9 +11,8 @@ import {
 import { clusterOf, type Holds, Workspace } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { MountFinder } from "./mount-finder.ts";
-import { slim } from "./slim.ts";
-import { verdictOf } from "./verdict.ts";
-import { write } from "./writes.ts";
+import { identifyingMetadata } from "./mount-object.ts";
+import { verdictOf, write } from "./workspace-status.ts";
 
 /** kcp's name of its controller; fields that it sets are its own. */
 const NAME = "kcp-workspace-mounts";
@@ -22,8 +21,8 @@ const WORKERS = 8;
 /** How long work under way may take at the end, ms. */
 const GRACE = 2000;
 
-/** What a {@link MountController} is made of. */
-export interface MountControllerOptions {
+/** What a {@link WorkspaceController} is made of. */
+export interface WorkspaceControllerOptions {
   readonly upstream: Upstream;
   /** Of Workspaces. */
   readonly identity: string;
@@ -32,15 +31,15 @@ export interface MountControllerOptions {
 }
 
 /** Follows the Workspaces of a shard, and keeps those right that are mounted. */
-export class MountController implements AsyncDisposable {
+export class WorkspaceController implements AsyncDisposable {
   readonly started: Promise<void>;
-  readonly #options: MountControllerOptions;
+  readonly #options: WorkspaceControllerOptions;
   readonly #client: Client;
   readonly #workspaces: Informer<Holds<typeof Workspace>>;
   readonly #finder: MountFinder;
   readonly #controller: Controller<Workspace>;
 
-  constructor(options: MountControllerOptions) {
+  constructor(options: WorkspaceControllerOptions) {
     const { upstream, identity, onError } = options;
     this.#options = options;
     const client = new Client({ upstream, cluster: WILDCARD, fieldManager: NAME });
@@ -108,7 +107,7 @@ export class MountController implements AsyncDisposable {
 
 /** Of the Workspaces that are not mounted, which are most, nothing is wanted. */
 function kept(workspace: Workspace): Workspace {
-  if (workspace.spec?.mount === undefined) return { ...slim(workspace), spec: {} };
+  if (workspace.spec?.mount === undefined) return { ...identifyingMetadata(workspace), spec: {} };
   delete workspace.metadata.managedFields;
   return workspace;
 }

@@ -1,16 +1,15 @@
-import { Client, Informer, type LifecycleEvent, withoutManagedFields } from "@virtual-workspaces/client";
+import {
+  Client,
+  Informer,
+  type InformerEvent,
+  type InformerHandlers,
+  type LifecycleEvent,
+  withoutManagedFields,
+} from "@virtual-workspaces/client";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import { APIBinding, APIExport, APIResourceSchema, clusterOf, type Holds } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
-import { isBindingTo, SlimBindings } from "./binding.ts";
-import { ModelListeners } from "./listeners.ts";
-
-/** Which export, or schema. */
-export interface ExportKey {
-  /** The name of the logical cluster that it is in. */
-  readonly cluster: string;
-  readonly name: string;
-}
+import { type ExportKey, isBindingTo, SlimBindings } from "./bindings.ts";
 
 /** What an {@link ApiModel} is of: a shard, and what is exported anywhere. */
 export interface ApiModelOptions extends Pick<Workspaces, "upstream"> {
@@ -109,7 +108,7 @@ export class ApiModel {
   /** @internal All exports of an identity, sorted by where they are: several have one key, seldom. */
   exportsOf(identityHash: string): readonly APIExport[] {
     const found = this.#exports.store.byIndex(BY_IDENTITY, identityHash);
-    return found.sort((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+    return found.sort((one, other) => (exportPath(one) < exportPath(other) ? -1 : 1));
   }
 
   /** @internal */
@@ -151,6 +150,35 @@ function warn(error: unknown): void {
   process.emitWarning(`view of APIExports: ${String(error)}`);
 }
 
-function textOf(exported: APIExport): string {
+function exportPath(exported: APIExport): string {
   return `${clusterOf(exported)}/${exported.metadata.name ?? ""}`;
+}
+
+/** What has changed: an export or schema of any shard, or a binding, by its logical cluster and name. */
+export interface ModelChange {
+  readonly of: "binding" | "export" | "schema";
+  readonly cluster: string;
+  readonly name: string;
+}
+
+/** Who is told of changes, at once. */
+class ModelListeners {
+  readonly #all = new Set<(change: ModelChange) => void>();
+
+  /** @param listener must not throw @returns what takes it off again */
+  add(listener: (change: ModelChange) => void): Disposable {
+    this.#all.add(listener);
+    return { [Symbol.dispose]: () => void this.#all.delete(listener) };
+  }
+
+  handlers<T>(of: ModelChange["of"]): InformerHandlers<T> {
+    const tell = ({ key: { cluster, name } }: Pick<InformerEvent<T>, "key">): void => {
+      for (const listener of this.#all) listener({ of, cluster, name });
+    };
+    return {
+      added: (_, event) => tell(event),
+      updated: (_, __, event) => tell(event),
+      deleted: (_, event) => tell(event),
+    };
+  }
 }

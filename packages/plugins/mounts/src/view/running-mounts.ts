@@ -1,13 +1,11 @@
 import { Client } from "@virtual-workspaces/client";
 import { ExportedObjects, Mount, mountTypes, ShardLocation } from "@virtual-workspaces/kcp";
 import { MountController } from "../controller/mount-controller.ts";
-import { Addresses } from "../dial/addresses.ts";
 import { restrictedDial } from "../dial/restricted-dial.ts";
+import { Addresses, refusal } from "../dial/restrictions.ts";
 import { KnownMounts } from "../targets/known-mounts.ts";
-import { refusal } from "../targets/refusal.ts";
-import { redirectMount } from "../types/redirect.ts";
 import { urlMount } from "../types/url.ts";
-import { workspaceMount } from "../types/workspace.ts";
+import { redirectMount, workspaceMount } from "../types/workspace-types.ts";
 import type { MountsViewOptions } from "./options.ts";
 
 /** The mounts of a shard: followed, resolved, and told how they are. */

@@ -1,8 +1,44 @@
 import { isDeepStrictEqual } from "node:util";
-import { ApiError, fieldInvalid, type KubeObject, quote, type StatusCause } from "@virtual-workspaces/apimachinery";
-import type { Admit } from "@virtual-workspaces/framework";
+import {
+  ApiError,
+  fieldInvalid,
+  type JsonSchema,
+  type KubeObject,
+  quote,
+  type StatusCause,
+} from "@virtual-workspaces/apimachinery";
+import { type Admit, Resource } from "@virtual-workspaces/framework";
 import { LogicalCluster } from "@virtual-workspaces/kcp";
 import type { Phase } from "../phase.ts";
+
+const HOLDERS: JsonSchema = { type: "array", items: { type: "string" } };
+
+/**
+ * LogicalClusters as the shard has them, whatever newer ones say: nothing of them is checked or left out here, but the lists that
+ * the view has a rule about. As in kcp.
+ */
+export const ShownLogicalCluster: Resource = new Resource({
+  group: LogicalCluster.group,
+  version: LogicalCluster.version,
+  kind: LogicalCluster.kind,
+  scope: LogicalCluster.scope,
+  categories: LogicalCluster.categories,
+  columns: LogicalCluster.columns,
+  subresources: LogicalCluster.subresources,
+  description: "A logical cluster that waits for a controller of its workspace type.",
+  schema: {
+    type: "object",
+    "x-kubernetes-preserve-unknown-fields": true,
+    properties: {
+      spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+      status: {
+        type: "object",
+        "x-kubernetes-preserve-unknown-fields": true,
+        properties: { initializers: HOLDERS, terminators: HOLDERS },
+      },
+    },
+  },
+});
 
 type Status = Readonly<Record<string, unknown>>;
 

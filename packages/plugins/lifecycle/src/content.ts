@@ -1,17 +1,21 @@
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
+import { relay, sameCaller } from "@virtual-workspaces/forwarding";
 import {
   type AuthorizeRequest,
   allow,
   type Decision,
   deny,
   type PolicyRule,
+  type RawRequest,
   ruleAllows,
   User,
+  type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { type LogicalCluster, type OwningType, parseLifecycleName } from "@virtual-workspaces/kcp";
-import type { Phase } from "../phase.ts";
-import type { Asked, LifecycleParams, WaitingWorkspaces } from "../waiting.ts";
-import type { WorkspaceTypes } from "../workspace-types.ts";
+import type { Upstream } from "@virtual-workspaces/transport";
+import type { Phase } from "./phase.ts";
+import type { LifecycleParams, WaitingWorkspaces, WorkspaceRequest } from "./waiting.ts";
+import type { WorkspaceTypes } from "./workspace-types.ts";
 
 /** What is known of workspaces and their types. */
 export interface ContentOptions {
@@ -50,7 +54,7 @@ export class Content {
   }
 
   /** As whom the workspace is asked. @throws ApiError as {@link decide}, and 403 when it has stopped waiting since */
-  async identity(user: User, asked: Asked): Promise<User> {
+  async identity(user: User, asked: WorkspaceRequest): Promise<User> {
     const { phase, workspaces } = this.#options;
     const found = await workspaces.find(asked);
     if (found === undefined)
@@ -60,7 +64,10 @@ export class Content {
   }
 
   /** None: whatever the owner may, or nothing. */
-  async #rules({ params: { holder }, signal }: Pick<Asked, "params" | "signal">): Promise<readonly PolicyRule[]> {
+  async #rules({
+    params: { holder },
+    signal,
+  }: Pick<WorkspaceRequest, "params" | "signal">): Promise<readonly PolicyRule[]> {
     const { phase, types } = this.#options;
     const of = parseLifecycleName(holder) as OwningType;
     if (of.cluster === SYSTEM) return [];
@@ -82,4 +89,35 @@ function ownerOf({ spec: { createdBy } }: LogicalCluster): User {
     throw ApiError.internalError("the LogicalCluster says nothing of whom it was created by (spec.createdBy)");
   const { username: name = "", uid = "", groups = [], extra = {} } = createdBy;
   return new User({ name, uid, groups, extra });
+}
+
+/** Where the workspaces are. */
+interface ContentRelayOptions {
+  readonly upstream: Upstream;
+  readonly content: Content;
+  readonly onError: (error: unknown) => void;
+}
+
+type Handlers = Required<Pick<VirtualWorkspace<LifecycleParams>, "handle" | "upgrade">>;
+
+const CLUSTERS = "/clusters/";
+
+/** Passes requests on to the workspace that they are about, as whom {@link Content.identity} says. */
+export function contentRelay({ upstream, content, onError }: ContentRelayOptions): Handlers {
+  const { handle, upgrade } = relay({
+    upstream,
+    identity: sameCaller,
+    path: ({ prefix, tail }) => prefix.slice(prefix.lastIndexOf(CLUSTERS)) + tail,
+    what: "the server of this workspace",
+    onError,
+  });
+  const asking = async <R extends RawRequest<LifecycleParams>>(request: R): Promise<R> => {
+    const user = await content.identity(request.user, request);
+    // Not a copy: what is made when it is asked for is not made here.
+    return Object.create(request, { user: { value: user } }) as R;
+  };
+  return {
+    handle: async (req, res, request) => handle(req, res, await asking(request)),
+    upgrade: async (req, socket, request) => upgrade(req, socket, await asking(request)),
+  };
 }

@@ -6,8 +6,13 @@ import {
   type ClaimSelector,
   normalizedGroupResource,
 } from "@virtual-workspaces/kcp";
-import { Interned } from "./interned.ts";
-import type { ExportKey } from "./model.ts";
+
+/** Which export, or schema. */
+export interface ExportKey {
+  /** The name of the logical cluster that it is in. */
+  readonly cluster: string;
+  readonly name: string;
+}
 
 /** A claim that a workspace has decided about. */
 export type BoundClaim = NonNullable<APIBinding["spec"]["permissionClaims"]>[number];
@@ -58,4 +63,22 @@ export function acceptedClaim(
   return spec.permissionClaims?.find(
     (claim) => claim.state === "Accepted" && (claim.group ?? "") === group && claim.resource === resource,
   ) as BoundClaim | undefined;
+}
+
+/** One value for all that are equal, as long as somebody has it. */
+class Interned<T extends object> {
+  readonly #known = new Map<string, WeakRef<T>>();
+  readonly #gone = new FinalizationRegistry<string>((text) => {
+    if (this.#known.get(text)?.deref() === undefined) this.#known.delete(text);
+  });
+
+  /** @param value plain data, which nobody changes */
+  of(value: T): T {
+    const text = JSON.stringify(value);
+    const known = this.#known.get(text)?.deref();
+    if (known !== undefined) return known;
+    this.#known.set(text, new WeakRef(value));
+    this.#gone.register(value, text);
+    return value;
+  }
 }

@@ -19,14 +19,13 @@ import {
   type WriteOptions,
   type Written,
 } from "@virtual-workspaces/framework";
-import type { ClaimSelector } from "@virtual-workspaces/kcp";
-import { anew, type Labels, missingLabels, withLabels } from "./selected.ts";
+import { type ClaimSelector, claimMatches } from "@virtual-workspaces/kcp";
 
 /** How what was selected by is written. */
 export type SelectedThere = Required<Pick<Storage, "create" | "update" | "pass" | "patch">>;
 
 /** Where a patch goes, and by what its object is selected. */
-export interface SelectedPlace {
+export interface SelectedObject {
   readonly scope: Scope;
   readonly key: ObjectKey;
   readonly selector: ClaimSelector;
@@ -58,13 +57,13 @@ export class SelectedWrites {
       send: async (more) => this.#there.pass(scope, { ...write, ...more }),
       sendWith: (labels, object) => {
         if (write.verb === "update") return this.#put(scope, withLabels(object, labels), write);
-        return this.#post(scope, withLabels(anew(object), labels), write);
+        return this.#post(scope, withLabels(withoutServerFields(object), labels), write);
       },
     });
   }
 
   /** @throws as {@link pass} */
-  patch({ scope, key, selector }: SelectedPlace, patch: PatchOptions): Promise<Written> {
+  patch({ scope, key, selector }: SelectedObject, patch: PatchOptions): Promise<Written> {
     return this.#selected({
       selector,
       options: patch,
@@ -130,4 +129,40 @@ function parsed(patch: Buffer): KubeObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** By key. */
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * The labels that an object lacks for a workspace to let the provider have it, of those that the selector of its claim says.
+ *
+ * @throws ApiError 403 when one of them is another, or when it is not what the claim is about in spite of them
+ */
+export function missingLabels(
+  { metadata }: KubeObject,
+  selector: ClaimSelector,
+  definition: ResourceDefinition,
+): Labels | undefined {
+  const { labels = {}, name } = metadata;
+  const forbidden = (message: string): ApiError =>
+    ApiError.forbidden({ resource: groupResourceOf(definition), name, message });
+  const wanted = Object.entries(selector.matchLabels ?? {});
+  const other = wanted.find(([key, value]) => Object.hasOwn(labels, key) && labels[key] !== value);
+  if (other !== undefined) throw forbidden(`protected label ${other[0]} must have value ${other[1]}`);
+  const missing = wanted.filter(([key]) => !Object.hasOwn(labels, key));
+  if (!claimMatches(selector, { ...labels, ...Object.fromEntries(missing) }))
+    throw forbidden("object does not match required labels");
+  return missing.length === 0 ? undefined : Object.fromEntries(missing);
+}
+
+/** The object with labels besides. */
+function withLabels(object: KubeObject, labels: Labels): KubeObject {
+  return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } };
+}
+
+/** A new object as its server would have kept it, without what the server says of what it has kept. */
+function withoutServerFields(object: KubeObject): KubeObject {
+  const { uid, resourceVersion, generation, creationTimestamp, managedFields, selfLink, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

@@ -20,10 +20,10 @@ import {
   type Written,
 } from "@virtual-workspaces/framework";
 import type { ClaimSelector } from "@virtual-workspaces/kcp";
-import { acceptedClaim, isBound } from "../model/binding.ts";
-import type { ApiModel, ExportKey } from "../model/model.ts";
-import { missingLabels } from "./selected.ts";
-import { SelectedWrites } from "./selected-writes.ts";
+import type { ApiModel } from "../model/api-model.ts";
+import type { ExportKey } from "../model/bindings.ts";
+import { acceptedClaim, isBound } from "../model/bindings.ts";
+import { missingLabels, SelectedWrites } from "./selected-writes.ts";
 
 /** Whose claims hold. */
 export interface ClaimedObjectsOptions {

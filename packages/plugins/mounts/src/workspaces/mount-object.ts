@@ -1,4 +1,4 @@
-import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { CLUSTER_ANNOTATION, isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { IS_MOUNT_ANNOTATION, type WorkspaceMount } from "@virtual-workspaces/kcp";
 
 /** The object that a Workspace is mounted by, as the Workspace names it. */
@@ -41,4 +41,21 @@ export function urlProblem(url: string | undefined): string | undefined {
   if (!/^https?:\/\/[^\s\\]+$/i.test(url) || !URL.canParse(url)) return "status.URL is no absolute http or https URL";
   const { username, password } = new URL(url);
   return username === "" && password === "" ? undefined : "status.URL has a user or a password in it";
+}
+
+/** Of an object, what says which it is, and in which version. */
+export function identifyingMetadata<T extends KubeObject>({ apiVersion, kind, metadata }: T): T {
+  const { name, namespace, uid, resourceVersion, annotations } = metadata;
+  const cluster = annotations?.[CLUSTER_ANNOTATION];
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(namespace !== undefined && { namespace }),
+      ...(cluster !== undefined && { annotations: { [CLUSTER_ANNOTATION]: cluster } }),
+    },
+  } as unknown as T;
 }

@@ -1,2 +1,0 @@
-export type { WorkspaceMountsOptions } from "./options.ts";
-export { WorkspaceMounts, workspaceMounts } from "./workspace-mounts.ts";
