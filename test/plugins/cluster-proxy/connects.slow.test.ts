@@ -6,9 +6,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { AgentEnd } from "@virtual-workspaces/cluster-proxy";
 import { expect } from "chai";
-import { newProof } from "../../../packages/plugins/cluster-proxy/src/enrolment/agent-identity.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, TestHub } from "./support/hub.ts";
+import { newProof } from "./support/proof.ts";
 
 const ALL = 10_000;
 const AT_ONCE = 16;
@@ -43,7 +43,7 @@ describe("a hub", function () {
       const req = request(`${hub.agentsAt("often").url}/tunnel`, {
         agent: false,
         headers: {
-          authorization: `Bearer ${await newProof(pair as NonNullable<typeof pair>, new Date())}`,
+          authorization: `Bearer ${newProof(pair as NonNullable<typeof pair>, new Date())}`,
           connection: "Upgrade",
           upgrade: "virtual-workspaces-tunnel.v1",
           "x-virtual-workspaces-epoch": String(epoch),

@@ -1,11 +1,10 @@
 // Who is an agent: tokens that are taken once, certificates that end, are renewed, revoked and replaced, and a second agent.
-
 import { issueCertificate, newSigningRequest } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { newProof } from "../../../packages/plugins/cluster-proxy/src/enrolment/agent-identity.ts";
 import { outcome } from "../../_support/plain.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, TestHub } from "./support/hub.ts";
+import { newProof } from "./support/proof.ts";
 
 const CERTIFICATES = "/apis/agents.proxy.kcp.io/v1alpha1/agentcertificates";
 const DAY = 24 * 60 * 60 * 1000;
@@ -176,18 +175,15 @@ describe("an agent", function () {
     await agent.seen("connected");
     const [pair] = agent.kept;
     if (pair === undefined) throw new Error("no certificate was kept");
-    const proof = await newProof(pair, new Date());
+    const proof = newProof(pair, new Date());
     const ask = (user: string) => hub.agentsAt("proof").get("/apis/agents.proxy.kcp.io/v1alpha1/agenttokens", { user });
     expect(outcome(await ask(proof))[2]).to.match(/agents do nothing here but renew/);
     expect((await ask(proof)).status).to.equal(401);
-    expect((await hub.agentsAt("proof").get("/tunnel", { user: await newProof(pair, new Date()) })).status).to.equal(
-      403,
-    );
+    expect((await hub.agentsAt("proof").get("/tunnel", { user: newProof(pair, new Date()) })).status).to.equal(403);
     expect(
-      (await hub.agentsAt("proof").get("/tunnel", { user: await newProof(pair, new Date(Date.now() - 200_000)) }))
-        .status,
+      (await hub.agentsAt("proof").get("/tunnel", { user: newProof(pair, new Date(Date.now() - 200_000)) })).status,
     ).to.equal(401);
-    expect((await hub.at("proof").get("/api", { user: await newProof(pair, new Date()) })).status).to.equal(401);
+    expect((await hub.at("proof").get("/api", { user: newProof(pair, new Date()) })).status).to.equal(401);
   });
 
   it("is told to come again while the hub's key cannot be read, and that it is written anew where it is broken", async () => {
@@ -205,7 +201,7 @@ describe("an agent", function () {
     };
     expect((await other.server.send(`POST ${secrets}`, secret, { user: "root" })).status).to.equal(201);
     await other.make("keyless");
-    const proof = await newProof(
+    const proof = newProof(
       await issueCertificate({ subject: { name: "a", groups: [] }, purpose: { kind: "client" }, now: new Date() }),
       new Date(),
     );

@@ -13,7 +13,7 @@ import type { AgentOptions } from "./options.ts";
 /** What tunnels are dialled by. */
 export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {
   readonly reached: ReachedHubs;
-  readonly memory: AgentState;
+  readonly state: AgentState;
   readonly certificates: Certificates;
   readonly api: AgentApi;
 }
@@ -45,21 +45,21 @@ export class AgentTunnels implements AsyncDisposable {
   #numbered: Promise<unknown> = Promise.resolve();
   #epoch: number | undefined;
   #draining = false;
-  #look = (): void => undefined;
+  #wakeRefresh = (): void => undefined;
 
   /** @throws Error on a number of hubs that is none */
   constructor(options: AgentTunnelsOptions) {
     const { hubs = HUBS } = options;
     if (!(Number.isSafeInteger(hubs) && hubs >= 1)) throw new Error("hubs of an agent: give at least 1");
     this.#options = options;
-    this.#known = new KnownHubs(options.memory.others);
+    this.#known = new KnownHubs(options.state.others);
   }
 
   /** Dials until the signal is aborted. @throws ApiError when another agent has this one's place */
   async run(signal: AbortSignal): Promise<void> {
     const { hubs = HUBS } = this.#options;
-    const further = Array.from({ length: hubs - 1 }, () => this.#further(signal));
-    await Promise.all([this.#told(signal), ...(hubs > 1 ? [this.#looking(signal)] : []), ...further]);
+    const further = Array.from({ length: hubs - 1 }, () => this.#dialFurther(signal));
+    await Promise.all([this.#dialConfigured(signal), ...(hubs > 1 ? [this.#refreshHubs(signal)] : []), ...further]);
   }
 
   /** No further ones; resolves when what is under way by those that there are has ended. */
@@ -74,7 +74,7 @@ export class AgentTunnels implements AsyncDisposable {
   }
 
   /** The next one is there before one that is drained ends. */
-  async #told(signal: AbortSignal): Promise<void> {
+  async #dialConfigured(signal: AbortSignal): Promise<void> {
     const { reached, certificates } = this.#options;
     const lane = { who: Symbol("told"), isFirst: true, backoff: new Backoff(BACKOFF) };
     while (!this.#isOver(signal)) {
@@ -83,11 +83,15 @@ export class AgentTunnels implements AsyncDisposable {
         return this.#dial(reached.configured, lane, signal).finally(this.#first.resolve);
       };
       // The one that it was started with may have been enrolled anew.
-      await this.#standing(tunnel, { lane, signal, isForgiven: (error) => isRefused(error) && certificates.refused() });
+      await this.#keepTunnel(tunnel, {
+        lane,
+        signal,
+        isForgiven: (error) => isRefused(error) && certificates.refused(),
+      });
     }
   }
 
-  async #further(signal: AbortSignal): Promise<void> {
+  async #dialFurther(signal: AbortSignal): Promise<void> {
     const { configured } = this.#options.reached;
     const lane = { who: Symbol("further"), isFirst: false, backoff: new Backoff(FURTHER) };
     await Promise.race([this.#first.promise, aborted(signal)]);
@@ -103,14 +107,14 @@ export class AgentTunnels implements AsyncDisposable {
         void end.closed.then(leave);
         return end;
       };
-      const failed = await this.#standing(tunnel, { lane, signal, hub: client.url });
+      const failed = await this.#keepTunnel(tunnel, { lane, signal, hub: client.url });
       if (failed) this.#known.failed(place.id);
-      this.#look();
+      this.#wakeRefresh();
     }
   }
 
   /** Waits until a tunnel has come and gone, and then a little. @returns whether it could not be had @throws ApiError when another agent has the place */
-  async #standing(
+  async #keepTunnel(
     tunnel: () => Promise<AgentEnd>,
     {
       lane: { who, backoff },
@@ -131,7 +135,8 @@ export class AgentTunnels implements AsyncDisposable {
       this.#known.release(who);
       if (performance.now() - begun > STOOD) backoff.reset();
       // Whoever ends a tunnel may do so again.
-      if (!signal.aborted) await sleep(backoff.next() / 4, { signal });
+      if (signal.aborted) return false;
+      await sleep(backoff.next() / 4, { signal });
       signal.throwIfAborted();
       return false;
     } catch (error) {
@@ -150,7 +155,7 @@ export class AgentTunnels implements AsyncDisposable {
   async #dial(client: HubClient, lane: Lane, signal: AbortSignal): Promise<AgentEnd> {
     const { api, reached, tunnel, onEvent } = this.#options;
     const hub = client.url;
-    const { socket, epoch, id, others } = await this.#asked(client, signal);
+    const { socket, epoch, id, others } = await this.#dialInTurn(client, signal);
     reached.add(client);
     const onError = (error: unknown): void => onEvent?.({ type: "failed", what: "api", error });
     const end = new AgentEnd(socket, { ...tunnel, targets: (name) => api.target(name), onError });
@@ -165,12 +170,12 @@ export class AgentTunnels implements AsyncDisposable {
       onEvent?.({ type: "disconnected", error, hub });
     });
     this.#settle(end, lane, id);
-    if (lane.isFirst && others > 0) this.#look();
+    if (lane.isFirst && others > 0) this.#wakeRefresh();
     return end;
   }
 
   /** As long as no hub has said which agent this is one is asked after the other: it would be two. */
-  async #asked(client: HubClient, signal: AbortSignal): Promise<DialledHub> {
+  async #dialInTurn(client: HubClient, signal: AbortSignal): Promise<DialledHub> {
     const { certificates, api, version = "unknown" } = this.#options;
     const dial = async (): Promise<DialledHub> => {
       const asked = { epoch: this.#epoch, version, tls: api.tls, signal };
@@ -192,10 +197,10 @@ export class AgentTunnels implements AsyncDisposable {
     else for (const [other, whose] of this.#ends) if (others.includes(whose)) void other.drain();
   }
 
-  async #looking(signal: AbortSignal): Promise<void> {
-    const { reached, memory, certificates, onEvent } = this.#options;
+  async #refreshHubs(signal: AbortSignal): Promise<void> {
+    const { reached, state, certificates, onEvent } = this.#options;
     let woken = new AbortController();
-    this.#look = () => woken.abort();
+    this.#wakeRefresh = () => woken.abort();
     while (!this.#isOver(signal)) {
       const until = AbortSignal.any([signal, woken.signal]);
       await sleep(LOOKED_AT * (0.75 + Math.random() / 2), { signal: until });
@@ -204,7 +209,7 @@ export class AgentTunnels implements AsyncDisposable {
         if (this.#ends.size === 0) continue;
         const hubs = await reached.ask(async (hub) => hub.hubs(await certificates.proof(), signal), signal);
         this.#known.learn(hubs);
-        await memory.learn(hubs);
+        await state.learn(hubs);
       } catch (error) {
         signal.throwIfAborted();
         onEvent?.({ type: "failed", what: "hubs", error });

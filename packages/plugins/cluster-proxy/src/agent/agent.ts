@@ -35,15 +35,15 @@ export class Agent implements AsyncDisposable {
       throw new Error("allow of an agent: with endToEnd nothing of what is asked can be read, and none of it refused");
     this.#options = options;
     const clock = new HubClock(options.now);
-    const memory = new AgentState(options);
+    const state = new AgentState(options);
     this.#hub = new HubClient(options.hub, clock);
     const reached = new ReachedHubs(this.#hub);
-    this.#certificates = new Certificates(reached, { clock, memory }, options);
+    this.#certificates = new Certificates(reached, { clock, state }, options);
     this.#api = options.endToEnd === true ? new ByteApi(options) : new RemoteApi(options);
     const { version, tunnel, hubs, onEvent } = options;
     this.#tunnels = new AgentTunnels({
       reached,
-      memory,
+      state,
       certificates: this.#certificates,
       api: this.#api,
       ...(version !== undefined && { version }),

@@ -15,7 +15,7 @@ const LEEWAY = 60 * 60 * 1000;
 export class Certificates {
   readonly #hubs: ReachedHubs;
   readonly #clock: HubClock;
-  readonly #memory: AgentState;
+  readonly #state: AgentState;
   readonly #options: Pick<AgentOptions, "token" | "certificate" | "onEvent">;
   #isRefused = false;
   #wasRefused = false;
@@ -24,19 +24,19 @@ export class Certificates {
 
   constructor(
     hubs: ReachedHubs,
-    { clock, memory }: { readonly clock: HubClock; readonly memory: AgentState },
+    { clock, state }: { readonly clock: HubClock; readonly state: AgentState },
     options: Pick<AgentOptions, "token" | "certificate" | "onEvent">,
   ) {
     this.#hubs = hubs;
     this.#clock = clock;
-    this.#memory = memory;
+    this.#state = state;
     this.#options = options;
-    if (memory.certificate !== undefined) this.#first.resolve();
+    if (state.certificate !== undefined) this.#first.resolve();
   }
 
   /** Shows who it is, anew for each request. @throws Error before it has a certificate */
   async proof(): Promise<string> {
-    const { certificate } = this.#memory;
+    const { certificate } = this.#state;
     if (certificate === undefined) throw new Error("the agent has no certificate yet");
     return newProof(certificate, this.#clock.now);
   }
@@ -47,7 +47,7 @@ export class Certificates {
    * @throws ApiError, TransportError with what the hub says; Error without a token
    */
   async enrolled(signal: AbortSignal): Promise<void> {
-    if (this.#memory.certificate !== undefined && !this.#isRefused) return this.#memory.keep();
+    if (this.#state.certificate !== undefined && !this.#isRefused) return this.#state.keep();
     const { token } = this.#options;
     this.#isRefused = false;
     if (token === undefined)
@@ -57,7 +57,7 @@ export class Certificates {
 
   /** The certificate that it was started with is taken no more: if there is a token it is enrolled by that, once. @returns whether it is */
   refused(): boolean {
-    const { certificate } = this.#memory;
+    const { certificate } = this.#state;
     const isNews = certificate !== undefined && certificate === this.#options.certificate && !this.#wasRefused;
     this.#wasRefused = true;
     this.#isRefused = isNews && this.#options.token !== undefined;
@@ -71,7 +71,7 @@ export class Certificates {
 
   /** When it is to be renewed, ms from now. */
   get renewIn(): number {
-    const { certificate } = this.#memory;
+    const { certificate } = this.#state;
     if (certificate === undefined) return Number.POSITIVE_INFINITY;
     const { validFromDate, validToDate } = new X509Certificate(certificate.cert);
     const [from, to] = [validFromDate.getTime() + LEEWAY, validToDate.getTime()];
@@ -88,7 +88,7 @@ export class Certificates {
     const { request, key } = await newSigningRequest({ name: "clusterproxy-agent", groups: [] });
     const cert = await signed(request);
     const { validToDate } = new X509Certificate(cert);
-    const kept = this.#memory.certify({ cert, key });
+    const kept = this.#state.certify({ cert, key });
     this.#first.resolve();
     this.#options.onEvent?.({ type: "certified", expires: validToDate });
     await kept;

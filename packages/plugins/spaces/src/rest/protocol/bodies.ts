@@ -7,6 +7,30 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { PhysicalSpace } from "../../provider/provider.ts";
 
+/** What the bodies of the protocol say, by their names in its document. */
+export interface Bodies {
+  readonly Space: PhysicalSpace;
+  readonly SpaceList: { readonly items: readonly PhysicalSpace[]; readonly continue?: string };
+  readonly SpaceRequest: object;
+  readonly SpaceEvent: {
+    readonly type: "CHANGED" | "BOOKMARK" | "ERROR";
+    readonly name?: string;
+    readonly status?: Status;
+  };
+  readonly ProviderStatus: {
+    readonly ready: boolean;
+    readonly message?: string;
+    readonly version: string;
+    readonly capabilities: Capabilities;
+  };
+  readonly Status: Status;
+}
+
+/** What a provider is able to do. */
+export type Capabilities = Readonly<Record<"create" | "delete" | "watch" | "hierarchy", boolean>>;
+export type BodyName = keyof Bodies;
+export type ProtocolEvent = Bodies["SpaceEvent"];
+
 /** Names stand in URLs as they are: nothing of them is encoded, and none is a dot segment. */
 export const NAME: JsonSchema & { readonly pattern: string } = {
   type: "string",
@@ -147,27 +171,3 @@ export const isSpaceName = (name: unknown): name is string => typeof name === "s
 /** What is said to those who call one otherwise. */
 export const NAME_PROBLEM =
   "a name has 1 to 253 letters, digits, dashes, dots and underscores, and begins with no dash or dot";
-
-/** What the bodies of the protocol say, by their names in its document. */
-export interface Bodies {
-  readonly Space: PhysicalSpace;
-  readonly SpaceList: { readonly items: readonly PhysicalSpace[]; readonly continue?: string };
-  readonly SpaceRequest: object;
-  readonly SpaceEvent: {
-    readonly type: "CHANGED" | "BOOKMARK" | "ERROR";
-    readonly name?: string;
-    readonly status?: Status;
-  };
-  readonly ProviderStatus: {
-    readonly ready: boolean;
-    readonly message?: string;
-    readonly version: string;
-    readonly capabilities: Capabilities;
-  };
-  readonly Status: Status;
-}
-
-/** What a provider is able to do. */
-export type Capabilities = Readonly<Record<"create" | "delete" | "watch" | "hierarchy", boolean>>;
-export type BodyName = keyof Bodies;
-export type ProtocolEvent = Bodies["SpaceEvent"];
