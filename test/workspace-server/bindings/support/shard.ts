@@ -22,7 +22,7 @@ import {
   PATH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
-import type { AskedAccess } from "../../../../packages/workspace-server/src/authz/access.ts";
+import type { AccessAttributes } from "../../../../packages/workspace-server/src/authz/access.ts";
 import { Bindings } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
 import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/claim-labels.ts";
 import { CrdController } from "../../../../packages/workspace-server/src/crds/controller/controller.ts";
@@ -65,7 +65,7 @@ export interface TestShardOptions {
   readonly name?: string;
   readonly store?: Store;
   readonly registry?: ShardRegistry;
-  readonly mayBind?: (user: User, cluster: string, attributes: AskedAccess) => boolean;
+  readonly mayBind?: (user: User, cluster: string, attributes: AccessAttributes) => boolean;
   readonly virtualWorkspaceURLs?: boolean;
 }
 

@@ -64,8 +64,8 @@ export class World implements AsyncDisposable {
     const store = given ?? stack.use(memoryStore());
     const objects = stack.use(new ShardObjects(store, () => undefined));
     const state = new ShardState(objects);
-    const tracked = objects.informer(ClusterRoleBinding);
-    this.#bindings.set(name, tracked as never);
+    const informer = objects.informer(ClusterRoleBinding);
+    this.#bindings.set(name, informer as never);
     const followed = contentCollections(objects).map(({ resource }) => objects.informer(resource));
     const url = `https://${name}.example`;
     const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
@@ -94,7 +94,7 @@ export class World implements AsyncDisposable {
         content: (cluster) => contentOf(objects, cluster),
         changes,
         namespaces: Namespace,
-        roleBindings: { definition: ClusterRoleBinding, tracked },
+        roleBindings: { definition: ClusterRoleBinding, informer },
       });
       stack.use(parts);
       await parts.started;
