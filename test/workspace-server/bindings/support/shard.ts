@@ -29,9 +29,9 @@ import { CrdController } from "../../../../packages/workspace-server/src/crds/co
 import { admitInOrder } from "../../../../packages/workspace-server/src/state/admission.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
 import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
-import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { ensure } from "../../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";

@@ -13,11 +13,11 @@ import {
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
-import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
 import type { Informer } from "../../../../packages/workspace-server/src/state/informers/informer.ts";
 import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { KindsOfClusters } from "../../../../packages/workspace-server/src/state/stored-kinds.ts";
