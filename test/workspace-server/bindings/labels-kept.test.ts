@@ -1,7 +1,8 @@
 // Labels of claims on what no client has written: what controllers make, and what somebody else puts into the store.
+
 import { memoryStore, persistent } from "@virtual-workspaces/store";
+import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { ConfigMap } from "../../../packages/workspace-server/src/kinds/config-map.ts";
 import { binding, paths, widgetExport, widgetSchema } from "../faults/support/tree.ts";
 import { counted } from "../support/counted.ts";
 import { makeWorkspace } from "../support/logical-clusters.ts";

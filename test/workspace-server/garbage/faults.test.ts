@@ -1,7 +1,8 @@
 // The garbage collector where owners go in circles, are many, are somebody else's, or the server ends in the middle.
+
 import { memoryStore, persistent } from "@virtual-workspaces/store";
+import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { ConfigMap } from "../../../packages/workspace-server/src/kinds/config-map.ts";
 import { counted } from "../support/counted.ts";
 import { type Body, ClusterClient, ownerOf } from "../support/objects.ts";
 import { startWorkspaces } from "../support/workspaces.ts";

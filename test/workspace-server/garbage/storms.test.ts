@@ -1,7 +1,8 @@
 // Deletes of very many at once, and finalizers that nobody removes: the work is done once, and then there is none.
+
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
+import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { ConfigMap } from "../../../packages/workspace-server/src/kinds/config-map.ts";
 import { type Counted, counted } from "../support/counted.ts";
 import { makeWorkspace } from "../support/logical-clusters.ts";
 import { type Body, ClusterClient, ownerOf } from "../support/objects.ts";

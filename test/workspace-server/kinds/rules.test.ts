@@ -1,7 +1,7 @@
 // Namespaces, events, leases, quotas, RBAC: what is refused in whose words, what is filled in, and how it is shown.
 
+import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { builtInKinds } from "../../../packages/workspace-server/src/kinds/built-in-kinds.ts";
 import { type PlainServer, startPlain } from "../../_support/plain.ts";
 import { KINDS, kindsView } from "./served.ts";
 

@@ -7,8 +7,7 @@ import {
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { CoreEvent, Event, Namespace } from "@virtual-workspaces/workspace-server";
-import { builtInKinds } from "../../../packages/workspace-server/src/kinds/built-in-kinds.ts";
+import { builtInKinds, CoreEvent, Event, Namespace } from "@virtual-workspaces/workspace-server";
 import { coreOfEvent, eventOfCore } from "../../../packages/workspace-server/src/kinds/events-event.ts";
 import { finalizeNamespace } from "../../../packages/workspace-server/src/kinds/namespace.ts";
 

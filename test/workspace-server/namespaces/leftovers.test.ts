@@ -1,9 +1,9 @@
 // What comes into a namespace or a logical cluster after that was emptied: written past the front door, as by a request that
 // was admitted before, or by another process.
+
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
+import { ClusterRole, ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { ConfigMap } from "../../../packages/workspace-server/src/kinds/config-map.ts";
-import { ClusterRole } from "../../../packages/workspace-server/src/kinds/rbac.ts";
 import { makeWorkspace } from "../support/logical-clusters.ts";
 import { ClusterClient } from "../support/objects.ts";
 import { startWorkspaces } from "../support/workspaces.ts";

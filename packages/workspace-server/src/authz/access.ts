@@ -3,7 +3,7 @@ import type { ShardAuthorizer } from "./authorizer.ts";
 import type { ClusterParams } from "./cluster-request.ts";
 
 /** Something that somebody may do or not, of an object. */
-export interface AskedAccess {
+export interface AccessAttributes {
   readonly verb: string;
   readonly group: string;
   readonly version: string;
@@ -17,7 +17,7 @@ export interface AskedAccess {
  * Whether a user may do something in a logical cluster, as RBAC there says. Of the chain that decides about requests all is
  * asked but the access to the workspace itself (kcp's deep SubjectAccessReview).
  */
-export type IsAllowed = (user: User, cluster: string, access: AskedAccess) => Awaitable<boolean>;
+export type IsAllowed = (user: User, cluster: string, access: AccessAttributes) => Awaitable<boolean>;
 
 /** Asks what RBAC of a logical cluster says, whether or not the user may enter it: kcp's deep review. */
 export function deepAccess(authorizer: Pick<ShardAuthorizer, "deep">, signal: AbortSignal): IsAllowed {

@@ -226,7 +226,7 @@ export class Shard implements ServedShard, AsyncDisposable {
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
     {
       using _together = this.context.objects.gather();
-      for (const part of controllersOf(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
+      for (const part of shardControllers(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
     }
     this.#ready.resolve();
     this.#background = this.#readAll();
@@ -305,7 +305,7 @@ export class Shard implements ServedShard, AsyncDisposable {
 }
 
 /** The controllers of a shard: the one list of them. */
-function controllersOf(
+function shardControllers(
   context: ShardContext,
   isBound: (cluster: string, kind: StoredKind) => boolean,
   claims: ClaimIndex,
@@ -315,7 +315,7 @@ function controllersOf(
     workspaceControllers(context, {
       content: workspaceContent(context, isBound),
       namespaces: Namespace,
-      roleBindings: { definition: ClusterRoleBinding, tracked: clusterRoleBindings as unknown as Source },
+      roleBindings: { definition: ClusterRoleBinding, informer: clusterRoleBindings as unknown as Source },
     }),
     new NamespaceContents(context),
     new NamespaceDeletion(context),

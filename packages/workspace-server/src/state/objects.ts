@@ -12,18 +12,18 @@ import type { Indexers } from "./informers/key-index.ts";
  */
 const HISTORY = { events: 512, bytes: 2 ** 20 } as const;
 
-/** How long a store that fails is left alone, ms: twice as long each time. */
+/** The backoff for a store that fails, ms: twice as long each time. */
 const RETRY = { first: 1_000, last: 60_000 } as const;
 
 /** How many logical clusters are known to have nothing. */
 const MOST_EMPTY = 10_000;
 
-/** How a kind is followed. */
+/** How an informer watches a kind. */
 export interface InformerOptions<T> {
   readonly indexers?: Indexers<T>;
   /**
    * When its objects are read: `first`, before the shard serves. Of kinds of which every workspace has some they are read in the
-   * background, and, when somebody asks, `withCluster`, all that a logical cluster has, or `byName`, one by one, where a logical
+   * background, and, when they are asked for, `withCluster`, all that a logical cluster has, or `byName`, one by one, where a logical
    * cluster may have very many. @default "first"
    */
   readonly read?: "first" | "withCluster" | "byName";
@@ -46,7 +46,7 @@ export class ShardObjects implements Disposable {
   readonly #whole = Promise.withResolvers<void>();
   #isWhole = false;
 
-  /** @param onError told of failures of the store; what reads goes on trying. @default a process warning */
+  /** @param onError called with failures of the store; reads are retried. @default a process warning */
   constructor(store: Store, onError?: (error: unknown) => void) {
     this.store = store;
     this.#onError = onError;
@@ -64,30 +64,30 @@ export class ShardObjects implements Disposable {
     return made;
   }
 
-  /** Follows a kind from {@link start} or {@link begin} on. */
+  /** A new informer over a kind, which works from {@link start} or {@link begin} on. */
   informer<T extends object>(resource: TypedDefinition<T>, options: InformerOptions<ObjectOf<T>> = {}): Informer<T> {
-    const tracked = new Informer<T>(this.of(resource), options.indexers);
+    const informer = new Informer<T>(this.of(resource), options.indexers);
     const { read = "first" } = options;
     const among = { first: this.#first, withCluster: this.#withCluster, byName: this.#byName }[read];
-    among.push(tracked as unknown as Informer<object>);
-    return tracked;
+    among.push(informer as unknown as Informer<object>);
+    return informer;
   }
 
-  /** Reads all that is tracked, and follows it, as {@link Informer.start} says. @throws ApiError 503 when the store cannot be read */
+  /** Reads the objects of all informers, and watches them, as {@link Informer.start} says. @throws ApiError 503 when the store cannot be read */
   async start(held?: Promise<unknown>): Promise<void> {
-    await Promise.all(this.#all.map((tracked) => tracked.start(held)));
+    await Promise.all(this.#all.map((informer) => informer.start(held)));
     this.#becomeWhole();
   }
 
   /**
-   * The same, but for the kinds of which every workspace has objects: these are followed, and read where somebody asks
+   * The same, but for the kinds of which every workspace has objects: these are watched, and read where they are asked for
    * ({@link load}), and all of them by {@link readAll}. @throws ApiError 503 when the store cannot be read
    */
   async begin(held: Promise<unknown> = Promise.resolve()): Promise<void> {
-    await Promise.all(this.#first.map((tracked) => tracked.start(held)));
+    await Promise.all(this.#first.map((informer) => informer.start(held)));
     const after = await this.store.head();
     const missed = (error: unknown, signal: AbortSignal): Promise<number | undefined> => this.#missed(error, signal);
-    for (const tracked of this.#later) tracked.begin(after, { held, missed });
+    for (const informer of this.#later) informer.begin(after, { held, missed });
   }
 
   /** Whether all is known that there is. */
@@ -100,10 +100,10 @@ export class ShardObjects implements Disposable {
     return this.#whole.promise;
   }
 
-  /** Reads what a logical cluster has, and tells who follows at once: what the server needs for itself. @throws ApiError 503 */
+  /** Reads what a logical cluster has, and notifies handlers at once: for what the server needs itself. @throws ApiError 503 */
   async loadFirst(cluster: string): Promise<void> {
     await Promise.all(
-      this.#withCluster.map((tracked) => tracked.load(cluster, { signal: this.#stop.signal, isOld: false })),
+      this.#withCluster.map((informer) => informer.load(cluster, { signal: this.#stop.signal, isOld: false })),
     );
   }
 
@@ -113,7 +113,7 @@ export class ShardObjects implements Disposable {
    * @returns `undefined` when it is known; else a promise, which rejects with ApiError 503 when the store cannot be read
    */
   load(cluster: string): Promise<void> | undefined {
-    if (this.#isWhole || this.#withCluster.every((tracked) => tracked.knows(cluster))) return undefined;
+    if (this.#isWhole || this.#withCluster.every((informer) => informer.knows(cluster))) return undefined;
     let loading = this.#loading.get(cluster);
     if (loading === undefined) {
       loading = this.#load(cluster).finally(() => this.#loading.delete(cluster));
@@ -123,28 +123,28 @@ export class ShardObjects implements Disposable {
   }
 
   /**
-   * Reads all there is, kind by kind, in slices, and then tells of it who waits for that. What fails is tried again: while an
+   * Reads all there is, kind by kind, in slices, and then notifies the handlers that wait for that. What fails is tried again: while an
    * object cannot be read, its logical cluster cannot be loaded, and not all is known. Resolves when that is done, or this is
    * disposed of.
    */
   async readAll(): Promise<void> {
     const pace = new Pace();
-    for (const tracked of this.#later) await this.#readWhole(tracked, pace);
+    for (const informer of this.#later) await this.#readWhole(informer, pace);
     if (this.#stop.signal.aborted) return;
     this.#becomeWhole();
-    for (const tracked of this.#later) await tracked.tellAll(pace);
+    for (const informer of this.#later) await informer.notifyAll(pace);
   }
 
-  /** Who follows anything from here until this is disposed of is told together what there is: see {@link Informer.gather}. */
+  /** Handlers that are added until this is disposed of are notified together: see {@link Informer.gather}. */
   gather(): Disposable {
     const stack = new DisposableStack();
-    for (const tracked of this.#all) stack.use(tracked.gather());
+    for (const informer of this.#all) stack.use(informer.gather());
     return stack;
   }
 
   [Symbol.dispose](): void {
     this.#stop.abort();
-    for (const tracked of this.#all) tracked[Symbol.dispose]();
+    for (const informer of this.#all) informer[Symbol.dispose]();
   }
 
   get #later(): readonly Informer<object>[] {
@@ -163,8 +163,8 @@ export class ShardObjects implements Disposable {
 
   async #load(cluster: string): Promise<void> {
     const { signal } = this.#stop;
-    const unknown = this.#withCluster.filter((tracked) => !tracked.knows(cluster));
-    await Promise.all(unknown.map((tracked) => tracked.load(cluster, { signal, isOld: true })));
+    const unknown = this.#withCluster.filter((informer) => !informer.knows(cluster));
+    await Promise.all(unknown.map((informer) => informer.load(cluster, { signal, isOld: true })));
     if (!this.#withCluster.some(({ store }) => store.keysIn(cluster).length > 0)) this.#isEmpty(cluster);
   }
 
@@ -175,15 +175,15 @@ export class ShardObjects implements Disposable {
     const [oldest] = this.#empty;
     if (oldest === undefined || this.#empty.size <= MOST_EMPTY) return;
     this.#empty.delete(oldest);
-    for (const tracked of this.#withCluster) tracked.forget(oldest);
+    for (const informer of this.#withCluster) informer.forget(oldest);
   }
 
-  async #readWhole(tracked: Informer<object>, pace: Pace): Promise<void> {
+  async #readWhole(informer: Informer<object>, pace: Pace): Promise<void> {
     const { signal } = this.#stop;
     const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     for (let wait: number = RETRY.first; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {
       try {
-        await Promise.race([tracked.readAll(pace), stopped]);
+        await Promise.race([informer.readAll(pace), stopped]);
         return;
       } catch (error) {
         await this.#failed(error, { signal, wait });

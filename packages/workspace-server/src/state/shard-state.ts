@@ -175,14 +175,14 @@ class RbacState {
     this.#follow(objects.informer(RoleBinding, WITH_CLUSTER));
   }
 
-  /** For as long as they are tracked. */
-  #follow<T extends object>(tracked: Informer<T>): Informer<T> {
+  /** Keeps the policies as current as the informer. */
+  #follow<T extends object>(informer: Informer<T>): Informer<T> {
     const set = (object: unknown, cluster: string): void => this.policies.set(cluster, object as RbacObject);
-    tracked.mirror({
+    informer.mirror({
       added: (object, { key }) => set(object, key.cluster),
       updated: (object, _, { key }) => set(object, key.cluster),
       deleted: (object, { key }) => this.policies.delete(key.cluster, object as unknown as RbacKey),
     });
-    return tracked;
+    return informer;
   }
 }

@@ -135,10 +135,10 @@ class Replication implements ViewDependency {
     const stack = new DisposableStack();
     stack.use(rbac.clusterRoles.onChangedKey(roles));
     const others = [rbac.clusterRoleBindings, logicalClusters, apiExports, workspaceTypes];
-    for (const tracked of others) stack.use(tracked.onChangedKey(inCluster));
+    for (const informer of others) stack.use(informer.onChangedKey(inCluster));
     return {
       confirm: async (request) => {
-        await Promise.all([rbac.clusterRoles, ...others].map((tracked) => tracked.confirm(request)));
+        await Promise.all([rbac.clusterRoles, ...others].map((informer) => informer.confirm(request)));
       },
       [Symbol.dispose]: () => stack[Symbol.dispose](),
     };

@@ -22,16 +22,16 @@ import {
   PATH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
-import type { AskedAccess } from "../../../../packages/workspace-server/src/authz/access.ts";
+import type { AccessAttributes } from "../../../../packages/workspace-server/src/authz/access.ts";
 import { Bindings } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
 import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/claim-labels.ts";
 import { CrdController } from "../../../../packages/workspace-server/src/crds/controller/controller.ts";
 import { admitInOrder } from "../../../../packages/workspace-server/src/state/admission.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
 import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
-import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { ensure } from "../../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";
@@ -65,7 +65,7 @@ export interface TestShardOptions {
   readonly name?: string;
   readonly store?: Store;
   readonly registry?: ShardRegistry;
-  readonly mayBind?: (user: User, cluster: string, attributes: AskedAccess) => boolean;
+  readonly mayBind?: (user: User, cluster: string, attributes: AccessAttributes) => boolean;
   readonly virtualWorkspaceURLs?: boolean;
 }
 

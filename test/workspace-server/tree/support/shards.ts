@@ -1,10 +1,11 @@
 // Shards without controllers: workspaces are what a test says they are, and permissions are decided for real.
+
 import { createServer, staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { LogicalCluster, PATH_ANNOTATION, Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
+import { ClusterRole, ClusterRoleBinding } from "@virtual-workspaces/workspace-server";
 import { shardAuthorizer } from "../../../../packages/workspace-server/src/authz/authorizer.ts";
 import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles.ts";
-import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-server/src/kinds/rbac.ts";
 import { authorizerState } from "../../../../packages/workspace-server/src/state/authorization-state.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
 import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";

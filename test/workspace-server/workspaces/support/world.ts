@@ -13,11 +13,11 @@ import {
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
-import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";
 import type { Informer } from "../../../../packages/workspace-server/src/state/informers/informer.ts";
 import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/state/objects.ts";
+import type { ShardPeer } from "../../../../packages/workspace-server/src/state/shard-peer.ts";
 import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { KindsOfClusters } from "../../../../packages/workspace-server/src/state/stored-kinds.ts";
@@ -64,8 +64,8 @@ export class World implements AsyncDisposable {
     const store = given ?? stack.use(memoryStore());
     const objects = stack.use(new ShardObjects(store, () => undefined));
     const state = new ShardState(objects);
-    const tracked = objects.informer(ClusterRoleBinding);
-    this.#bindings.set(name, tracked as never);
+    const informer = objects.informer(ClusterRoleBinding);
+    this.#bindings.set(name, informer as never);
     const followed = contentCollections(objects).map(({ resource }) => objects.informer(resource));
     const url = `https://${name}.example`;
     const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
@@ -94,7 +94,7 @@ export class World implements AsyncDisposable {
         content: (cluster) => contentOf(objects, cluster),
         changes,
         namespaces: Namespace,
-        roleBindings: { definition: ClusterRoleBinding, tracked },
+        roleBindings: { definition: ClusterRoleBinding, informer },
       });
       stack.use(parts);
       await parts.started;

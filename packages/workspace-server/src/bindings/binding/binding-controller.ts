@@ -146,9 +146,9 @@ export class BindingController implements ShardController {
         this.#controller.add({ cluster, namespace: "", name: metadata.name ?? "" });
   }
 
-  async #reconcile(key: ObjectKey, tracked: APIBindingObject | undefined, signal: AbortSignal): Promise<void> {
-    if (tracked !== undefined && this.#annotated(tracked) === tracked && isSettled(tracked, key, this.#options)) return;
-    const binding = tracked && (await this.#read(key));
+  async #reconcile(key: ObjectKey, cached: APIBindingObject | undefined, signal: AbortSignal): Promise<void> {
+    if (cached !== undefined && this.#annotated(cached) === cached && isSettled(cached, key, this.#options)) return;
+    const binding = cached && (await this.#read(key));
     if (binding === undefined) this.#leaving.end(key);
     else if (binding.metadata.deletionTimestamp !== undefined) await this.#remove(binding, key, signal);
     else if (this.#isUnknown(binding)) this.#unknown.set(`${key.cluster}/${key.name}`, key);

@@ -10,7 +10,7 @@ import {
   type Shard,
   viewURL,
 } from "@virtual-workspaces/kcp";
-import type { AskedAccess } from "../../authz/access.ts";
+import type { AccessAttributes } from "../../authz/access.ts";
 import type { ShardContext } from "../../state/context.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";
 
@@ -105,7 +105,7 @@ export class Exports {
 }
 
 /** The question whether somebody may bind an export, which is asked in the export's logical cluster. */
-export function bindAttributes(name: string): AskedAccess {
+export function bindAttributes(name: string): AccessAttributes {
   return { verb: "bind", group: "apis.kcp.io", version: "v1alpha1", resource: "apiexports", name };
 }
 

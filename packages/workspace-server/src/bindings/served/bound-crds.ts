@@ -28,18 +28,18 @@ const YOUNG = 30 * 60_000;
  */
 export class BoundCrds {
   readonly #crds: PersistentCollection<CrdContent>;
-  readonly #tracked: Informer<CrdContent>;
+  readonly #informer: Informer<CrdContent>;
   readonly #now: () => Date;
 
-  constructor(crds: PersistentCollection<CrdContent>, tracked: Informer<CrdContent>, now: () => Date) {
+  constructor(crds: PersistentCollection<CrdContent>, informer: Informer<CrdContent>, now: () => Date) {
     this.#crds = crds;
-    this.#tracked = tracked;
+    this.#informer = informer;
     this.#now = now;
   }
 
   /** The definition of a schema; `undefined` until it is made. */
   get(uid: string): CustomResourceDefinition | undefined {
-    return this.#tracked.store.get(keyOf(uid));
+    return this.#informer.store.get(keyOf(uid));
   }
 
   /**
@@ -48,7 +48,7 @@ export class BoundCrds {
    */
   async sweep(isBound: (uid: string) => boolean): Promise<void> {
     const old = this.#now().getTime() - YOUNG;
-    for (const { metadata } of this.#tracked.store.list(BOUND_CRDS_CLUSTER)) {
+    for (const { metadata } of this.#informer.store.list(BOUND_CRDS_CLUSTER)) {
       const { name = "", uid, creationTimestamp } = metadata;
       if (!isBound(name) && Date.parse(creationTimestamp ?? "") <= old) await remove(this.#crds, keyOf(name), uid);
     }

@@ -12,22 +12,22 @@ export interface InformerSource<T extends object>
   cache(): Awaitable<CacheLease>;
 }
 
-/** What to go on with when changes were missed. */
+/** Called when changes were missed. */
 type OnMissed = (error: unknown, signal: AbortSignal) => Promise<number | undefined>;
 
 /**
- * The objects of a kind, of all logical clusters, followed as long as the server runs: what controllers, authorizers and
- * admission read without asking the store.
+ * Watches the objects of a kind, of all logical clusters, as long as the server runs. Controllers, authorizers and admission
+ * read them here without asking the store.
  *
- * A kind of which every workspace has objects need not be read before it is followed ({@link begin}): then what is there
- * comes by {@link load}, one logical cluster at a time as it is asked for, and by {@link readAll}, in the background.
+ * A kind of which every workspace has objects need not be read first ({@link begin}): then {@link load} reads one logical
+ * cluster at a time as it is asked for, and {@link readAll} reads the rest in the background.
  */
 export class Informer<T extends object = object> extends ObjectCache<T> implements Source<ObjectOf<T>>, Disposable {
   readonly resource: TypedDefinition<T>;
   readonly synced: Promise<void>;
   readonly #source: InformerSource<T>;
   /** While not all has been read. */
-  #arriving: InitialRead | undefined;
+  #initialRead: InitialRead | undefined;
   readonly #early = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
   readonly #stack = new DisposableStack();
@@ -44,7 +44,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
   }
 
   /**
-   * Reads all there is, and begins to follow. @throws ApiError 503 when the store cannot be read
+   * Reads all objects, and begins to watch them. @throws ApiError 503 when the store cannot be read
    *
    * @param held until when {@link synced} waits though all is known: controllers do nothing until then
    */
@@ -61,29 +61,29 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
   }
 
   /**
-   * Begins to follow what changes, and leaves what is there for {@link load} and {@link readAll}. Until all is read
-   * {@link store} has what was asked for, or has changed: nobody is to take for gone what is not {@link knows known}.
+   * Begins to watch changes, and leaves the objects that are there to {@link load} and {@link readAll}. Until all are read
+   * {@link store} has the objects that were asked for or have changed: whatever is not {@link knows known} is not gone.
    *
-   * @param after a revision: what changes behind it is told
+   * @param after the revision after which changes are watched
    * @param options.held as for {@link start}
-   * @param options.missed asked, when changes were missed, from which revision on they can be told again; none: not any more
+   * @param options.missed called when changes were missed: from which revision on to watch again; `undefined` to stop
    */
   begin(after: number, { held, missed }: { readonly held: Promise<unknown>; readonly missed: OnMissed }): void {
-    this.#arriving = new InitialRead(after);
-    this.tellLater();
-    void this.#followEarly(after, missed);
+    this.#initialRead = new InitialRead(after);
+    this.notifyLater();
+    void this.#watchEarly(after, missed);
     this.#syncedAfter(held);
   }
 
   /** Whether all is known that a logical cluster has. */
   knows(cluster: string): boolean {
-    return this.#arriving === undefined || this.#arriving.knows(cluster);
+    return this.#initialRead === undefined || this.#initialRead.knows(cluster);
   }
 
   /**
    * Reads what a logical cluster has. @throws ApiError 503 when the store cannot be read
    *
-   * @param options.isOld whether it is told to those who wait for all of it with the rest, not now
+   * @param options.isOld whether handlers are notified later, with the rest, and not now
    */
   async load(
     cluster: string,
@@ -95,48 +95,48 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     for (const object of objects) {
       const text = keyText(object.key);
       gone.delete(text);
-      this.#arrived(text, object, { revision: Number(object.resourceVersion), isOld });
+      this.#received(text, object, { revision: Number(object.resourceVersion), isOld });
       if (pace.isOver) await pace.rest();
     }
-    if (this.#arriving === undefined) return;
+    if (this.#initialRead === undefined) return;
     for (const text of gone) this.#goneBy(revision, text);
-    this.#arriving.knew(cluster, revision);
+    this.#initialRead.knew(cluster, revision);
   }
 
   /** Reads one object, unless it is known. @throws ApiError 503 when the store cannot be read */
   async loadOne(key: ObjectKey): Promise<void> {
     const text = keyText(key);
-    if (this.#arriving === undefined || this.#arriving.knowsName(text)) return;
+    if (this.#initialRead === undefined || this.#initialRead.knowsName(text)) return;
     const object = await this.#source.get(scopeOf(key), key);
-    // One that is known and not there any more is about to be told of.
+    // One that is known and not there any more: its event is on the way.
     if (object === undefined) return;
-    this.#arrived(text, object, { revision: Number(object.resourceVersion), isOld: true });
-    this.#arriving?.knewName(text);
+    this.#received(text, object, { revision: Number(object.resourceVersion), isOld: true });
+    this.#initialRead?.knewName(text);
   }
 
   /** Has a logical cluster read again when it is asked for the next time. */
   forget(cluster: string): void {
-    this.#arriving?.forget(cluster);
+    this.#initialRead?.forget(cluster);
   }
 
-  /** Reads all there is, in slices, and follows it from then on. @throws ApiError 503 when the store cannot be read */
+  /** Reads all objects, in slices, and watches them from then on. @throws ApiError 503 when the store cannot be read */
   async readAll(pace: Pace): Promise<void> {
-    if (this.#arriving === undefined) return;
+    if (this.#initialRead === undefined) return;
     const cache = this.#lease?.cache ?? (await this.#leased());
     const { objects, version } = cache.snapshot();
     const known = this.texts();
     this.#listen(cache);
     this.#early.abort();
     for (const [text, object] of objects.entries()) {
-      this.#arrived(text, object, { revision: Number(object.resourceVersion), isOld: true });
+      this.#received(text, object, { revision: Number(object.resourceVersion), isOld: true });
       if (pace.isOver) await pace.rest();
-      if (this.#arriving === undefined || this.#stack.disposed) return;
+      if (this.#initialRead === undefined || this.#stack.disposed) return;
     }
     for (const text of known) if (objects.get(text) === undefined) this.#goneBy(Number(version), text);
-    this.#arriving = undefined;
+    this.#initialRead = undefined;
   }
 
-  /** Resolves when everything has been told that the store had when this was called. @throws ApiError 503 */
+  /** Resolves when handlers have been notified of everything that the store had when this was called. @throws ApiError 503 */
   async confirm(request: { readonly signal: AbortSignal }): Promise<void> {
     await this.#lease?.confirm(request);
   }
@@ -165,11 +165,11 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
       cache.listen({
         event: ({ key, object, version }) => {
           const text = keyText(key);
-          if (this.#arriving === undefined) this.set(text, object);
-          else this.#arrived(text, object, { revision: Number(version), isOld: false });
+          if (this.#initialRead === undefined) this.set(text, object);
+          else this.#received(text, object, { revision: Number(version), isOld: false });
         },
         expired: () => {
-          this.#arriving = undefined;
+          this.#initialRead = undefined;
           this.#compare(cache);
         },
       }),
@@ -183,40 +183,40 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     );
   }
 
-  /** Changes, until {@link readAll} has what tells of them. */
-  async #followEarly(after: number, missed: OnMissed): Promise<void> {
+  /** Watches changes until {@link readAll} has a watch of its own. */
+  async #watchEarly(after: number, missed: OnMissed): Promise<void> {
     const { signal } = this.#early;
     for (let from: number | undefined = after; from !== undefined; ) {
       try {
         for await (const { key, object, revision } of this.#source.changesAfter({ after: from, signal }))
-          if (!signal.aborted) this.#arrived(keyText(key), object, { revision, isOld: false });
+          if (!signal.aborted) this.#received(keyText(key), object, { revision, isOld: false });
         return;
       } catch (error) {
         if (signal.aborted) return;
-        this.#arriving?.lost(Number.POSITIVE_INFINITY);
+        this.#initialRead?.lost(Number.POSITIVE_INFINITY);
         from = await missed(error, signal);
-        if (from !== undefined) this.#arriving?.lost(from);
+        if (from !== undefined) this.#initialRead?.lost(from);
       }
     }
   }
 
-  /** Something is read or told while not all is known: it counts if it is newer than what is. */
-  #arrived(
+  /** An object is read, or a change comes in, during the initial read: it counts if it is newer than what is known. */
+  #received(
     text: string,
     object: Encoded | undefined,
     { revision, isOld }: { readonly revision: number; readonly isOld: boolean },
   ): void {
-    const arriving = this.#arriving;
-    if (arriving === undefined) return;
+    const initialRead = this.#initialRead;
+    if (initialRead === undefined) return;
     const there = this.at(text);
-    if (revision <= arriving.knownAt(text, there)) {
-      // What was made a moment ago may have been read before it is told of.
+    if (revision <= initialRead.knownAt(text, there)) {
+      // What was made a moment ago may have been read before its event comes.
       if (object !== undefined && object.resourceVersion === there?.resourceVersion)
         this.same(text, { there, object }, isOld);
       return;
     }
-    if (object === undefined) arriving.deleted(text, revision);
-    else arriving.set(text);
+    if (object === undefined) initialRead.deleted(text, revision);
+    else initialRead.set(text);
     this.set(text, object, isOld);
   }
 
@@ -226,7 +226,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     if (there !== undefined && Number(there.resourceVersion) <= revision) this.set(text, undefined);
   }
 
-  /** What differs from what was told: at first all of it, later what was missed while the collection had lost track. */
+  /** Applies what differs from the cache: at first all of it, later what was missed while the collection had lost track. */
   #compare(cache: CacheLease["cache"]): void {
     const gone = this.texts();
     // The cache's own texts, which are the same: a second one of each would be a tenth of what the server keeps.

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Encoded } from "@virtual-workspaces/framework";
 
 /**
- * How far a kind is known whose objects are still being read: of which logical clusters all is known, and what was deleted.
- * Whatever is read or told, in whichever order, counts if it is newer than what is known: versions of a store are one line.
- * Memory: a number for each logical cluster that somebody asked for, and for each object that was deleted meanwhile, and
- * the name of each that was asked for.
+ * How far an informer's initial read has come: which logical clusters are known as a whole, and what was deleted meanwhile.
+ * Reads and events count in whichever order they come if they are newer than what is known: versions of a store are one line.
+ * Memory: a number for each logical cluster that was asked for, and for each object that was deleted meanwhile, and
+ * the name of each object that was asked for.
  */
 export class InitialRead {
   /** As of which revision all is known, by logical cluster. */
@@ -14,15 +14,15 @@ export class InitialRead {
   readonly #names = new Set<string>();
   /** When what is not there was deleted. */
   readonly #deleted = new Map<string, number>();
-  /** All changes behind this revision are told. */
-  #follows: number;
+  /** All changes after this revision come as events. */
+  #watchedAfter: number;
 
-  /** @param follows changes behind this revision are told */
-  constructor(follows: number) {
-    this.#follows = follows;
+  /** @param watchedAfter changes after this revision come as events */
+  constructor(watchedAfter: number) {
+    this.#watchedAfter = watchedAfter;
   }
 
-  /** Whether all is known of a logical cluster, and its changes are told. */
+  /** Whether all is known of a logical cluster, and its changes come as events. */
   knows(cluster: string): boolean {
     return this.#clusters.has(cluster);
   }
@@ -35,7 +35,7 @@ export class InitialRead {
 
   /** All of a logical cluster is known as of a revision: unless changes were missed since, it stays so. */
   knew(cluster: string, revision: number): void {
-    if (revision >= this.#follows) this.#clusters.set(cluster, revision);
+    if (revision >= this.#watchedAfter) this.#clusters.set(cluster, revision);
   }
 
   /** Whether it is known what there is of a name that was read alone. */
@@ -43,9 +43,9 @@ export class InitialRead {
     return this.#names.has(text);
   }
 
-  /** An object was read: from then on its changes are told. */
+  /** An object was read: from then on its changes come as events. */
   knewName(text: string): void {
-    if (this.#follows < Number.POSITIVE_INFINITY) this.#names.add(text);
+    if (this.#watchedAfter < Number.POSITIVE_INFINITY) this.#names.add(text);
   }
 
   /** It is read again when it is asked for the next time. */
@@ -62,9 +62,9 @@ export class InitialRead {
     this.#deleted.delete(text);
   }
 
-  /** Changes were missed: what was known is not known any more. @param follows changes behind this revision are told again */
-  lost(follows: number): void {
-    this.#follows = follows;
+  /** Changes were missed: what was known is not known any more. @param watchedAfter changes after this revision come as events again */
+  lost(watchedAfter: number): void {
+    this.#watchedAfter = watchedAfter;
     this.#clusters.clear();
     this.#names.clear();
   }

@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Scope } from "@virtual-workspaces/framework";
 
-/** What objects are found by: any number of texts for each, by the index's name. */
+/** The values that objects are indexed by: any number for each object, by the name of the index. */
 export type Indexers<T> = Readonly<Record<string, (object: T, key: ObjectKey) => readonly string[]>>;
 
 /** `<logical cluster>/<namespace>/<name>`. */
@@ -9,7 +9,7 @@ export function keyText({ cluster, namespace, name }: ObjectKey): string {
   return `${cluster}/${namespace}/${name}`;
 }
 
-/** What {@link keyText} made a text of. */
+/** The key that {@link keyText} made a text of. */
 export function keyFromText(text: string): ObjectKey {
   const [cluster = "", namespace = "", name = ""] = text.split("/");
   return { cluster, namespace, name };
@@ -20,34 +20,34 @@ export function scopeOf({ cluster, namespace }: Pick<ObjectKey, "cluster" | "nam
   return { cluster, namespace } as Scope;
 }
 
-/** Most places have one key: a set for each would take ten times as much memory. */
+/** Most entries have one key: a set for each would take ten times as much memory. */
 type KeySet = string | Set<string>;
 
-/** Keys by what indexers say of their objects, and by logical cluster. */
+/** The keys of objects by the values of the indexers, and by logical cluster. */
 export class KeyIndex<T> {
   readonly #indexers: readonly (readonly [string, Indexers<T>[string]])[];
   /** By `<index> <value>`. */
   readonly #keys = new Map<string, KeySet>();
   readonly #clusters = new Map<string, KeySet>();
-  /** Where each key was filed: an object that changes is not asked what it was. */
-  readonly #places = new Map<string, readonly string[]>();
+  /** The entries of each key: an object that changes is not asked for its former values. */
+  readonly #entries = new Map<string, readonly string[]>();
 
   constructor(indexers: Indexers<T>) {
     this.#indexers = Object.entries(indexers);
   }
 
-  /** Files a key anew; without an object it is taken out. @param read asked where there are indexers alone */
-  file(text: string, read: (() => T) | undefined): void {
-    for (const place of this.#places.get(text) ?? []) take(this.#keys, place, text);
-    this.#places.delete(text);
+  /** Indexes a key anew; without an object it is taken out. @param read called only where there are indexers */
+  set(text: string, read: (() => T) | undefined): void {
+    for (const entry of this.#entries.get(text) ?? []) take(this.#keys, entry, text);
+    this.#entries.delete(text);
     const cluster = text.slice(0, text.indexOf("/"));
     if (read === undefined) take(this.#clusters, cluster, text);
     else put(this.#clusters, cluster, text);
     if (read === undefined || this.#indexers.length === 0) return;
     const [key, object] = [keyFromText(text), read()];
-    const places = this.#indexers.flatMap(([name, values]) => values(object, key).map((value) => `${name} ${value}`));
-    if (places.length > 0) this.#places.set(text, places);
-    for (const place of places) put(this.#keys, place, text);
+    const entries = this.#indexers.flatMap(([name, values]) => values(object, key).map((value) => `${name} ${value}`));
+    if (entries.length > 0) this.#entries.set(text, entries);
+    for (const entry of entries) put(this.#keys, entry, text);
   }
 
   /** @throws Error when there is no such index: a slip of ours */
@@ -66,20 +66,20 @@ export class KeyIndex<T> {
   }
 }
 
-function listed(filed: KeySet | undefined): string[] {
-  if (filed === undefined) return [];
-  return typeof filed === "string" ? [filed] : [...filed];
+function listed(keys: KeySet | undefined): string[] {
+  if (keys === undefined) return [];
+  return typeof keys === "string" ? [keys] : [...keys];
 }
 
-function put(filed: Map<string, KeySet>, place: string, text: string): void {
-  const there = filed.get(place);
-  if (there === undefined) filed.set(place, text);
+function put(map: Map<string, KeySet>, entry: string, text: string): void {
+  const there = map.get(entry);
+  if (there === undefined) map.set(entry, text);
   else if (typeof there !== "string") there.add(text);
-  else if (there !== text) filed.set(place, new Set([there, text]));
+  else if (there !== text) map.set(entry, new Set([there, text]));
 }
 
-function take(filed: Map<string, KeySet>, place: string, text: string): void {
-  const there = filed.get(place);
-  if (there === text) filed.delete(place);
-  else if (there instanceof Set && there.delete(text) && there.size === 0) filed.delete(place);
+function take(map: Map<string, KeySet>, entry: string, text: string): void {
+  const there = map.get(entry);
+  if (there === text) map.delete(entry);
+  else if (there instanceof Set && there.delete(text) && there.size === 0) map.delete(entry);
 }

@@ -3,7 +3,7 @@ import type { SourceStore } from "@virtual-workspaces/client";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
 import { type KeyIndex, keyFromText, keyText } from "./key-index.ts";
 
-/** What is known of the objects of a kind. They are shared by all who read them: never change one. */
+/** The objects of a kind that an informer knows. All readers share them: never change one. */
 export interface Lister<T extends object> extends SourceStore<ObjectOf<T>> {
   readonly size: number;
   /** Whether there is one; nothing is parsed. */
@@ -14,53 +14,53 @@ export interface Lister<T extends object> extends SourceStore<ObjectOf<T>> {
   clusters(): string[];
   /** The keys of the objects of a logical cluster. */
   keysIn(cluster: string): ObjectKey[];
-  /** How many objects an index finds by a text. */
+  /** How many objects an index has under a value. */
   countBy(index: string, value: string): number;
-  /** The keys of the objects that an index finds by a text. */
+  /** The keys of the objects that an index has under a value. */
   keysBy(index: string, value: string): ObjectKey[];
   /** The objects themselves. */
   by(index: string, value: string): ObjectOf<T>[];
 }
 
-/** What it is read from, as it is at any time. */
-export interface ListerParts<T extends object> {
-  readonly told: ReadonlyMap<string, Encoded>;
-  readonly filed: KeyIndex<ObjectOf<T>>;
+/** What a lister reads. */
+interface ListerParts<T extends object> {
+  readonly objects: ReadonlyMap<string, Encoded>;
+  readonly index: KeyIndex<ObjectOf<T>>;
   readonly decoded: DecodedObjects<ObjectOf<T>>;
 }
 
-/** What is known of the objects of a kind, to read. */
-export function listerOver<T extends object>({ told, filed, decoded }: ListerParts<T>): Lister<T> {
+/** A lister over the objects of an informer, as they are at any time. */
+export function listerOver<T extends object>({ objects, index, decoded }: ListerParts<T>): Lister<T> {
   const read = (text: string): ObjectOf<T> | undefined => {
-    const object = told.get(text);
+    const object = objects.get(text);
     return object && decoded.of(object);
   };
   return {
     get size() {
-      return told.size;
+      return objects.size;
     },
-    has: (key) => told.has(keyText(key)),
+    has: (key) => objects.has(keyText(key)),
     get: (key) => read(keyText(key)),
     list: (cluster) => {
-      const texts = cluster === undefined ? [...told.keys()] : filed.inCluster(cluster);
+      const texts = cluster === undefined ? [...objects.keys()] : index.inCluster(cluster);
       return texts.map((text) => read(text) as ObjectOf<T>);
     },
-    clusters: () => filed.clusters,
-    keysIn: (cluster) => filed.inCluster(cluster).map(keyFromText),
-    countBy: (index, value) => filed.find(index, value).length,
-    keysBy: (index, value) => filed.find(index, value).map(keyFromText),
-    by: (index, value) => filed.find(index, value).map((text) => read(text) as ObjectOf<T>),
+    clusters: () => index.clusters,
+    keysIn: (cluster) => index.inCluster(cluster).map(keyFromText),
+    countBy: (name, value) => index.find(name, value).length,
+    keysBy: (name, value) => index.find(name, value).map(keyFromText),
+    by: (name, value) => index.find(name, value).map((text) => read(text) as ObjectOf<T>),
   };
 }
 
 /** How many objects are kept parsed, the last that were read. */
 const KEPT = 1_024;
 
-/** Objects parsed when they are read: those that are read again and again need not be each time. */
+/** A cache of parsed objects: an object is parsed when it is read, and not again while it is read often. */
 export class DecodedObjects<T extends KubeObject> {
   readonly #objects = new Map<Encoded, T>();
 
-  /** Shared by all who ask. */
+  /** The parsed object. All readers share it. */
   of(encoded: Encoded): T {
     const known = this.#objects.get(encoded);
     const object = known ?? decodeObject<T>(encoded);
@@ -70,7 +70,7 @@ export class DecodedObjects<T extends KubeObject> {
     return object;
   }
 
-  /** Of one that is no more: it would hold on to what was read together with it. */
+  /** Drops an object that is gone: it would keep in memory whatever was read together with it. */
   forget(encoded: Encoded): void {
     this.#objects.delete(encoded);
   }

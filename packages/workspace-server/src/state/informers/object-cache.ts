@@ -6,67 +6,67 @@ import { type Indexers, KeyIndex } from "./key-index.ts";
 import { DecodedObjects, type Lister, listerOver } from "./lister.ts";
 
 /**
- * The objects of a kind as they are known, and who is told of them. In memory they are the bytes that the collection's watch
- * cache has anyway, and 100 bytes each; they are parsed when they are read.
+ * The objects of a kind that an informer knows, and the handlers that are notified of changes. In memory they are the bytes
+ * that the collection's watch cache has anyway, and 100 bytes each; they are parsed when they are read.
  */
 export class ObjectCache<T extends object> implements Disposable {
   readonly store: Lister<T>;
   readonly #objects = new Map<string, Encoded>();
-  readonly #filed: KeyIndex<ObjectOf<T>>;
+  readonly #index: KeyIndex<ObjectOf<T>>;
   readonly #decoded = new DecodedObjects<ObjectOf<T>>();
   readonly #mirrors = new Set<SourceHandlers<ObjectOf<T>>>();
   readonly #handlers = new Set<SourceHandlers<ObjectOf<T>>>();
   readonly #keyed = new Set<(event: Keyed) => void>();
-  readonly #behind = new Set<(key: ObjectKey) => void>();
-  /** Those that are told of what is there later, all at once. */
+  readonly #changedKeys = new Set<(key: ObjectKey) => void>();
+  /** Handlers that {@link gather} notifies together. */
   #waiting: SourceHandlers<ObjectOf<T>>[] | undefined;
-  /** Whether {@link tellAll} has yet to tell of what is there. */
-  #tellsLater = false;
+  /** Whether {@link notifyAll} has yet to notify of the objects that are there. */
+  #notifiesLater = false;
   #disposed = false;
 
   constructor(indexers: Indexers<ObjectOf<T>>) {
-    this.#filed = new KeyIndex(indexers);
-    this.store = listerOver({ told: this.#objects, filed: this.#filed, decoded: this.#decoded });
+    this.#index = new KeyIndex(indexers);
+    this.store = listerOver({ objects: this.#objects, index: this.#index, decoded: this.#decoded });
   }
 
   /**
-   * Tells of what is there, and then of each change as it is made, in order. While what is there is still being read, changes
-   * are told at once, and what is there when everything is known ({@link tellAll}). Handlers must not throw.
+   * Notifies of the objects that are there, and then of each change, in order. During the initial read it notifies of changes
+   * at once, and of the objects that are there when all of them are known ({@link notifyAll}). Handlers must not throw.
    */
   on(handlers: SourceHandlers<ObjectOf<T>>): Disposable {
     this.#handlers.add(handlers);
-    if (!this.#tellsLater) {
-      if (this.#waiting === undefined) this.#tell([handlers]);
+    if (!this.#notifiesLater) {
+      if (this.#waiting === undefined) this.#notify([handlers]);
       else this.#waiting.push(handlers);
     }
     return { [Symbol.dispose]: () => void this.#handlers.delete(handlers) };
   }
 
-  /** The same of what is known, whenever it comes to be known: for what is to say what {@link store} does. */
+  /** Notifies of each object as soon as it is known: for indexes that have to agree with {@link store} at any time. */
   mirror(handlers: SourceHandlers<ObjectOf<T>>): Disposable {
     this.#mirrors.add(handlers);
-    this.#tell([handlers]);
+    this.#notify([handlers]);
     return { [Symbol.dispose]: () => void this.#mirrors.delete(handlers) };
   }
 
-  /** As {@link on}, of keys alone: no object is parsed for it. The handler must not throw. */
+  /** As {@link on}, with keys alone: no object is parsed. The handler must not throw. */
   onKey(changed: (event: Keyed) => void): Disposable {
     const handler = (event: Keyed): void => changed(event);
     this.#keyed.add(handler);
-    if (!this.#tellsLater) for (const encoded of this.#objects.values()) handler(encoded);
+    if (!this.#notifiesLater) for (const encoded of this.#objects.values()) handler(encoded);
     return { [Symbol.dispose]: () => void this.#keyed.delete(handler) };
   }
 
-  /** Tells which object has changed, come or gone, behind all {@link on}, and nothing of what is there: objects are not parsed. */
+  /** Notifies of the keys of changed objects, after all handlers of {@link on}, and not of those that are there. No object is parsed. */
   onChangedKey(changed: (key: ObjectKey) => void): Disposable {
-    this.#behind.add(changed);
-    return { [Symbol.dispose]: () => void this.#behind.delete(changed) };
+    this.#changedKeys.add(changed);
+    return { [Symbol.dispose]: () => void this.#changedKeys.delete(changed) };
   }
 
-  /** Tells those who wait for it of all there is, in slices. To be called when all kinds are read. */
-  async tellAll(pace: Pace): Promise<void> {
-    if (!this.#tellsLater) return;
-    this.#tellsLater = false;
+  /** Notifies the handlers that wait for it of all objects, in slices. To be called when all kinds are read. */
+  async notifyAll(pace: Pace): Promise<void> {
+    if (!this.#notifiesLater) return;
+    this.#notifiesLater = false;
     const [keyed, handlers] = [[...this.#keyed], [...this.#handlers].filter(({ added }) => added !== undefined)];
     for (const encoded of this.#objects.values()) {
       const event = { key: encoded.key, initial: true };
@@ -80,7 +80,7 @@ export class ObjectCache<T extends object> implements Disposable {
   }
 
   /**
-   * Handlers that are added until this is disposed of are told of what is there then, object by object: each is parsed once for
+   * Notifies the handlers that are added until this is disposed of together, object by object: each object is parsed once for
    * all of them. To be disposed of in the same turn, before anything happens.
    */
   gather(): Disposable {
@@ -89,7 +89,7 @@ export class ObjectCache<T extends object> implements Disposable {
       [Symbol.dispose]: () => {
         const waiting = this.#waiting ?? [];
         this.#waiting = undefined;
-        this.#tell(waiting.filter((handlers) => this.#handlers.has(handlers)));
+        this.#notify(waiting.filter((handlers) => this.#handlers.has(handlers)));
       },
     };
   }
@@ -99,34 +99,34 @@ export class ObjectCache<T extends object> implements Disposable {
     this.#mirrors.clear();
     this.#handlers.clear();
     this.#keyed.clear();
-    this.#behind.clear();
+    this.#changedKeys.clear();
   }
 
-  /** Has what is there now told by {@link tellAll}, not to each handler as it is added. */
-  protected tellLater(): void {
-    this.#tellsLater = true;
+  /** Leaves the objects that are there to {@link notifyAll}, instead of notifying each handler as it is added. */
+  protected notifyLater(): void {
+    this.#notifiesLater = true;
   }
 
   protected at(text: string): Encoded | undefined {
     return this.#objects.get(text);
   }
 
-  /** The texts of the keys of all, as they are now. */
+  /** The keys of all objects, as texts. */
   protected texts(): Set<string> {
     return new Set(this.#objects.keys());
   }
 
   protected textsIn(cluster: string): Set<string> {
-    return new Set(this.#filed.inCluster(cluster));
+    return new Set(this.#index.inCluster(cluster));
   }
 
-  /** @param isOld whether it has been there all along, and is told of later: {@link tellAll} */
+  /** @param isOld whether the object has been there all along: {@link notifyAll} notifies of it later */
   protected set(text: string, object: Encoded | undefined, isOld = false): void {
     const before = this.#objects.get(text);
     if (before === undefined && object === undefined) return;
     if (before !== undefined && before.resourceVersion === object?.resourceVersion) return;
     // Parsed where somebody looks: of most kinds nobody does while the shard starts.
-    this.#filed.file(text, object && (() => this.#decoded.of(object)));
+    this.#index.set(text, object && (() => this.#decoded.of(object)));
     if (object === undefined) this.#objects.delete(text);
     else this.#objects.set(text, object);
     const event = { key: (object ?? (before as Encoded)).key };
@@ -135,14 +135,14 @@ export class ObjectCache<T extends object> implements Disposable {
       for (const changed of this.#keyed) changed(event);
       if (this.#handlers.size > 0) this.#changed(this.#handlers, { before, object, event });
     }
-    for (const changed of this.#behind) changed(event.key);
+    for (const changed of this.#changedKeys) changed(event.key);
     if (before !== undefined) this.#decoded.forget(before);
   }
 
   /**
-   * The same, read again: what was read alone need not stay beside what is read for all.
+   * Replaces an object with the same one, read again: what was read alone need not stay beside what is read for all.
    *
-   * @param isOld whether it is told of later; otherwise now, as what it is to those who were not told
+   * @param isOld whether {@link notifyAll} notifies of it later; otherwise handlers are notified now, as of a new object
    */
   protected same(text: string, { there, object }: Same, isOld: boolean): void {
     this.#objects.set(text, object);
@@ -153,7 +153,7 @@ export class ObjectCache<T extends object> implements Disposable {
     for (const { added } of this.#handlers) added?.(this.#decoded.of(object), event);
   }
 
-  /** Nothing of one that cannot be read, of which the collection has told. */
+  /** `undefined` for an object that cannot be parsed: the collection has reported that. */
   #readable(encoded: Encoded): ObjectOf<T> | undefined {
     try {
       return this.#decoded.of(encoded);
@@ -162,12 +162,12 @@ export class ObjectCache<T extends object> implements Disposable {
     }
   }
 
-  #tell(handlers: readonly SourceHandlers<ObjectOf<T>>[]): void {
-    const told = handlers.filter(({ added }) => added !== undefined);
-    if (told.length === 0) return;
+  #notify(handlers: readonly SourceHandlers<ObjectOf<T>>[]): void {
+    const notified = handlers.filter(({ added }) => added !== undefined);
+    if (notified.length === 0) return;
     for (const encoded of this.#objects.values()) {
       const object = this.#decoded.of(encoded);
-      for (const { added } of told) added?.(object, encoded);
+      for (const { added } of notified) added?.(object, encoded);
     }
   }
 

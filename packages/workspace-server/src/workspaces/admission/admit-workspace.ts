@@ -17,7 +17,7 @@ import {
   type WorkspaceSpec,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
-import type { AskedAccess } from "../../authz/access.ts";
+import type { AccessAttributes } from "../../authz/access.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 import { ownerText } from "../model/owner.ts";
 import { type AdmissionContext, isPrivileged, readiness, refused, writtenCluster } from "./admission-context.ts";
@@ -136,7 +136,7 @@ async function checkMount(
   const { group, version } = groupVersionOf(ref.apiVersion, request);
   const resource = found?.plural ?? "*";
   const namespace = found?.scope === "Cluster" ? "" : (ref.namespace ?? "");
-  const access: AskedAccess = { verb: "get", group, version, resource, namespace, name: ref.name };
+  const access: AccessAttributes = { verb: "get", group, version, resource, namespace, name: ref.name };
   if (await isAllowed(request.user, cluster, access)) return;
   const named = `${ref.kind} ${quote(`${ref.namespace ?? ""}/${ref.name}`)}`;
   const lacking =

@@ -17,7 +17,7 @@ interface RoleBindingContent {
 /** ClusterRoleBindings, to write and to follow. */
 export interface RoleBindings {
   readonly definition: ResourceDefinition;
-  readonly tracked: Source;
+  readonly informer: Source;
 }
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -26,13 +26,13 @@ const RBAC = "rbac.authorization.k8s.io";
  * Sees to it that whoever made a logical cluster is its administrator (kcp's controller `kcp-tenancy-logicalcluster`): the binding
  * comes back when it is deleted, and is put right when it is changed.
  */
-export function ownerBindingController(shard: ShardContext, { definition, tracked }: RoleBindings): ShardController {
+export function ownerBindingController(shard: ShardContext, { definition, informer }: RoleBindings): ShardController {
   return startController<LogicalCluster>(shard, {
     name: "kcp-tenancy-logicalcluster",
     workers: 4,
     sources: [
       { informer: shard.state.logicalClusters },
-      related(tracked, (_, { cluster, name }) => (name === OWNER_BINDING ? [logicalClusterKey(cluster)] : [])),
+      related(informer, (_, { cluster, name }) => (name === OWNER_BINDING ? [logicalClusterKey(cluster)] : [])),
     ],
     reconcile: async ({ cluster }, { object }) => {
       if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;

@@ -3,8 +3,8 @@ import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { Informer } from "../../packages/workspace-server/src/state/informers/informer.ts";
-import { ensure, modify, remove } from "../../packages/workspace-server/src/state/modify.ts";
+import { Informer } from "../../../packages/workspace-server/src/state/informers/informer.ts";
+import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 
 const Task = defineResource({
   group: "test.dev",

@@ -161,7 +161,7 @@ describe("objects that are still being read", () => {
     ]);
     await tracked.readAll(new Pace());
     expect([tracked.knows("b"), told]).to.deep.equal([true, []]);
-    await tracked.tellAll(new Pace());
+    await tracked.notifyAll(new Pace());
     expect([told, known]).to.deep.equal([["was one x", "was two y"], []]);
   });
 

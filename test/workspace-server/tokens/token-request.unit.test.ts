@@ -5,18 +5,18 @@ import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { anonymous } from "@virtual-workspaces/framework";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { accountNameIn } from "../../packages/workspace-server/src/service-accounts/token-secrets.ts";
+import { accountNameIn } from "../../../packages/workspace-server/src/service-accounts/token-secrets.ts";
 import {
   CONFIGURATION_PATH,
   issuerDocuments,
   KEYS_PATH,
-} from "../../packages/workspace-server/src/tokens/documents.ts";
-import { inClusterUrl } from "../../packages/workspace-server/src/tokens/in-cluster.ts";
-import { run } from "../../tools/run.mjs";
-import { tree } from "../_setup/tree.ts";
-import { type Json, signed } from "../_support/issuer.ts";
-import { outcome } from "../_support/plain.ts";
-import { AccountServer, EC, KEYS, pemOf, RSA } from "./support/accounts.ts";
+} from "../../../packages/workspace-server/src/tokens/documents.ts";
+import { inClusterUrl } from "../../../packages/workspace-server/src/tokens/in-cluster.ts";
+import { run } from "../../../tools/run.mjs";
+import { tree } from "../../_setup/tree.ts";
+import { type Json, signed } from "../../_support/issuer.ts";
+import { outcome } from "../../_support/plain.ts";
+import { AccountServer, EC, KEYS, pemOf, RSA } from "../support/accounts.ts";
 
 const claimsOf = (token: string): Json => JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
 

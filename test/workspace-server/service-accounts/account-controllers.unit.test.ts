@@ -2,10 +2,13 @@
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { type Collection, defineResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import type { KeptKey, KeptObjects } from "../../packages/workspace-server/src/service-accounts/namespace-defaults.ts";
-import { NamespaceDefaults } from "../../packages/workspace-server/src/service-accounts/namespace-defaults.ts";
-import { TokenSecrets } from "../../packages/workspace-server/src/service-accounts/token-secrets.ts";
-import { AccountServer } from "./support/accounts.ts";
+import type {
+  KeptKey,
+  KeptObjects,
+} from "../../../packages/workspace-server/src/service-accounts/namespace-defaults.ts";
+import { NamespaceDefaults } from "../../../packages/workspace-server/src/service-accounts/namespace-defaults.ts";
+import { TokenSecrets } from "../../../packages/workspace-server/src/service-accounts/token-secrets.ts";
+import { AccountServer } from "../support/accounts.ts";
 
 const ConfigMap = defineResource({
   group: "",
