@@ -4,17 +4,11 @@ import { AGENTS_VIEW, AgentToken } from "@virtual-workspaces/cluster-proxy";
 import { ClusterProxy, clusterOf, viewURL } from "@virtual-workspaces/kcp";
 import { goDuration } from "../flags/duration.ts";
 import { Failure, UsageError } from "../process/failure.ts";
+import type { AgentFlags } from "./flags.ts";
 import { hubKubeconfig } from "./hub-kubeconfig.ts";
 
-interface TokenOptions {
-  readonly name: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly expires?: string;
-}
-
 /** Prints a kubeconfig by which one agent is enrolled. @returns the exit code @throws Failure, UsageError */
-export async function printToken({ name, kubeconfig, context, expires }: TokenOptions): Promise<number> {
+export async function printToken(name: string, { kubeconfig, context, expires }: AgentFlags): Promise<number> {
   const seconds = secondsOf(expires);
   const loaded = await orFailWithHint(
     loadKubeconfig({ ...(kubeconfig && { file: kubeconfig }), ...(context && { context }) }),

@@ -2,79 +2,9 @@ import { resolve } from "node:path";
 import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import type { KubeconfigOverrides } from "@virtual-workspaces/client";
 import { goDuration } from "../flags/duration.ts";
-import { type Parsed, parse, UsageError } from "../process/failure.ts";
-
-/** kubectl's own, which all commands take. */
-const KUBECTL = {
-  kubeconfig: { type: "string" },
-  context: { type: "string" },
-  cluster: { type: "string" },
-  user: { type: "string" },
-  namespace: { type: "string", short: "n" },
-  server: { type: "string", short: "s" },
-  "tls-server-name": { type: "string" },
-  "proxy-url": { type: "string" },
-  "certificate-authority": { type: "string" },
-  "insecure-skip-tls-verify": { type: "boolean" },
-  token: { type: "string" },
-  username: { type: "string" },
-  password: { type: "string" },
-  "client-certificate": { type: "string" },
-  "client-key": { type: "string" },
-  as: { type: "string" },
-  "as-uid": { type: "string" },
-  "as-group": { type: "string", multiple: true },
-  "as-user-extra": { type: "string", multiple: true },
-  "request-timeout": { type: "string" },
-  v: { type: "string", short: "v" },
-} as const;
-
-/** kubectl's, which are about what this does not do: caches, profiles, logs, compression. */
-const WITHOUT_EFFECT = {
-  "cache-dir": { type: "string" },
-  "disable-compression": { type: "boolean" },
-  kuberc: { type: "string" },
-  "log-flush-frequency": { type: "string" },
-  "match-server-version": { type: "boolean" },
-  profile: { type: "string" },
-  "profile-output": { type: "string" },
-  vmodule: { type: "string" },
-  "warnings-as-errors": { type: "boolean" },
-} as const;
-
-/** Those of one command or another. */
-const OWN = {
-  workspace: { type: "string", short: "w" },
-  direct: { type: "boolean" },
-  short: { type: "boolean" },
-  full: { type: "boolean", short: "f" },
-  wide: { type: "boolean" },
-  interactive: { type: "boolean", short: "i" },
-  overwrite: { type: "boolean" },
-  type: { type: "string" },
-  enter: { type: "boolean" },
-  "ignore-existing": { type: "boolean" },
-  "location-selector": { type: "string" },
-  "create-context": { type: "string" },
-  mount: { type: "string" },
-  recursive: { type: "boolean", short: "r" },
-  output: { type: "string", short: "o" },
-  selector: { type: "string", short: "l" },
-  "all-namespaces": { type: "boolean", short: "A" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean" },
-} as const;
-
-const ALL: typeof KUBECTL & typeof WITHOUT_EFFECT & typeof OWN = { ...KUBECTL, ...WITHOUT_EFFECT, ...OWN };
-
-export type OwnFlag = keyof typeof OWN;
-export type Values = Parsed<typeof ALL>["values"];
-
-/** A command line: words, and flags of all commands. */
-export interface Line {
-  readonly words: readonly string[];
-  readonly values: Values;
-}
+import type { Values } from "../flags/table.ts";
+import { UsageError } from "../process/failure.ts";
+import type { KUBECTL_FLAGS } from "./flags.ts";
 
 /** What a command line says of the server to ask, as kubectl would. */
 export interface Connection {
@@ -85,19 +15,8 @@ export interface Connection {
   readonly timeout: number;
 }
 
-/** @throws UsageError on a flag that there is not */
-export function readLine(args: readonly string[]): Line {
-  const { values, positionals } = parse(args.flatMap(asParsed), ALL);
-  return { words: positionals, values };
-}
-
-/** Those flags that are for no command of kubectl's. */
-export function ownFlagsIn(values: Values): readonly OwnFlag[] {
-  return (Object.keys(OWN) as OwnFlag[]).filter((name) => values[name] !== undefined);
-}
-
 /** @throws UsageError on values that cannot be */
-export function connectionOf(values: Values): Connection {
+export function connectionOf(values: Values<typeof KUBECTL_FLAGS>): Connection {
   const file = (name: "certificate-authority" | "client-certificate" | "client-key"): string | undefined =>
     values[name] && resolve(values[name]);
   return {
@@ -126,18 +45,6 @@ export function connectionOf(values: Values): Connection {
       }),
     },
   };
-}
-
-/** Go's flags say `--wide=false`, `-v=6` and `-s=URL` too. */
-function asParsed(arg: string): readonly string[] {
-  const [, name = "", value = ""] = /^--([^=]+)=(.*)$/s.exec(arg) ?? [];
-  const known = Object.hasOwn(ALL, name) ? ALL[name as keyof typeof ALL] : undefined;
-  if (known?.type === "boolean") {
-    if (/^(1|t|true)$/i.test(value)) return [`--${name}`];
-    if (/^(0|f|false)$/i.test(value)) return [];
-    throw new UsageError(`--${name}=${value}: give true or false`);
-  }
-  return [/^-[a-z]=/.test(arg) ? arg.replace("=", "") : arg];
 }
 
 function given(fields: Readonly<Record<string, JsonObject[string] | undefined>>): JsonObject {
