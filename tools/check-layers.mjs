@@ -37,7 +37,6 @@ const PENDING = [
   "front-proxy",
   "workspace-server",
   "testing",
-  "cli",
 ];
 
 /** @typedef {{ folder: string, row: number, name: string, dependencies: Set<string> }} Package */

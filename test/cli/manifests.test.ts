@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
 import { parse, parseAllDocuments } from "yaml";
-import { yamlOf } from "../../packages/cli/src/manifests/command.ts";
 import { localNode, root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
 import { cli } from "./support/dev.ts";
+import { yamlOf } from "../../packages/cli/src/manifests/command.ts";
 
 const run = promisify(execFile);
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];

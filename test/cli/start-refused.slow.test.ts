@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
-import { UsageError } from "../../packages/cli/src/process/failure.ts";
-import { startOptions } from "../../packages/cli/src/start/options.ts";
 import { tree } from "../_setup/tree.ts";
 import { signingKey } from "../_support/issuer.ts";
 import { cli } from "./support/dev.ts";
 import { Start } from "./support/start.ts";
+import { UsageError } from "../../packages/cli/src/process/failure.ts";
+import { startOptions } from "../../packages/cli/src/start/options.ts";
 
 const FILES = {
   "tokens.csv": "alice\n",

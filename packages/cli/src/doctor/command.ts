@@ -3,13 +3,13 @@ import { isTransportError } from "@virtual-workspaces/transport";
 import { readFlags } from "../flags/read.ts";
 import { type Connection, connectionOf } from "../kubectl/connection.ts";
 import { Failure, UsageError } from "../process/failure.ts";
+import { ExaminedServer } from "./examined-server.ts";
 import { EXPORT, type ExaminedExport } from "./export-steps.ts";
 import { DOCTOR, USES } from "./flags.ts";
 import { type ExaminedMount, MOUNT } from "./mount-steps.ts";
-import { ExaminedServer } from "./patient.ts";
 import { CLUSTER_PROXY, type ExaminedProxy } from "./proxy-steps.ts";
 import { BEHIND_THE_DOOR, TO_THE_DOOR } from "./server-steps.ts";
-import { examine, type StepResult } from "./step.ts";
+import { examine, type StepResult } from "./steps.ts";
 
 const USAGE = `${DOCTOR.program} ${USES}`;
 

@@ -1,5 +1,5 @@
 import { commandLine } from "../flags/table.ts";
-import { KUBECTL_FLAGS, UNUSED_KUBECTL_FLAGS } from "../kubectl/flags.ts";
+import { KUBECTL_FLAGS, UNUSED_KUBECTL_FLAGS } from "../kubectl/connection.ts";
 
 export const USES = "[<url>] | export [<path>:]<name> | mount [<path>:]<workspace> | clusterproxy [<path>:]<name>";
 

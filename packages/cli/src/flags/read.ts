@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../process/failure.ts";
-import { goDuration } from "./duration.ts";
 import {
   type CommandLine,
   entryOf,
@@ -207,4 +206,14 @@ function warningsOf(arg: string, kcp: KcpFlags): readonly string[] {
   if (ignored !== undefined) return [`--${name} is accepted and ignored: ${ignored.why}`];
   if (kcp.others === "refused") throw new UsageError(`--${name} is no flag of this server: leave it out`);
   return [`--${name} is no flag of this server, and ignored`];
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** A duration as Go writes it, `1m30s`, in ms; `0` needs no unit. `undefined` of what is none. */
+export function goDuration(text: string): number | undefined {
+  if (text === "0") return 0;
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  const parts = text.matchAll(/([\d.]+)(ms|s|m|h)/g);
+  return parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
 }

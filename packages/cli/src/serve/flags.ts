@@ -11,6 +11,7 @@ import {
   STORE_FLAGS,
 } from "../flags/servers.ts";
 import { commandLine, type FlagSet, type KnownFlags, type RefusedFlags, type Values } from "../flags/table.ts";
+import { GROUP_FLAGS } from "./workers/options.ts";
 
 const WORKSPACES = {
   kubeconfig: {
@@ -51,24 +52,6 @@ const FALLBACK = {
     help: "Client certificate for that server. Its user needs impersonation rights.",
   },
   "fallback-client-key-file": { type: "path", value: "file", help: "Key of --fallback-client-cert-file." },
-} as const satisfies FlagSet;
-
-/** Flags about several processes: those of replicas are kube-apiserver's for its peer proxy, and what that finds out otherwise. */
-export const GROUP_FLAGS = {
-  workers: {
-    type: "text",
-    value: "number",
-    default: "1",
-    help: "Processes that share the port; 0 for one for each processor.",
-  },
-  peers: { type: "list", value: "urls", help: "Other replicas; this one may be among them." },
-  "peer-ca-file": {
-    type: "path",
-    value: "file",
-    help: "Authorities that certify replicas, as servers and as clients, and nothing else.",
-  },
-  "proxy-client-cert-file": { type: "path", value: "file", help: "Client certificate for other replicas." },
-  "proxy-client-key-file": { type: "path", value: "file", help: "Key of --proxy-client-cert-file." },
 } as const satisfies FlagSet;
 
 const WHO = {

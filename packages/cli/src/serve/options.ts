@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
-import { goDuration } from "../flags/duration.ts";
-import { readFlags } from "../flags/read.ts";
+import { goDuration, readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";

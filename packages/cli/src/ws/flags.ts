@@ -1,6 +1,6 @@
 import { readFlags } from "../flags/read.ts";
 import { type CommandLine, commandLine, type FlagSet, type Values } from "../flags/table.ts";
-import { KUBECTL_FLAGS, UNUSED_KUBECTL_FLAGS } from "../kubectl/flags.ts";
+import { KUBECTL_FLAGS, UNUSED_KUBECTL_FLAGS } from "../kubectl/connection.ts";
 import type { Session } from "./session/session.ts";
 
 const ELSEWHERE = {

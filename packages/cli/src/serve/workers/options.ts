@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
-import type { Values } from "../../flags/table.ts";
+import type { FlagSet, Values } from "../../flags/table.ts";
 import { UsageError } from "../../process/failure.ts";
 import { contentOf } from "../../process/files.ts";
-import type { GROUP_FLAGS } from "../flags.ts";
 
 /** How many processes serve, here and elsewhere. */
 export interface GroupOptions {
@@ -19,6 +18,24 @@ export interface PeersOptions {
   readonly certFile: string;
   readonly keyFile: string;
 }
+
+/** Flags about several processes: those of replicas are kube-apiserver's for its peer proxy, and what that finds out otherwise. */
+export const GROUP_FLAGS = {
+  workers: {
+    type: "text",
+    value: "number",
+    default: "1",
+    help: "Processes that share the port; 0 for one for each processor.",
+  },
+  peers: { type: "list", value: "urls", help: "Other replicas; this one may be among them." },
+  "peer-ca-file": {
+    type: "path",
+    value: "file",
+    help: "Authorities that certify replicas, as servers and as clients, and nothing else.",
+  },
+  "proxy-client-cert-file": { type: "path", value: "file", help: "Client certificate for other replicas." },
+  "proxy-client-key-file": { type: "path", value: "file", help: "Key of --proxy-client-cert-file." },
+} as const satisfies FlagSet;
 
 type GroupFlags = Values<typeof GROUP_FLAGS>;
 
