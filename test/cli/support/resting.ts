@@ -1,7 +1,6 @@
 // Run by resting-memory.slow.test.ts: leaves garbage where collections for speed leave it, says so, and rests until it is killed.
 import { RestingMemory } from "../../../packages/cli/src/process/resting-memory.ts";
 
-
 const resident = (): number => process.memoryUsage.rss() / 2 ** 20;
 const rounds = 40;
 new RestingMemory({ every: 50 });

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { acquire } from "../../packages/cli/src/process/lock.ts";
 import { localNode } from "../../tools/install.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
-import { acquire } from "../../packages/cli/src/process/lock.ts";
 
 describe("the lock of a state folder", () => {
   let folder: Tree;

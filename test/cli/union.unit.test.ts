@@ -9,8 +9,8 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { type PlainServer, startPlain } from "../_support/plain.ts";
 import { unionOf } from "../../packages/cli/src/dev/union.ts";
+import { type PlainServer, startPlain } from "../_support/plain.ts";
 
 const admins: Authorizer = ({ user }) => (user.in("admins") ? allow() : deny("admins only"));
 const everybody: Authorizer = () => allow();

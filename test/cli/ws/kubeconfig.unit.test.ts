@@ -3,10 +3,10 @@ import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
-import { type Tree, tree } from "../../_setup/tree.ts";
-import { needsKubectl } from "../../e2e/support/kubectls.ts";
 import { Kubeconfig } from "../../../packages/cli/src/kubectl/kubeconfig.ts";
 import { goBack, goTo, writeContext } from "../../../packages/cli/src/ws/session/contexts.ts";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { needsKubectl } from "../../e2e/support/kubectls.ts";
 
 const CONFIG = `# mine
 apiVersion: v1

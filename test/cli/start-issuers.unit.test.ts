@@ -1,11 +1,11 @@
 // Where `virtual-workspaces start` asks issuers of tokens that workspace types name: whoever may make a type chooses the address.
 import { expect } from "chai";
+import { loginsOf } from "../../packages/cli/src/server/logins.ts";
 import { expectFault } from "../_setup/faults.ts";
 import { TestIssuer } from "../_support/issuer.ts";
 import { makeAdmin, makeWorkspace } from "../workspace-server/support/logical-clusters.ts";
 import { configure, makeType, mapped } from "../workspace-server/support/logins.ts";
 import { startWorkspaces } from "../workspace-server/support/workspaces.ts";
-import { loginsOf } from "../../packages/cli/src/server/logins.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 

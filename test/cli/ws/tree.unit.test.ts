@@ -2,11 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { Session } from "../../../packages/cli/src/ws/session/session.ts";
+import { readTree, type TreeNode, walkTree } from "../../../packages/cli/src/ws/tree/nodes.ts";
 import { kubectls, needsKubectl } from "../../e2e/support/kubectls.ts";
 import { kubectl } from "../../go/support/kubectl.ts";
 import { Start } from "../support/start.ts";
-import { Session } from "../../../packages/cli/src/ws/session/session.ts";
-import { readTree, type TreeNode, walkTree } from "../../../packages/cli/src/ws/tree/nodes.ts";
 
 const workspace = (name: string, spec: object) => ({
   apiVersion: "tenancy.kcp.io/v1alpha1",

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { memoryStore } from "@virtual-workspaces/store";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
+import { Failure } from "../../packages/cli/src/process/failure.ts";
+import { viewsOf } from "../../packages/cli/src/views/load.ts";
 import { tree } from "../_setup/tree.ts";
 import { cli, Dev } from "./support/dev.ts";
 import { create, list } from "./support/notes.ts";
 import { hostedText, viewText } from "./support/views.ts";
-import { Failure } from "../../packages/cli/src/process/failure.ts";
-import { viewsOf } from "../../packages/cli/src/views/load.ts";
 
 describe("virtual-workspaces dev with functions of the host", function () {
   this.timeout(30_000);

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { root } from "../../tools/install.mjs";
 import { isFlagOf, readFlags } from "../../packages/cli/src/flags/read.ts";
 import { entryOf } from "../../packages/cli/src/flags/table.ts";
 import { SERVE } from "../../packages/cli/src/serve/flags.ts";
+import { root } from "../../tools/install.mjs";
 
 const RECORDED = readFileSync(join(root, "test/cli/recorded/kcp-virtual-workspaces-flags.txt"), "utf8")
   .trim()

@@ -3,13 +3,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { root } from "../../tools/install.mjs";
-import { tree } from "../_setup/tree.ts";
-import { SERVER } from "../front-proxy/support.ts";
 import { isFlagOf, readFlags } from "../../packages/cli/src/flags/read.ts";
 import { entryOf } from "../../packages/cli/src/flags/table.ts";
 import { FRONT_PROXY } from "../../packages/cli/src/front-proxy/flags.ts";
 import { frontProxyOptions } from "../../packages/cli/src/front-proxy/options.ts";
+import { root } from "../../tools/install.mjs";
+import { tree } from "../_setup/tree.ts";
+import { SERVER } from "../front-proxy/support.ts";
 
 const RECORDED = readFileSync(join(root, "test/cli/recorded/kcp-front-proxy-flags.txt"), "utf8").trim().split("\n");
 /** What each of them does to who may do what, who may read what, or what is written down: not one of these may be ignored. */
