@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import {
   type ConformanceReport,
   type ConformanceWrites,
@@ -13,6 +12,7 @@ import {
 import { readFlags } from "../flags/read.ts";
 import type { FlagSet } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
+import { contentOf } from "../process/files.ts";
 import { abortOnInterrupt } from "../process/interrupt.ts";
 import {
   CONFORMANCE,
@@ -47,7 +47,7 @@ async function reportOn(url: string, values: ConformanceFlags): Promise<Conforma
   using interrupt = abortOnInterrupt(writes && `${LEFT} has the label conformance.virtual-workspaces.dev/run`);
   return await runConformance({
     ...{ url, checks, strict, credentials: credentialsOf(values) },
-    others: others.map((path) => fromFile("token", path, "--other-token-file")),
+    others: others.map((path) => fromFile("token", path, "other-token-file")),
     resources: matchResources(resource),
     signal: interrupt.signal,
     ...(writes === undefined ? {} : { writes }),
@@ -78,12 +78,12 @@ function writesOf(flags: ConformanceFlags): ConformanceWrites | undefined {
     samples: sample.flatMap(samplesIn),
     ...(namespace === undefined ? {} : { namespace }),
     ...(collects === undefined ? {} : { collects }),
-    ...(patchOnly === undefined ? {} : { patchOnly: fromFile("token", patchOnly, "--patch-only-token-file") }),
+    ...(patchOnly === undefined ? {} : { patchOnly: fromFile("token", patchOnly, "patch-only-token-file") }),
   };
 }
 
 function samplesIn(path: string): ReturnType<typeof parseSamples> {
-  const text = readText(path, "--sample");
+  const text = contentOf(path, "sample");
   try {
     return parseSamples(text);
   } catch (error) {
@@ -96,10 +96,10 @@ function credentialsOf(flags: ConformanceFlags): Credentials {
   if ((cert === undefined) !== (key === undefined))
     throw new UsageError("--client-certificate and --client-key go together");
   return {
-    ...fromFile("ca", flags["certificate-authority"], "--certificate-authority"),
-    ...fromFile("clientCert", cert, "--client-certificate"),
-    ...fromFile("clientKey", key, "--client-key"),
-    ...fromFile("token", flags["token-file"], "--token-file"),
+    ...fromFile("ca", flags["certificate-authority"], "certificate-authority"),
+    ...fromFile("clientCert", cert, "client-certificate"),
+    ...fromFile("clientKey", key, "client-key"),
+    ...fromFile("token", flags["token-file"], "token-file"),
     ...(serverName === undefined ? {} : { serverName }),
     insecureSkipTlsVerify: flags["insecure-skip-tls-verify"] ?? false,
   };
@@ -107,15 +107,7 @@ function credentialsOf(flags: ConformanceFlags): Credentials {
 
 /** The content of a file under a name, nothing where no file is named. */
 function fromFile<Name extends string>(name: Name, path: string | undefined, flag: string): { [N in Name]?: string } {
-  return path === undefined ? {} : ({ [name]: readText(path, flag).trim() } as { [N in Name]?: string });
-}
-
-function readText(path: string, flag: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`${flag} ${path} cannot be read: ${(error as Error).message}`);
-  }
+  return path === undefined ? {} : ({ [name]: contentOf(path, flag).trim() } as { [N in Name]?: string });
 }
 
 function isTerminal(): boolean {

@@ -23,29 +23,6 @@ interface DevOptions {
   readonly store: StoreChoice;
 }
 
-/** @throws UsageError */
-function devOptions(args: readonly string[]): DevOptions {
-  const { values, words } = readFlags(args, DEV);
-  if (words.length === 0)
-    throw new UsageError("name a module with a view, or a folder of them: virtual-workspaces dev ./view.ts");
-  const missing = words.find((path) => !existsSync(path));
-  if (missing !== undefined) throw new UsageError(`there is no file or folder ${missing} in ${process.cwd()}`);
-  return {
-    paths: words.map((path) => resolve(path)),
-    dir: values.dir,
-    port: portOf(values.port),
-    quiet: values.quiet,
-    store: storeChoice(values, process.env),
-  };
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535)
-    throw new UsageError(`--port ${text}: give a number from 1 to 65535, or 0 for any free port`);
-  return port;
-}
-
 /** How many ports are tried from the first. */
 const PORTS = 100;
 
@@ -77,6 +54,29 @@ export async function run(args: readonly string[]): Promise<number> {
   console.log(publication.ready(performance.now() / 1000));
   await stopped;
   return 0;
+}
+
+/** @throws UsageError */
+function devOptions(args: readonly string[]): DevOptions {
+  const { values, words } = readFlags(args, DEV);
+  if (words.length === 0)
+    throw new UsageError("name a module with a view, or a folder of them: virtual-workspaces dev ./view.ts");
+  const missing = words.find((path) => !existsSync(path));
+  if (missing !== undefined) throw new UsageError(`there is no file or folder ${missing} in ${process.cwd()}`);
+  return {
+    paths: words.map((path) => resolve(path)),
+    dir: values.dir,
+    port: portOf(values.port),
+    quiet: values.quiet,
+    store: storeChoice(values, process.env),
+  };
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new UsageError(`--port ${text}: give a number from 1 to 65535, or 0 for any free port`);
+  return port;
 }
 
 /** The folder is for this machine's eyes: it holds keys. */

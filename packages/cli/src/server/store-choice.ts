@@ -1,10 +1,10 @@
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { ETCD_FLAGS, type STORE_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
+import { checked, contentOf } from "../process/files.ts";
 
 /** Which store there is, in a form that one process can tell another. */
 export type StoreChoice = { readonly engine: "memory" } | FolderChoice | EtcdChoice;
@@ -80,7 +80,7 @@ function tlsOf(flags: StoreFlags): EtcdChoice["tls"] {
 }
 
 function authoritiesOf(path: string): string {
-  const ca = readText(path, "--etcd-cafile");
+  const ca = readText(path, "etcd-cafile");
   return checked(`--etcd-cafile ${path} holds no certificate, PEM`, () => {
     new X509Certificate(ca);
     return ca;
@@ -88,7 +88,7 @@ function authoritiesOf(path: string): string {
 }
 
 function identityOf(certPath: string, keyPath: string): { readonly cert: string; readonly key: string } {
-  const [cert, key] = [readText(certPath, "--etcd-certfile"), readText(keyPath, "--etcd-keyfile")];
+  const [cert, key] = [readText(certPath, "etcd-certfile"), readText(keyPath, "etcd-keyfile")];
   const files = `--etcd-certfile ${certPath} and --etcd-keyfile ${keyPath}`;
   return checked(`${files} hold no certificate and its key, both PEM, the key not encrypted`, () => {
     createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) });
@@ -96,18 +96,10 @@ function identityOf(certPath: string, keyPath: string): { readonly cert: string;
   });
 }
 
-function checked<T>(mistake: string, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    throw new UsageError(`${mistake}: ${(error as Error).message}`);
-  }
-}
-
 /** Never from a flag: everybody on the machine can read the flags of a process. */
 function userOf(file: string | undefined, env: NodeJS.ProcessEnv): Pick<EtcdChoice, "user" | "password"> {
   if (file !== undefined) {
-    const [, user, password] = /^([^:\n]+):([^\n]+)\n?$/.exec(readText(file, "--etcd-credentials-file")) ?? [];
+    const [, user, password] = /^([^:\n]+):([^\n]+)\n?$/.exec(readText(file, "etcd-credentials-file")) ?? [];
     if (user === undefined || password === undefined)
       throw new UsageError(`--etcd-credentials-file ${file} holds something else than one line name:password`);
     return { user, password };
@@ -119,8 +111,8 @@ function userOf(file: string | undefined, env: NodeJS.ProcessEnv): Pick<EtcdChoi
 }
 
 function readText(path: string, flag: string): string {
-  if (path === "") throw new UsageError(`${flag} names no file`);
-  return checked(`${flag} ${path} cannot be read`, () => readFileSync(path, "utf8"));
+  if (path === "") throw new UsageError(`--${flag} names no file`);
+  return contentOf(path, flag);
 }
 
 function parts(texts: readonly string[]): readonly string[] {

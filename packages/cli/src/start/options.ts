@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Audit, StrangerLimits, TlsCertificate } from "@virtual-workspaces/framework";
 import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
 import { readFlags } from "../flags/read.ts";
+import { ETCD_FLAGS } from "../flags/servers.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
@@ -80,7 +81,8 @@ export interface ServiceAccountOptions {
   readonly verification: readonly string[];
 }
 
-const ETCD_FLAGS = ["etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "etcd-credentials-file"] as const;
+/** Those of an etcd that is named. */
+const OF_ETCD = (Object.keys(ETCD_FLAGS) as (keyof typeof ETCD_FLAGS)[]).filter((name) => name !== "etcd-servers");
 
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
 export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): StartOptions {
@@ -179,17 +181,11 @@ function storeOf(
   const folder = flags["embedded-etcd-directory"];
   if (!embedded && folder !== undefined)
     throw new UsageError("--embedded-etcd-directory and --etcd-servers name two places: objects are kept in one");
-  const etcd = Object.fromEntries(
-    ETCD_FLAGS.flatMap((name) => {
-      const value = flags[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-  const place = embedded ? { "data-dir": folder ?? join(rootDirectory, "data") } : { "etcd-servers": servers };
   refuseForeign(rootDirectory);
-  if (embedded && Object.keys(etcd).length > 0)
-    throw new UsageError(`--${Object.keys(etcd)[0]} is about etcd: name it with --etcd-servers`);
-  return storeChoice({ ...etcd, ...place }, env);
+  if (!embedded) return storeChoice({ ...flags, "etcd-servers": servers }, env);
+  const needless = OF_ETCD.find((name) => flags[name] !== undefined);
+  if (needless !== undefined) throw new UsageError(`--${needless} is about etcd: name it with --etcd-servers`);
+  return storeChoice({ "data-dir": folder ?? join(rootDirectory, "data") }, env);
 }
 
 /** Whoever comes from kcp would find everything gone. */
