@@ -43,11 +43,11 @@ describe("virtual-workspaces", function () {
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     [
       [],
-      /a command is missing. The commands are start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance; see virtual-workspaces --help/,
+      /a command is missing. The commands are start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance, completion; see virtual-workspaces --help/,
     ],
     [
       ["serving"],
-      /there is no command serving. The commands are start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance/,
+      /there is no command serving. The commands are start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance, completion/,
     ],
     [["constructor"], /there is no command constructor/],
     [["--loud"], /there is no flag --loud/],

@@ -1,50 +1,67 @@
-import { type Command, Failure, UsageError } from "./process/failure.ts";
+import { COMPLETION, completionScript } from "./flags/completion.ts";
+import { helpOf, programHelp } from "./flags/help.ts";
+import { isFlagOf } from "./flags/read.ts";
+import type { CommandLine } from "./flags/table.ts";
+import { Failure, UsageError } from "./process/failure.ts";
 import { version } from "./process/programs.ts";
 
-/** Each command is loaded when it is the one asked for. */
-const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ["start", async () => (await import("./start/command.ts")).start],
-  ["serve", async () => (await import("./serve/command.ts")).serve],
-  ["front-proxy", async () => (await import("./front-proxy/command.ts")).frontProxy],
-  ["agent", async () => (await import("./agent/command.ts")).agent],
-  ["dev", async () => (await import("./dev/command.ts")).dev],
-  ["store", async () => (await import("./store/command.ts")).store],
-  ["manifests", async () => (await import("./manifests/command.ts")).manifests],
-  ["doctor", async () => (await import("./doctor/command.ts")).doctor],
-  ["conformance", async () => (await import("./conformance/command.ts")).conformance],
+const PROGRAM = "virtual-workspaces";
+
+/** A command: its command line, and the code that runs it, to an exit code. */
+interface Command {
+  readonly line: () => Promise<CommandLine>;
+  readonly code: () => Promise<{ readonly run: (args: readonly string[]) => Promise<number> }>;
+}
+
+/** Each command is loaded when it is the one that is named. */
+const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ["start", { line: async () => (await import("./start/flags.ts")).START, code: () => import("./start/command.ts") }],
+  ["serve", { line: async () => (await import("./serve/flags.ts")).SERVE, code: () => import("./serve/command.ts") }],
+  [
+    "front-proxy",
+    {
+      line: async () => (await import("./front-proxy/flags.ts")).FRONT_PROXY,
+      code: () => import("./front-proxy/command.ts"),
+    },
+  ],
+  ["agent", { line: async () => (await import("./agent/flags.ts")).AGENT, code: () => import("./agent/command.ts") }],
+  ["dev", { line: async () => (await import("./dev/flags.ts")).DEV, code: () => import("./dev/command.ts") }],
+  ["store", { line: async () => (await import("./store/flags.ts")).STORE, code: () => import("./store/command.ts") }],
+  [
+    "manifests",
+    {
+      line: async () => (await import("./manifests/flags.ts")).MANIFESTS,
+      code: () => import("./manifests/command.ts"),
+    },
+  ],
+  [
+    "doctor",
+    { line: async () => (await import("./doctor/flags.ts")).DOCTOR, code: () => import("./doctor/command.ts") },
+  ],
+  [
+    "conformance",
+    {
+      line: async () => (await import("./conformance/flags.ts")).CONFORMANCE,
+      code: () => import("./conformance/command.ts"),
+    },
+  ],
+  ["completion", { line: async () => COMPLETION, code: async () => ({ run: complete }) }],
 ]);
 
 /** Flags that are for no command. */
 const GENERAL: ReadonlySet<string> = new Set(["--help", "-h", "--version"]);
-
-const HELP = `Usage: virtual-workspaces <command>
-
-Commands:
-  start                    serve workspaces, as kcp does
-  serve                    serve kcp's views, and others, over the workspaces of another server
-  front-proxy              serve the workspaces of all shards, by their paths, and what is behind other paths
-  agent                    give a hub the cluster that it runs in, through a tunnel that it dials
-  dev <file or folder>...  serve views on this machine, reloading them on save
-  store backup|restore     copy what a store holds into a file, and back
-  manifests <view>...      print what views need installed
-  doctor [<url>]           say what is wrong with a server, an export, a mount, and the remedy
-  conformance <url>        check an API server by what its clients see
-
-Flags:
-  --help     this text, or with a command what it takes
-  --version  the version`;
 
 /** Runs the command line. @returns the exit code: 0, 1 for a failure, 2 for a mistake in the command line */
 export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = await named(args);
   try {
     if (name === "--version") return print(version());
-    if (name === "--help" || name === "-h" || name === "help") return print(HELP);
-    const load = COMMANDS.get(name ?? "");
-    if (load === undefined) throw new UsageError(unknown(name));
-    const command = await load();
-    if (rest.includes("--help") || rest.includes("-h")) return print(command.help);
-    return await command.run(rest);
+    if (name === "--help" || name === "-h" || name === "help") return print(programHelp(PROGRAM, await lines()));
+    const command = COMMANDS.get(name ?? "");
+    if (command === undefined) throw new UsageError(unknown(name));
+    if (rest.includes("--help") || rest.includes("-h")) return print(helpOf(await command.line()));
+    const { run } = await command.code();
+    return await run(rest);
   } catch (error) {
     return complain(error, name);
   }
@@ -54,8 +71,17 @@ export async function main(args: readonly string[]): Promise<number> {
 async function named(args: readonly string[]): Promise<readonly string[]> {
   const [first = ""] = args;
   if (!/^--?[a-z]/.test(first) || GENERAL.has(first)) return args;
-  const [{ isFlagOf }, { SERVE }] = await Promise.all([import("./flags/flags.ts"), import("./serve/flags.ts")]);
+  const { SERVE } = await import("./serve/flags.ts");
   return isFlagOf(first, SERVE) ? ["serve", ...args] : args;
+}
+
+async function lines(): Promise<ReadonlyMap<string, CommandLine>> {
+  return new Map(await Promise.all([...COMMANDS].map(async ([name, { line }]) => [name, await line()] as const)));
+}
+
+async function complete(args: readonly string[]): Promise<number> {
+  process.stdout.write(completionScript({ name: PROGRAM, commands: await lines() }, args));
+  return 0;
 }
 
 function unknown(name: string | undefined): string {
@@ -69,7 +95,7 @@ function complain(error: unknown, command: string | undefined): number {
   const expected = error instanceof UsageError || error instanceof Failure;
   const text = expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
   const known = command !== undefined && COMMANDS.has(command);
-  const prefix = known ? `virtual-workspaces ${command}` : "virtual-workspaces";
+  const prefix = known ? `${PROGRAM} ${command}` : PROGRAM;
   const hint = error instanceof UsageError ? `; see ${prefix} --help` : "";
   process.stderr.write(`${prefix}: ${text}${hint}\n`);
   return error instanceof UsageError ? 2 : 1;

@@ -1,52 +1,73 @@
-import { type Command, parse, UsageError } from "../process/failure.ts";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { Client, loadKubeconfig } from "@virtual-workspaces/client";
+import { AGENTS_VIEW, AgentToken } from "@virtual-workspaces/cluster-proxy";
+import { ClusterProxy, clusterOf, viewURL } from "@virtual-workspaces/kcp";
+import { goDuration, readFlags } from "../flags/read.ts";
+import { Failure, UsageError } from "../process/failure.ts";
+import { AGENT, AGENT_FLAGS, type AgentFlags } from "./flags.ts";
+import { hubKubeconfig } from "./hub-kubeconfig.ts";
 
-const FLAGS = {
-  "hub-kubeconfig": { type: "string" },
-  "bootstrap-kubeconfig": { type: "string" },
-  kubeconfig: { type: "string" },
-  context: { type: "string" },
-  "allow-file": { type: "string" },
-  hubs: { type: "string" },
-  "end-to-end": { type: "boolean" },
-  "logging-format": { type: "string" },
-  expires: { type: "string" },
-} as const;
+/** Runs `virtual-workspaces agent`. @returns the exit code @throws UsageError, Failure */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, words } = readFlags(args, AGENT);
+  const [word, name, ...rest] = words;
+  if (word === undefined) {
+    if (values.expires !== undefined) throw new UsageError("--expires is for agent token");
+    return (await import("./run.ts")).run(values);
+  }
+  if (word !== "token") throw new UsageError(`there is no agent ${word}: write agent token, or flags alone`);
+  if (name === undefined || rest.length > 0)
+    throw new UsageError("name the ClusterProxy, and one alone: agent token shop");
+  const other = Object.keys(AGENT_FLAGS).find((flag) => values[flag as keyof typeof AGENT_FLAGS] !== undefined);
+  if (other !== undefined) throw new UsageError(`--${other} is for the agent itself, not for agent token`);
+  return printToken(name, values);
+}
 
-export const agent: Command = {
-  help: `Usage: virtual-workspaces agent token <name> [flags] > bootstrap.kubeconfig
-       virtual-workspaces agent --hub-kubeconfig <file> [flags]
+/** Prints a kubeconfig by which one agent is enrolled. @returns the exit code @throws Failure, UsageError */
+async function printToken(name: string, { kubeconfig, context, expires }: AgentFlags): Promise<number> {
+  const seconds = secondsOf(expires);
+  const loaded = await orFailWithHint(
+    loadKubeconfig({ ...(kubeconfig && { file: kubeconfig }), ...(context && { context }) }),
+  );
+  const { upstream, cluster: path, impersonate } = loaded;
+  if (path === undefined)
+    throw new Failure(`${upstream.url}: it is no workspace: kubectl ws <path> goes to that of the ClusterProxy`);
+  await using workspace = new Client(loaded);
+  const proxy = await orFailWithHint(workspace.resource(ClusterProxy).get(name));
+  const url = viewURL(upstream.url, AGENTS_VIEW, clusterOf(proxy), name);
+  await using agents = new Client({ upstream: { ...upstream, url }, ...(impersonate && { impersonate }) });
+  const asked = agents.resource(AgentToken).create({
+    metadata: { name: "" },
+    spec: { ...(seconds !== undefined && { expirationSeconds: seconds }) },
+  });
+  const { status } = await orFailWithHint(asked);
+  const { tls } = upstream;
+  const text = hubKubeconfig({ hub: { url, ...(tls && { tls }) }, token: status?.token, certificate: undefined });
+  await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
+  process.stderr.write(`good once, until ${status?.expirationTimestamp}. Where the remote cluster can be reached:
+  virtual-workspaces agent --bootstrap-kubeconfig <this> --hub-kubeconfig hub.kubeconfig
+`);
+  return 0;
+}
 
-The agent of a remote cluster that nobody can dial: it dials the hub that has its ClusterProxy, and gives it the cluster's API server, and nothing else.
+/** @throws UsageError */
+function secondsOf(expires: string | undefined): number | undefined {
+  if (expires === undefined) return undefined;
+  const ms = goDuration(expires);
+  if (ms === undefined) throw new UsageError(`--expires ${expires}: give a duration such as 10m`);
+  return Math.round(ms / 1000);
+}
 
-"agent token" is for whoever has the ClusterProxy: in the workspace of the kubeconfig, it prints what one agent is enrolled by, once.
-  --kubeconfig <file>, --context <name>   who asks, and in which workspace             (default as kubectl)
-  --expires <time>                        how long it is good, 1m to 24h               (default 10m)
-
-"agent" runs where the remote cluster can be reached:
-  --hub-kubeconfig <file>                 where the agent keeps its certificate, which it renews by itself; nobody else may read it
-  --bootstrap-kubeconfig <file>           what "agent token" has printed: until there is a certificate, and when it is taken no more
-  --kubeconfig <file>, --context <name>   the remote cluster, by a credential that may impersonate users and groups
-                                          (default as kubectl; in a pod its service account)
-  --allow-file <file>                     what may be asked of it at most: rules as a ClusterRole has them, in YAML (default everything)
-  --end-to-end                            hubs talk TLS with the API server, by a credential that the ClusterProxy names: bytes pass, of the
-                                          kubeconfig the address counts, and nothing can be allowed or refused
-  --hubs <number>                         how many hubs it has a tunnel to, where there are so many (default 2)
-  --logging-format <format>               text or json, on stderr                      (default text)`,
-
-  async run(args) {
-    const { values, positionals } = parse(args, FLAGS);
-    const [word, name, ...rest] = positionals;
-    if (word === undefined) {
-      if (values.expires !== undefined) throw new UsageError("--expires is for agent token");
-      return (await import("./run.ts")).run(values);
-    }
-    if (word !== "token") throw new UsageError(`there is no agent ${word}: write agent token, or flags alone`);
-    if (name === undefined || rest.length > 0)
-      throw new UsageError("name the ClusterProxy, and one alone: agent token shop");
-    const [other] = (
-      ["hub-kubeconfig", "bootstrap-kubeconfig", "allow-file", "hubs", "logging-format"] as const
-    ).filter((flag) => values[flag] !== undefined);
-    if (other !== undefined) throw new UsageError(`--${other} is for the agent itself, not for agent token`);
-    return (await import("./token.ts")).printToken({ name, ...values });
-  },
-};
+/** What is the world's doing. */
+async function orFailWithHint<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (cause) {
+    const { message } = cause as Error;
+    const hint =
+      isApiError(cause) && cause.code === 404
+        ? ". Is there such a ClusterProxy, and does its server have the view?"
+        : "";
+    throw new Failure(`${message}${hint}`, { cause });
+  }
+}

@@ -11,25 +11,14 @@ import { readIfThere, writePrivately } from "../process/files.ts";
 import { Interrupt } from "../process/interrupt.ts";
 import { logAs } from "../process/log.ts";
 import { version } from "../process/programs.ts";
+import type { AgentFlags } from "./flags.ts";
 import { type HubAccess, hubKubeconfig, namedHubs, readHub } from "./hub-kubeconfig.ts";
-
-/** What `agent` is told. */
-export interface RunOptions {
-  readonly "hub-kubeconfig"?: string;
-  readonly "bootstrap-kubeconfig"?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly "allow-file"?: string;
-  readonly hubs?: string;
-  readonly "end-to-end"?: boolean;
-  readonly "logging-format"?: string;
-}
 
 /** How long what is open may take to end once the agent is asked to, ms. */
 const DRAINED = 10_000;
 
 /** Runs the agent until it is asked to end, or another has its place. @returns the exit code @throws Failure, UsageError */
-export async function run(options: RunOptions): Promise<number> {
+export async function run(options: AgentFlags): Promise<number> {
   const { kubeconfig, context, "allow-file": allowFile, "end-to-end": endToEnd = false } = options;
   if (endToEnd && allowFile !== undefined)
     throw new UsageError(
@@ -83,7 +72,7 @@ interface HubFile {
 }
 
 /** By what it is known to the hub: what it has kept, and what it was given. @throws Failure, UsageError */
-async function hubOf(options: RunOptions): Promise<HubFile> {
+async function hubOf(options: AgentFlags): Promise<HubFile> {
   const { "hub-kubeconfig": kept, "bootstrap-kubeconfig": given } = options;
   if (kept === undefined)
     throw new UsageError("--hub-kubeconfig is missing: name the file in which the agent keeps its certificate");

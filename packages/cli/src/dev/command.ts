@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { generatedTls } from "@virtual-workspaces/framework";
-import { type Command, parse, UsageError } from "../process/failure.ts";
+import { readFlags } from "../flags/read.ts";
+import { UsageError } from "../process/failure.ts";
 import { readIfThere } from "../process/files.ts";
 import { acquire } from "../process/lock.ts";
-import { ETCD_HELP, STORE_FLAGS, type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import { DEV } from "./flags.ts";
 import { ADMIN, GUEST } from "./kubeconfig.ts";
 import { Port } from "./port.ts";
 import { Publication } from "./publication.ts";
@@ -21,85 +23,61 @@ interface DevOptions {
   readonly store: StoreChoice;
 }
 
-/** The port that is tried first unless another is named: beside Kubernetes' and kcp's own 6443. */
-const DEFAULT_PORT = 6444;
-const DEFAULT_DIR = ".virtual-workspaces";
+/** How many ports are tried from the first. */
+const PORTS = 100;
+
+/** Runs `virtual-workspaces dev`. @returns the exit code @throws UsageError, Failure */
+export async function run(args: readonly string[]): Promise<number> {
+  const { paths, dir, port: wanted, quiet, store } = devOptions(args);
+  const stopped = untilStopped();
+  prepare(dir);
+  using lock = acquire(dir);
+  // At the first start they are made while the modules load.
+  const credentials = generatedTls({ dir: resolve(dir), users: [ADMIN, GUEST] });
+  let publication: Publication | undefined;
+  await using supervisor = new Supervisor({
+    paths,
+    site: credentials.then(({ tls, ca }) => ({ tls, ca, quiet, store })),
+    onReload: ({ loaded, file, milliseconds }) => {
+      const news = publication?.reloaded(loaded) ?? "";
+      console.log(`Reloaded in ${milliseconds.toFixed(0)} ms: ${basename(file)} changed${news}`);
+    },
+    onProblem: (problem) => console.error(problem),
+  });
+  using port = await Port.open(portsFrom(wanted));
+  const loaded = await Promise.race([supervisor.start(port), stopped]);
+  if (loaded === undefined) return 0;
+  const url = `https://127.0.0.1:${port.number}`;
+  lock.serves(url);
+  publication = new Publication(loaded, { url, dir, credentials: await credentials });
+  if (wanted !== 0 && port.number !== wanted) console.log(`Port ${wanted} is taken: using ${port.number}.`);
+  console.log(publication.ready(performance.now() / 1000));
+  await stopped;
+  return 0;
+}
 
 /** @throws UsageError */
 function devOptions(args: readonly string[]): DevOptions {
-  const { values, positionals } = parse(args, {
-    port: { type: "string" },
-    dir: { type: "string" },
-    quiet: { type: "boolean" },
-    ...STORE_FLAGS,
-  });
-  if (positionals.length === 0)
+  const { values, words } = readFlags(args, DEV);
+  if (words.length === 0)
     throw new UsageError("name a module with a view, or a folder of them: virtual-workspaces dev ./view.ts");
-  const missing = positionals.find((path) => !existsSync(path));
+  const missing = words.find((path) => !existsSync(path));
   if (missing !== undefined) throw new UsageError(`there is no file or folder ${missing} in ${process.cwd()}`);
   return {
-    paths: positionals.map((path) => resolve(path)),
-    dir: resolve(values.dir ?? DEFAULT_DIR),
+    paths: words.map((path) => resolve(path)),
+    dir: values.dir,
     port: portOf(values.port),
-    quiet: values.quiet ?? false,
+    quiet: values.quiet,
     store: storeChoice(values, process.env),
   };
 }
 
-function portOf(text = String(DEFAULT_PORT)): number {
+function portOf(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535)
     throw new UsageError(`--port ${text}: give a number from 1 to 65535, or 0 for any free port`);
   return port;
 }
-
-/** How many ports are tried from the first. */
-const PORTS = 100;
-
-export const dev: Command = {
-  help: `Usage: virtual-workspaces dev <file or folder>... [flags]
-
-Serves views on this machine, over TLS, and reloads them on save. A file must have a view, or a list of views, as its
-default export, or a function that makes it of a host; of a folder every module counts that has one.
-
-Flags:
-  --port <number>  the port, or the next free one after it; 0 for any  (default ${DEFAULT_PORT})
-  --dir <folder>   where certificates and the kubeconfig are kept      (default ${DEFAULT_DIR})
-  --quiet          do not log requests
-
-Where views that are functions of the host keep their objects; in memory, lost on reload and restart, unless one is given:
-  --data-dir <folder>             keep objects in this folder
-${ETCD_HELP}`,
-
-  async run(args) {
-    const { paths, dir, port: wanted, quiet, store } = devOptions(args);
-    const stopped = untilStopped();
-    prepare(dir);
-    using lock = acquire(dir);
-    // At the first start they are made while the modules load.
-    const credentials = generatedTls({ dir: resolve(dir), users: [ADMIN, GUEST] });
-    let publication: Publication | undefined;
-    await using supervisor = new Supervisor({
-      paths,
-      site: credentials.then(({ tls, ca }) => ({ tls, ca, quiet, store })),
-      onReload: ({ loaded, file, milliseconds }) => {
-        const news = publication?.reloaded(loaded) ?? "";
-        console.log(`Reloaded in ${milliseconds.toFixed(0)} ms: ${basename(file)} changed${news}`);
-      },
-      onProblem: (problem) => console.error(problem),
-    });
-    using port = await Port.open(portsFrom(wanted));
-    const loaded = await Promise.race([supervisor.start(port), stopped]);
-    if (loaded === undefined) return 0;
-    const url = `https://127.0.0.1:${port.number}`;
-    lock.serves(url);
-    publication = new Publication(loaded, { url, dir, credentials: await credentials });
-    if (wanted !== 0 && port.number !== wanted) console.log(`Port ${wanted} is taken: using ${port.number}.`);
-    console.log(publication.ready(performance.now() / 1000));
-    await stopped;
-    return 0;
-  },
-};
 
 /** The folder is for this machine's eyes: it holds keys. */
 function prepare(dir: string): void {

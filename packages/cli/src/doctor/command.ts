@@ -1,53 +1,33 @@
 import { isApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
-import { type Connection, connectionOf, ownFlagsIn, readLine } from "../kubectl/connection.ts";
-import { type Command, Failure, UsageError } from "../process/failure.ts";
+import { readFlags } from "../flags/read.ts";
+import { type Connection, connectionOf } from "../kubectl/connection.ts";
+import { Failure, UsageError } from "../process/failure.ts";
+import { ExaminedServer } from "./examined-server.ts";
 import { EXPORT, type ExaminedExport } from "./export-steps.ts";
+import { DOCTOR, USES } from "./flags.ts";
 import { type ExaminedMount, MOUNT } from "./mount-steps.ts";
-import { ExaminedServer } from "./patient.ts";
 import { CLUSTER_PROXY, type ExaminedProxy } from "./proxy-steps.ts";
 import { BEHIND_THE_DOOR, TO_THE_DOOR } from "./server-steps.ts";
-import { examine, type StepResult } from "./step.ts";
+import { examine, type StepResult } from "./steps.ts";
 
-const USAGE =
-  "virtual-workspaces doctor [<url>] | export [<path>:]<name> | mount [<path>:]<workspace> | clusterproxy [<path>:]<name>";
+const USAGE = `${DOCTOR.program} ${USES}`;
 
-export const doctor: Command = {
-  help: `Usage: ${USAGE} [kubectl's flags]
-
-Looks step by step for what is wrong, changes nothing, and says of the first thing that is what can be done about it: whether
-a server is reached, ready, knows who asks and lets them in, whether watches come through, how far an index is behind; of an
-APIExport besides whether it is right, published, reached, bound, its claims accepted; of a mounted workspace what it
-hangs on; of a ClusterProxy its agent, and whether the remote cluster answers. Without a URL the server is that of the kubeconfig. Exits with 1 when something is wrong.
-
-  virtual-workspaces doctor                        the server, or workspace, that kubectl would ask
-  virtual-workspaces doctor <url>                  another URL, with the same user: of a workspace, of a view
-  virtual-workspaces doctor export widgets         an APIExport of the current workspace
-  virtual-workspaces doctor export root:a:widgets  or of another one
-  virtual-workspaces doctor mount lab              a workspace in the current one that is mounted
-  virtual-workspaces doctor clusterproxy shop      a remote cluster
-
-Flags:
-  -o json                                          one JSON object for each step
-  --kubeconfig, --context, --user, --server, --token, --as, --certificate-authority, --request-timeout, …   as of kubectl`,
-
-  async run(args) {
-    const { words, values } = readLine(args);
-    const foreign = ownFlagsIn(values).find((flag) => flag !== "output");
-    if (foreign !== undefined) throw new UsageError(`--${foreign} is no flag of this command: ${USAGE}`);
-    const { output = "" } = values;
-    if (output !== "" && output !== "json") throw new UsageError(`-o ${output}: give json`);
-    const tell = output === "json" ? (result: StepResult) => console.log(JSON.stringify(result)) : print;
-    // A reader that has gone away has read enough.
-    process.stdout.on("error", () => process.exit(1));
-    try {
-      return (await examined(words, connectionOf(values), tell)) ? 0 : 1;
-    } catch (error) {
-      const expected = isApiError(error) || isTransportError(error) || (error as Error).name === "KubeconfigError";
-      throw expected ? new Failure((error as Error).message, { cause: error }) : error;
-    }
-  },
-};
+/** Runs `virtual-workspaces doctor`. @returns the exit code @throws UsageError, Failure */
+export async function run(args: readonly string[]): Promise<number> {
+  const { words, values } = readFlags(args, DOCTOR);
+  const { output = "" } = values;
+  if (output !== "" && output !== "json") throw new UsageError(`-o ${output}: give json`);
+  const tell = output === "json" ? (result: StepResult) => console.log(JSON.stringify(result)) : print;
+  // A reader that has gone away has read enough.
+  process.stdout.on("error", () => process.exit(1));
+  try {
+    return (await examined(words, connectionOf(values), tell)) ? 0 : 1;
+  } catch (error) {
+    const expected = isApiError(error) || isTransportError(error) || (error as Error).name === "KubeconfigError";
+    throw expected ? new Failure((error as Error).message, { cause: error }) : error;
+  }
+}
 
 type Tell = (result: StepResult) => void;
 

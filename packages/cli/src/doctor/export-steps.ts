@@ -6,9 +6,9 @@ import {
   APIResourceSchema,
   isConditionFalse,
 } from "@virtual-workspaces/kcp";
-import { type ExaminedServer, unless } from "./patient.ts";
+import { type ExaminedServer, unless } from "./examined-server.ts";
 import { watched } from "./server-steps.ts";
-import { Skipped, type Step, StepFailure } from "./step.ts";
+import { Skipped, type Step, StepFailure } from "./steps.ts";
 
 /** An export that is examined, in the workspace of the patient. */
 export interface ExaminedExport {

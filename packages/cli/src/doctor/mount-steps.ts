@@ -1,7 +1,7 @@
 import { isApiError, isJsonObject, parseApiVersion } from "@virtual-workspaces/apimachinery";
 import { getCondition, MOUNT_READY_CONDITION, Workspace } from "@virtual-workspaces/kcp";
-import { type ExaminedServer, objectIn, unless } from "./patient.ts";
-import { Skipped, type Step, StepFailure } from "./step.ts";
+import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
+import { Skipped, type Step, StepFailure } from "./steps.ts";
 
 /** A mounted workspace that is examined, in the workspace of the patient. */
 export interface ExaminedMount {

@@ -1,7 +1,7 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { ClusterProxy, getCondition } from "@virtual-workspaces/kcp";
-import { type ExaminedServer, objectIn, unless } from "./patient.ts";
-import { type Step, StepFailure } from "./step.ts";
+import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
+import { type Step, StepFailure } from "./steps.ts";
 
 /** A ClusterProxy that is examined, in the workspace of the patient. */
 export interface ExaminedProxy {

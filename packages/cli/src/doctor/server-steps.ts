@@ -1,8 +1,8 @@
 import { isApiError, isJsonObject, parentPath } from "@virtual-workspaces/apimachinery";
 import { Informer } from "@virtual-workspaces/client";
 import { isTransportError, type TransportError } from "@virtual-workspaces/transport";
-import { type ExaminedServer, objectIn, unless } from "./patient.ts";
-import { Skipped, type Step, StepFailure } from "./step.ts";
+import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
+import { Skipped, type Step, StepFailure } from "./steps.ts";
 
 const SCOPES = "authentication.kcp.io/scopes";
 /** What is older than that is no lag of a moment, s. */

@@ -1,29 +1,100 @@
-/** What a flag takes: a text, several texts (given again, or with commas between), or only whether it is there. */
-export type FlagKind = "text" | "list" | "switch";
+/** What a flag takes. `path` is made absolute; a `list` is given again, or with commas between; `texts` are given again; a `duration` is Go's, in ms. */
+export type FlagType = "text" | "path" | "number" | "duration" | "switch" | "list" | "texts";
+
+/** A flag of a command: parsing, help and completion come from it. */
+export interface Flag {
+  readonly type: FlagType;
+  /** What stands for the value in the help, and what is completed: `file`, `folder`, or words with `|` between. @default by type */
+  readonly value?: string;
+  /** One letter. */
+  readonly short?: string;
+  /** What holds where it is not given. @default undefined */
+  readonly default?: string | number | boolean;
+  /** The default in words, where it is no value. */
+  readonly otherwise?: string;
+  /** Of a number. */
+  readonly most?: number;
+  readonly help: string;
+}
+
+/** Flags by name. */
+export type FlagSet = Readonly<Record<string, Flag>>;
 
 /** A flag of a kcp's program that we do without: names, `*` at the end for all that begin so, and what to say. */
 export interface KnownFlags {
   readonly names: string;
-  readonly kind?: FlagKind;
+  /** Whether it takes no word behind it. @default it takes one */
+  readonly kind?: "switch";
   readonly why: string;
 }
 
 /** The same where it protects something; values that change nothing are taken. */
 export type RefusedFlags = KnownFlags & { readonly unless?: readonly string[] };
 
-/** The flags of a command that stands in for a program of kcp's. */
-export interface FlagTable {
-  /** Those that count. */
-  readonly taken: Readonly<Record<string, FlagKind>>;
+/** The flags of a program of kcp's that a command stands in for, and does without. Such a command is spelled as that: `-flag` and `--a_flag`, too. */
+export interface KcpFlags {
   /** Nothing is less safe, or missing, without these: they are warnings. */
   readonly ignored: readonly KnownFlags[];
   /** What protects something, or moves it elsewhere: a server that only seems to heed it is worse than none. */
   readonly refused: readonly RefusedFlags[];
+  /** What has no meaning for this server, though it has for others. */
+  readonly foreign?: readonly KnownFlags[];
   /** What is done about others: as the program of kcp's does, where it has few flags. */
   readonly others: "warned of" | "refused";
   /** What to do instead of naming something without a flag. */
   readonly words: string;
 }
+
+/** The command line of a command, all that is said of it. */
+export interface CommandLine<Flags extends FlagSet = FlagSet> {
+  /** As it is typed: `virtual-workspaces start`. */
+  readonly program: string;
+  /** What follows the name, in the list of commands. */
+  readonly words: string;
+  /** In the list of commands. */
+  readonly summary: string;
+  /** What follows the name, in its own help: more than one line for more than one use. @default the words and `[flags]` */
+  readonly usage?: readonly string[];
+  readonly description: string;
+  /** The words that it begins with, for completion. */
+  readonly actions?: readonly string[];
+  readonly sections: Readonly<Record<string, FlagSet>>;
+  /** All of them. */
+  readonly flags: Flags;
+  readonly kcp?: KcpFlags;
+}
+
+type Sections = Readonly<Record<string, FlagSet>>;
+type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+type FlagsIn<S extends Sections> = Intersection<S[keyof S]> & FlagSet;
+
+/** Defines a command line: each flag is written in its section, once. */
+export function commandLine<const S extends Sections>(
+  line: Omit<CommandLine, "flags" | "sections"> & { readonly sections: S },
+): CommandLine<FlagsIn<S>> {
+  return { ...line, flags: Object.assign({}, ...Object.values(line.sections)) as FlagsIn<S> };
+}
+
+/** What is read of flags, by their names; those without a default are `undefined` where they are not given. */
+export type Values<Flags extends FlagSet> = {
+  readonly [Name in keyof Flags as string extends Name ? never : Name]:
+    | ValueOf<Flags[Name]["type"]>
+    | (Flags[Name] extends { readonly default: unknown } ? never : undefined);
+};
+
+interface ValueTypes {
+  readonly text: string;
+  readonly path: string;
+  readonly number: number;
+  readonly duration: number;
+  readonly switch: boolean;
+  readonly list: readonly string[];
+  readonly texts: readonly string[];
+}
+
+type ValueOf<Type extends FlagType> = ValueTypes[Type];
 
 /** The entry that has a name. */
 export function entryOf<T extends KnownFlags>(entries: readonly T[], name: string): T | undefined {

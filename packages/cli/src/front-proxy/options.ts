@@ -1,8 +1,6 @@
-import { resolve } from "node:path";
 import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
 import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
-import { type Flags, readFlags } from "../flags/flags.ts";
-import type { FlagName } from "../flags/names.ts";
+import { readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { checked, contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
@@ -11,7 +9,7 @@ import { authenticationOf } from "../server/authentication.ts";
 import { gatesOf } from "../server/gates.ts";
 import { addressOf, strangersOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
-import { FRONT_PROXY } from "./flags.ts";
+import { FRONT_PROXY, type FrontProxyFlags } from "./flags.ts";
 
 /** What `front-proxy` is told. Paths are absolute. */
 export interface FrontProxyCommand extends StartLog {
@@ -36,37 +34,19 @@ export interface FrontProxyCommand extends StartLog {
   readonly warnings: readonly string[];
 }
 
-const DEFAULT_PORT = 443;
-/** Of other servers; a kcp's front proxy refuses them too. */
-const OTHERS: readonly FlagName[] = [
-  "anonymous-auth",
-  "view",
-  "etcd-servers",
-  "etcd-prefix",
-  "etcd-cafile",
-  "etcd-certfile",
-  "etcd-keyfile",
-  "etcd-credentials-file",
-];
-
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
 export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
-  const flags = readFlags(args, FRONT_PROXY);
-  const [other] = flags.given(OTHERS);
-  if (other !== undefined)
-    throw new UsageError(
-      `--${other} is no flag of this server, which keeps nothing, has no views, and leaves strangers to the shards: leave it out`,
-    );
+  const { values: flags, warnings } = readFlags(args, FRONT_PROXY);
   const logging = logOf(flags);
   const { audit, warning } = auditOf(flags);
-  const passOn = flags.list("authentication-pass-on-groups");
-  const drop = flags.list("authentication-drop-groups");
+  const passOn = flags["authentication-pass-on-groups"] ?? [];
+  const drop = flags["authentication-drop-groups"] ?? [];
   const mapping = given(flags, "mapping-file");
   // Off, as in kcp.
   const gates = gatesOf(flags, { logins: false });
   return {
     ...logging,
-    pathMappings: flags.on("path-mappings", false),
+    pathMappings: flags["path-mappings"],
     mapping: checked("--mapping-file", () => readMapping(mapping)),
     kubeconfigs: { root: fileOf(flags, "root-kubeconfig"), shards: fileOf(flags, "shards-kubeconfig") },
     // Strangers are let through to the shards, which know best what they may do.
@@ -75,28 +55,28 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
     groups: { ...(passOn.length > 0 && { passOn }), ...(drop.length > 0 && { drop }) },
     tls: { certFile: fileOf(flags, "tls-cert-file"), keyFile: fileOf(flags, "tls-private-key-file") },
     bindAddress: addressOf(flags),
-    port: flags.count("secure-port", { fallback: DEFAULT_PORT, most: 65_535 }),
-    closeDelay: flags.duration("shutdown-delay-duration"),
+    port: flags["secure-port"],
+    closeDelay: flags["shutdown-delay-duration"],
     audit,
     strangers: strangersOf(flags),
-    warnings: [...flags.warnings, ...gates.warnings, ...(warning === undefined ? [] : [warning])],
+    warnings: [...warnings, ...gates.warnings, ...(warning === undefined ? [] : [warning])],
   };
 }
 
 /** What can be read. */
-function fileOf(flags: Flags, name: FlagName): string {
+function fileOf(flags: FrontProxyFlags, name: keyof typeof MISSING): string {
   const path = given(flags, name);
   contentOf(path, name);
   return path;
 }
 
-function given(flags: Flags, name: FlagName): string {
-  const text = flags.text(name);
-  if (text === undefined) throw new UsageError(`--${name} is missing: ${MISSING[name] ?? "name a file"}`);
-  return resolve(text);
+function given(flags: FrontProxyFlags, name: keyof typeof MISSING): string {
+  const text = flags[name];
+  if (text === undefined) throw new UsageError(`--${name} is missing: ${MISSING[name]}`);
+  return text;
 }
 
-const MISSING: Partial<Record<FlagName, string>> = {
+const MISSING = {
   "mapping-file": "name a file that says which servers are behind which paths",
   "root-kubeconfig": "name that of an administrator of the workspace root",
   "shards-kubeconfig": "name that of an administrator of all shards; its server does not count",

@@ -1,80 +1,9 @@
 import { resolve } from "node:path";
 import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import type { KubeconfigOverrides } from "@virtual-workspaces/client";
-import { goDuration } from "../flags/duration.ts";
-import { type Parsed, parse, UsageError } from "../process/failure.ts";
-
-/** kubectl's own, which all commands take. */
-const KUBECTL = {
-  kubeconfig: { type: "string" },
-  context: { type: "string" },
-  cluster: { type: "string" },
-  user: { type: "string" },
-  namespace: { type: "string", short: "n" },
-  server: { type: "string", short: "s" },
-  "tls-server-name": { type: "string" },
-  "proxy-url": { type: "string" },
-  "certificate-authority": { type: "string" },
-  "insecure-skip-tls-verify": { type: "boolean" },
-  token: { type: "string" },
-  username: { type: "string" },
-  password: { type: "string" },
-  "client-certificate": { type: "string" },
-  "client-key": { type: "string" },
-  as: { type: "string" },
-  "as-uid": { type: "string" },
-  "as-group": { type: "string", multiple: true },
-  "as-user-extra": { type: "string", multiple: true },
-  "request-timeout": { type: "string" },
-  v: { type: "string", short: "v" },
-} as const;
-
-/** kubectl's, which are about what this does not do: caches, profiles, logs, compression. */
-const WITHOUT_EFFECT = {
-  "cache-dir": { type: "string" },
-  "disable-compression": { type: "boolean" },
-  kuberc: { type: "string" },
-  "log-flush-frequency": { type: "string" },
-  "match-server-version": { type: "boolean" },
-  profile: { type: "string" },
-  "profile-output": { type: "string" },
-  vmodule: { type: "string" },
-  "warnings-as-errors": { type: "boolean" },
-} as const;
-
-/** Those of one command or another. */
-const OWN = {
-  workspace: { type: "string", short: "w" },
-  direct: { type: "boolean" },
-  short: { type: "boolean" },
-  full: { type: "boolean", short: "f" },
-  wide: { type: "boolean" },
-  interactive: { type: "boolean", short: "i" },
-  overwrite: { type: "boolean" },
-  type: { type: "string" },
-  enter: { type: "boolean" },
-  "ignore-existing": { type: "boolean" },
-  "location-selector": { type: "string" },
-  "create-context": { type: "string" },
-  mount: { type: "string" },
-  recursive: { type: "boolean", short: "r" },
-  output: { type: "string", short: "o" },
-  selector: { type: "string", short: "l" },
-  "all-namespaces": { type: "boolean", short: "A" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean" },
-} as const;
-
-const ALL: typeof KUBECTL & typeof WITHOUT_EFFECT & typeof OWN = { ...KUBECTL, ...WITHOUT_EFFECT, ...OWN };
-
-export type OwnFlag = keyof typeof OWN;
-export type Values = Parsed<typeof ALL>["values"];
-
-/** A command line: words, and flags of all commands. */
-export interface Line {
-  readonly words: readonly string[];
-  readonly values: Values;
-}
+import { goDuration } from "../flags/read.ts";
+import type { FlagSet, Values } from "../flags/table.ts";
+import { UsageError } from "../process/failure.ts";
 
 /** What a command line says of the server to ask, as kubectl would. */
 export interface Connection {
@@ -85,19 +14,8 @@ export interface Connection {
   readonly timeout: number;
 }
 
-/** @throws UsageError on a flag that there is not */
-export function readLine(args: readonly string[]): Line {
-  const { values, positionals } = parse(args.flatMap(asParsed), ALL);
-  return { words: positionals, values };
-}
-
-/** Those flags that are for no command of kubectl's. */
-export function ownFlagsIn(values: Values): readonly OwnFlag[] {
-  return (Object.keys(OWN) as OwnFlag[]).filter((name) => values[name] !== undefined);
-}
-
 /** @throws UsageError on values that cannot be */
-export function connectionOf(values: Values): Connection {
+export function connectionOf(values: Values<typeof KUBECTL_FLAGS>): Connection {
   const file = (name: "certificate-authority" | "client-certificate" | "client-key"): string | undefined =>
     values[name] && resolve(values[name]);
   return {
@@ -128,18 +46,6 @@ export function connectionOf(values: Values): Connection {
   };
 }
 
-/** Go's flags say `--wide=false`, `-v=6` and `-s=URL` too. */
-function asParsed(arg: string): readonly string[] {
-  const [, name = "", value = ""] = /^--([^=]+)=(.*)$/s.exec(arg) ?? [];
-  const known = Object.hasOwn(ALL, name) ? ALL[name as keyof typeof ALL] : undefined;
-  if (known?.type === "boolean") {
-    if (/^(1|t|true)$/i.test(value)) return [`--${name}`];
-    if (/^(0|f|false)$/i.test(value)) return [];
-    throw new UsageError(`--${name}=${value}: give true or false`);
-  }
-  return [/^-[a-z]=/.test(arg) ? arg.replace("=", "") : arg];
-}
-
 function given(fields: Readonly<Record<string, JsonObject[string] | undefined>>): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }
@@ -162,3 +68,48 @@ function timeoutOf(text: string): number {
     throw new UsageError(`--request-timeout ${text}: give a time such as 1s, 2m or 3h; 0 is none`);
   return duration;
 }
+
+/** kubectl's own, by which a server, a user and a workspace are named. */
+export const KUBECTL_FLAGS = {
+  kubeconfig: { type: "text", value: "file", help: "Kubeconfig to use." },
+  context: { type: "text", value: "name", help: "Context of the kubeconfig." },
+  cluster: { type: "text", value: "name", help: "Cluster of the kubeconfig." },
+  user: { type: "text", value: "name", help: "User of the kubeconfig." },
+  namespace: { type: "text", short: "n", value: "name", help: "Namespace of objects." },
+  server: { type: "text", short: "s", value: "url", help: "URL of the server." },
+  "tls-server-name": { type: "text", value: "name", help: "Name that the server's certificate is for." },
+  "proxy-url": { type: "text", value: "url", help: "Proxy to reach the server by." },
+  "certificate-authority": { type: "text", value: "file", help: "Authorities of the server." },
+  "insecure-skip-tls-verify": {
+    type: "switch",
+    help: "Trust any server. Security: whoever sits in between reads the credentials.",
+  },
+  token: { type: "text", value: "token", help: "Bearer token of the user." },
+  username: { type: "text", value: "name", help: "User for basic authentication." },
+  password: { type: "text", value: "password", help: "Password for basic authentication." },
+  "client-certificate": { type: "text", value: "file", help: "Client certificate of the user." },
+  "client-key": { type: "text", value: "file", help: "Key of --client-certificate." },
+  as: { type: "text", value: "name", help: "User to impersonate." },
+  "as-uid": { type: "text", value: "uid", help: "UID to impersonate." },
+  "as-group": { type: "texts", value: "group", help: "Group to impersonate; more than once for several." },
+  "as-user-extra": {
+    type: "texts",
+    value: "key=value",
+    help: "What more to say of the impersonated user; more than once for several.",
+  },
+  "request-timeout": { type: "text", value: "time", otherwise: "0, none", help: "How long one request may take." },
+  v: { type: "text", short: "v", value: "number", help: "Verbosity, without effect." },
+} as const satisfies FlagSet;
+
+/** kubectl's, which are about what this does not do: caches, profiles, logs, compression. */
+export const UNUSED_KUBECTL_FLAGS = {
+  "cache-dir": { type: "text", value: "folder", help: "Of kubectl's cache." },
+  "disable-compression": { type: "switch", help: "Of answers." },
+  kuberc: { type: "text", value: "file", help: "Of preferences." },
+  "log-flush-frequency": { type: "text", value: "time", help: "Of the log." },
+  "match-server-version": { type: "switch", help: "Of kubectl." },
+  profile: { type: "text", value: "name", help: "Of kubectl itself." },
+  "profile-output": { type: "text", value: "file", help: "Of --profile." },
+  vmodule: { type: "text", value: "settings", help: "Of the log." },
+  "warnings-as-errors": { type: "switch", help: "Of servers." },
+} as const satisfies FlagSet;

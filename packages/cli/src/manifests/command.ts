@@ -3,38 +3,26 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { type Command, Failure, parse, problemOf, UsageError } from "../process/failure.ts";
+import { readFlags } from "../flags/read.ts";
+import { Failure, problemOf, UsageError } from "../process/failure.ts";
 import { hookModules } from "../views/load.ts";
+import { MANIFESTS } from "./flags.ts";
 
-export const manifests: Command = {
-  help: `Usage: virtual-workspaces manifests <file or package>... [flags]
-
-Prints what views need in the workspace of whoever provides them: kinds, exports and their schemas, roles. It is what their
-modules export as \`manifests\`; modules are imported, and run with your rights. Nothing is applied:
-
-  virtual-workspaces manifests ./view.ts | kubectl apply -f -
-
-Objects of a kind that is defined by the same list may need a second turn, once the kind is established.
-
-Flags:
-  -o, --output <format>  yaml, or json for one List                   (default yaml)`,
-
-  async run(args) {
-    const { values, positionals } = parse(args, { output: { type: "string", short: "o" } });
-    // As kubectl takes it, `-o=json` too.
-    const output = (values.output ?? "yaml").replace(/^=/, "");
-    if (positionals.length === 0)
-      throw new UsageError("name files of views, or packages: virtual-workspaces manifests ./view.ts");
-    if (output !== "yaml" && output !== "json") throw new UsageError(`-o ${output}: give yaml or json`);
-    const items = await readManifests(positionals);
-    const text =
-      output === "json"
-        ? `${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`
-        : items.map(yamlOf).join("---\n");
-    await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
-    return 0;
-  },
-};
+/** Runs `virtual-workspaces manifests`. @returns the exit code @throws UsageError, Failure */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, words } = readFlags(args, MANIFESTS);
+  const { output } = values;
+  if (words.length === 0)
+    throw new UsageError("name files of views, or packages: virtual-workspaces manifests ./view.ts");
+  if (output !== "yaml" && output !== "json") throw new UsageError(`-o ${output}: give yaml or json`);
+  const items = await readManifests(words);
+  const text =
+    output === "json"
+      ? `${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`
+      : items.map(yamlOf).join("---\n");
+  await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
+  return 0;
+}
 
 const REMEDY = "Write `export const manifests: Manifests = [ … ]`, with the type from @virtual-workspaces/kcp.";
 

@@ -1,5 +1,4 @@
 import { type JsonLog, jsonLog, type LogRecord, type RequestRecord } from "@virtual-workspaces/framework";
-import type { Flags } from "../flags/flags.ts";
 import { UsageError } from "./failure.ts";
 
 /** From which `--v` on requests are logged, as in Kubernetes. */
@@ -13,15 +12,15 @@ export interface StartLog {
 }
 
 /** @throws UsageError */
-export function logOf(flags: Flags): StartLog {
-  const verbosity = flags.count("v", { fallback: 2, most: 100 });
-  const log = logAs(flags.text("logging-format"));
+export function logOf(flags: { readonly v: number; readonly "logging-format": string }): StartLog {
+  const verbosity = flags.v;
+  const log = logAs(flags["logging-format"]);
   if (verbosity < REQUESTS) return { log };
   return { log, onRequest: (record) => log({ level: "info", message: "HTTP", ...record }) };
 }
 
 /** A log of this format. @throws UsageError on one that there is not */
-export function logAs(format = "text"): JsonLog {
+export function logAs(format: string): JsonLog {
   if (format !== "text" && format !== "json") throw new UsageError(`--logging-format ${format}: say text or json`);
   return format === "json" ? jsonLog() : jsonLog({ to: (line) => write(formatLine(line)) });
 }

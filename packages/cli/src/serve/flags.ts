@@ -1,26 +1,79 @@
-import { IGNORED_BY_ALL, REFUSED_BY_ALL, TAKEN_BY_ALL } from "../flags/api-servers.ts";
-import type { FlagTable, KnownFlags, RefusedFlags } from "../flags/table.ts";
+import {
+  ANONYMOUS_FLAGS,
+  AUDIT_FLAGS,
+  CERTIFICATE_FLAGS,
+  IGNORED_BY_ALL,
+  LISTENER_FLAGS,
+  LOG_FLAGS,
+  port,
+  REFUSED_BY_ALL,
+  REQUEST_HEADER_FLAGS,
+  STORE_FLAGS,
+} from "../flags/servers.ts";
+import { commandLine, type FlagSet, type KnownFlags, type RefusedFlags, type Values } from "../flags/table.ts";
+import { GROUP_FLAGS } from "./workers/options.ts";
 
-/** Names, defaults and meanings are those of kcp's `virtual-workspaces`, but for the last ones, which are ours. */
-const OWN = {
-  kubeconfig: "text",
-  context: "text",
-  "cache-kubeconfig": "text",
-  "external-logical-cluster-admin-kubeconfig": "text",
-  "authentication-kubeconfig": "text",
-  "authentication-token-webhook-cache-ttl": "text",
-  "shard-name": "text",
-  "fallback-url": "text",
-  "fallback-ca-file": "text",
-  "fallback-client-cert-file": "text",
-  "fallback-client-key-file": "text",
-  "data-dir": "text",
-  workers: "text",
-  peers: "text",
-  "peer-ca-file": "text",
-  "proxy-client-cert-file": "text",
-  "proxy-client-key-file": "text",
-} as const;
+const WORKSPACES = {
+  kubeconfig: {
+    type: "path",
+    value: "file",
+    help: "Kubeconfig of an administrator of the workspaces of a shard, in system:masters.",
+  },
+  context: { type: "text", value: "name", otherwise: "its current one", help: "Context of --kubeconfig." },
+  "cache-kubeconfig": {
+    type: "path",
+    value: "file",
+    otherwise: "--kubeconfig",
+    help: "Kubeconfig of kcp's cache server, which has what other shards export.",
+  },
+  "external-logical-cluster-admin-kubeconfig": {
+    type: "path",
+    value: "file",
+    otherwise: "--kubeconfig",
+    help: "Kubeconfig of an administrator of the workspaces of all shards: a front proxy's.",
+  },
+} as const satisfies FlagSet;
+
+const VIEWS = {
+  view: {
+    type: "list",
+    value: "file",
+    help: "File whose default export is a view, a list of views, or a function of { upstream, identity, store, shard, everywhere } that returns either; more than once for several files.",
+  },
+  "shard-name": { type: "text", value: "name", help: "Shard of the workspaces, for views that publish their URL." },
+} as const satisfies FlagSet;
+
+const FALLBACK = {
+  "fallback-url": { type: "text", value: "url", help: "Server of those of kcp's views that are not here." },
+  "fallback-ca-file": { type: "path", value: "file", help: "Authorities of that server." },
+  "fallback-client-cert-file": {
+    type: "path",
+    value: "file",
+    help: "Client certificate for that server. Its user needs impersonation rights.",
+  },
+  "fallback-client-key-file": { type: "path", value: "file", help: "Key of --fallback-client-cert-file." },
+} as const satisfies FlagSet;
+
+const WHO = {
+  "authentication-kubeconfig": {
+    type: "path",
+    value: "file",
+    otherwise: "--kubeconfig",
+    help: "Kubeconfig of the server that reviews tokens.",
+  },
+  "authentication-token-webhook-cache-ttl": {
+    type: "text",
+    value: "time",
+    otherwise: "10s",
+    help: "How long a review of a token holds.",
+  },
+  "client-ca-file": {
+    ...CERTIFICATE_FLAGS["client-ca-file"],
+    help: "Authorities that certify users, and shards. Security: a member of system:masters may impersonate anybody.",
+  },
+  ...ANONYMOUS_FLAGS,
+  ...REQUEST_HEADER_FLAGS,
+} as const satisfies FlagSet;
 
 const IGNORED: readonly KnownFlags[] = [
   ...IGNORED_BY_ALL,
@@ -40,11 +93,30 @@ const REFUSED: readonly RefusedFlags[] = [
   { names: "cache-server-kubeconfig-file", why: "kcp has renamed it: give --cache-kubeconfig" },
 ];
 
-/** The flags of kcp's own `virtual-workspaces`. What else it is given it refuses, and so do we. */
-export const SERVE: FlagTable & { readonly taken: typeof TAKEN_BY_ALL & typeof OWN } = {
-  taken: { ...TAKEN_BY_ALL, ...OWN },
-  ignored: IGNORED,
-  refused: REFUSED,
-  others: "refused",
-  words: "name files of views with --view",
-};
+/** The command line of `virtual-workspaces serve`. Names, defaults and meanings are those of kcp's own `virtual-workspaces`, but for views, fallback, the store and several processes; what else that is given it refuses, and so do we. */
+export const SERVE = commandLine({
+  program: "virtual-workspaces serve",
+  words: "",
+  summary: "serve kcp's views, and others, over the workspaces of another server",
+  usage: ["--kubeconfig <file> --tls-cert-file <file> --tls-private-key-file <file> [flags]"],
+  description: `Serves kcp's own views, and others that are named, over the workspaces of another server: of \`virtual-workspaces start --run-virtual-workspaces=false\`, or of a kcp. The flags are those of kcp's own virtual-workspaces, in whose place it can be put, also without the word serve; one that would protect something and is not implemented is refused.`,
+  sections: {
+    Workspaces: WORKSPACES,
+    Views: VIEWS,
+    "Where views keep objects of their own, memory unless it is given": STORE_FLAGS,
+    "Views elsewhere": FALLBACK,
+    Where: {
+      ...LISTENER_FLAGS,
+      "secure-port": port(6444, " 0 for any free one."),
+      "tls-cert-file": { ...LISTENER_FLAGS["tls-cert-file"], otherwise: ".kcp/apiserver.crt, where it is there" },
+      "tls-private-key-file": { ...LISTENER_FLAGS["tls-private-key-file"], otherwise: ".kcp/apiserver.key" },
+    },
+    "How many": GROUP_FLAGS,
+    Who: WHO,
+    Operation: { ...AUDIT_FLAGS, ...LOG_FLAGS },
+  },
+  kcp: { ignored: IGNORED, refused: REFUSED, others: "refused", words: "name files of views with --view" },
+});
+
+/** What it is given. */
+export type ServeFlags = Values<(typeof SERVE)["flags"]>;

@@ -1,19 +1,18 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
-import { type Flags, pathOf, readFlags } from "../flags/flags.ts";
-import type { FlagName } from "../flags/names.ts";
+import { goDuration, readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { authenticationOf } from "../server/authentication.ts";
 import { addressOf, strangersOf } from "../server/listening.ts";
-import { STORE_FLAGS, type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
 import type { ForwardedTo } from "../server/upstreams.ts";
 import { urlOf } from "../server/urls.ts";
 import { viewPaths } from "../views/view-files.ts";
-import { SERVE } from "./flags.ts";
+import { SERVE, type ServeFlags } from "./flags.ts";
 import { type GroupOptions, groupOf } from "./workers/options.ts";
 
 /** What `serve` is told. Paths are absolute. */
@@ -55,61 +54,62 @@ export interface Kubeconfigs {
   readonly authentication: string | undefined;
 }
 
-/** kcp's own `virtual-workspaces` listens there, and finds its certificate there. */
-const DEFAULT_PORT = 6444;
+/** kcp's own `virtual-workspaces` finds its certificate there. */
 const DEFAULT_TLS = { cert: ".kcp/apiserver.crt", key: ".kcp/apiserver.key" };
 /** A day, ms. */
 const LONGEST_CACHE = 86_400_000;
 
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
 export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): ServeOptions {
-  const flags = readFlags(args, SERVE);
+  const { values: flags, warnings } = readFlags(args, SERVE);
   const logging = logOf(flags);
   const { audit, warning } = auditOf(flags);
-  const views = viewPaths(flags.list("view"));
+  const views = viewPaths(flags.view ?? []);
   const group = groupOf(flags);
-  if (group.workers > 1 && audit !== undefined && flags.text("audit-log-path") !== "-")
+  if (group.workers > 1 && audit !== undefined && flags["audit-log-path"] !== "-")
     throw new UsageError("--audit-log-path names a file, which is for one process alone: beside --workers give -");
   return {
     ...logging,
     views,
     kubeconfigs: kubeconfigsOf(flags),
-    shard: flags.text("shard-name"),
+    shard: flags["shard-name"],
     authenticators: authenticationOf(flags, logging.log).authenticators,
     tokenCache: tokenCacheOf(flags),
     tls: tlsOf(flags),
     bindAddress: addressOf(flags),
-    port: flags.count("secure-port", { fallback: DEFAULT_PORT, most: 65_535 }),
+    port: flags["secure-port"],
     fallback: fallbackOf(flags),
     store: storeOf(flags, env),
     group,
     audit,
     strangers: strangersOf(flags),
-    warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning])],
+    warnings: [...warnings, ...(warning === undefined ? [] : [warning])],
   };
 }
 
-function kubeconfigsOf(flags: Flags): Kubeconfigs {
+function kubeconfigsOf(flags: ServeFlags): Kubeconfigs {
   const workspaces = kubeconfigOf(flags, "kubeconfig");
   if (workspaces === undefined)
     throw new UsageError("--kubeconfig is missing: name that of an administrator of the workspaces, with --context");
   return {
     workspaces,
-    context: flags.text("context"),
+    context: flags.context,
     cache: kubeconfigOf(flags, "cache-kubeconfig"),
     everywhere: kubeconfigOf(flags, "external-logical-cluster-admin-kubeconfig"),
     authentication: kubeconfigOf(flags, "authentication-kubeconfig"),
   };
 }
 
-function kubeconfigOf(flags: Flags, name: FlagName): string | undefined {
-  const path = pathOf(flags, name);
+type KubeconfigFlag = Extract<keyof ServeFlags, `${string}kubeconfig`>;
+
+function kubeconfigOf(flags: ServeFlags, name: KubeconfigFlag): string | undefined {
+  const path = flags[name];
   if (path !== undefined) contentOf(path, name);
   return path;
 }
 
-function tlsOf(flags: Flags): ServeOptions["tls"] {
-  const given = { cert: flags.text("tls-cert-file"), key: flags.text("tls-private-key-file") };
+function tlsOf(flags: ServeFlags): ServeOptions["tls"] {
+  const given = { cert: flags["tls-cert-file"], key: flags["tls-private-key-file"] };
   const none = given.cert === undefined && given.key === undefined;
   const { cert, key } = none && existsSync(DEFAULT_TLS.cert) ? DEFAULT_TLS : given;
   if (cert === undefined || key === undefined)
@@ -120,27 +120,27 @@ function tlsOf(flags: Flags): ServeOptions["tls"] {
   return tls;
 }
 
-function tokenCacheOf(flags: Flags): number | undefined {
+function tokenCacheOf(flags: ServeFlags): number | undefined {
   const name = "authentication-token-webhook-cache-ttl";
-  if (flags.text(name) === undefined) return undefined;
-  const cache = flags.duration(name);
+  if (flags[name] === undefined) return undefined;
+  const cache = goDuration(flags[name]);
+  if (cache === undefined)
+    throw new UsageError(`--${name} ${flags[name]}: give a duration such as 30s, 1m30s or 500ms`);
   if (Number.isSafeInteger(cache) && cache <= LONGEST_CACHE) return cache;
-  throw new UsageError(`--${name} ${flags.text(name)}: give a duration of a day at most, in whole milliseconds`);
+  throw new UsageError(`--${name} ${flags[name]}: give a duration of a day at most, in whole milliseconds`);
 }
 
-function storeOf(flags: Flags, env: NodeJS.ProcessEnv): StoreChoice {
-  const names = Object.keys(STORE_FLAGS) as (keyof typeof STORE_FLAGS)[];
-  const given = flags.given(names).map((name) => [name, name === "etcd-servers" ? flags.list(name) : flags.text(name)]);
-  return storeChoice(Object.fromEntries(given), env);
+function storeOf(flags: ServeFlags, env: NodeJS.ProcessEnv): StoreChoice {
+  return storeChoice(flags, env);
 }
 
 const FALLBACK_FILES = ["fallback-ca-file", "fallback-client-cert-file", "fallback-client-key-file"] as const;
 
 /** Where those of kcp's views are that this server does not have. @throws UsageError */
-export function fallbackOf(flags: Flags): ForwardedTo | undefined {
+export function fallbackOf(flags: ServeFlags): ForwardedTo | undefined {
   const url = urlOf(flags, "fallback-url");
-  const [ca, certFile, keyFile] = FALLBACK_FILES.map((name) => pathOf(flags, name));
-  if (url === undefined && flags.given(FALLBACK_FILES).length === 0) return undefined;
+  const [ca, certFile, keyFile] = FALLBACK_FILES.map((name) => flags[name]);
+  if (url === undefined && FALLBACK_FILES.filter((name) => flags[name] !== undefined).length === 0) return undefined;
   if (url === undefined || ca === undefined || certFile === undefined || keyFile === undefined)
     throw new UsageError(`${["fallback-url", ...FALLBACK_FILES].map((name) => `--${name}`).join(", ")} go together`);
   contentOf(certFile, FALLBACK_FILES[1]);

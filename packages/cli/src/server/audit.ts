@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type Audit, audit } from "@virtual-workspaces/framework";
-import { type Flags, pathOf } from "../flags/flags.ts";
+import type { AUDIT_FLAGS } from "../flags/servers.ts";
+import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 import { checked, contentOf } from "../process/files.ts";
 
-/** Days, files and MiB that nobody comes near. */
-const MOST = 1_000_000;
+type AuditFlags = Values<typeof AUDIT_FLAGS>;
 
 /** What the flags say about the audit log, and what is to be said about them. @throws UsageError */
-export function auditOf(flags: Flags): { readonly audit?: Audit; readonly warning?: string } {
-  const to = flags.text("audit-log-path");
-  const policy = pathOf(flags, "audit-policy-file");
-  const format = flags.text("audit-log-format") ?? "json";
+export function auditOf(flags: AuditFlags): { readonly audit?: Audit; readonly warning?: string } {
+  const to = flags["audit-log-path"];
+  const policy = flags["audit-policy-file"];
+  const format = flags["audit-log-format"];
   if (format !== "json") throw new UsageError(`--audit-log-format ${format}: events are written as json`);
   const target = to === "-" ? process.stdout : fileOf(flags);
   const mode = modeOf(flags);
@@ -26,21 +26,21 @@ export function auditOf(flags: Flags): { readonly audit?: Audit; readonly warnin
   return { audit: checked("--audit-policy-file", () => audit({ policy, to: target, whenFull: mode })) };
 }
 
-function fileOf(flags: Flags) {
-  const path = pathOf(flags, "audit-log-path");
-  if (path === undefined) return undefined;
+function fileOf(flags: AuditFlags) {
+  if (flags["audit-log-path"] === undefined) return undefined;
+  const path = resolve(flags["audit-log-path"]);
   if (!existsSync(dirname(path)))
     throw new UsageError(`--audit-log-path ${path}: there is no folder ${dirname(path)}: make it, or name another`);
   return {
     path,
-    maxSize: flags.count("audit-log-maxsize", { fallback: 100, most: MOST }) * 2 ** 20,
-    maxBackups: flags.count("audit-log-maxbackup", { fallback: 0, most: MOST }),
-    maxAge: flags.count("audit-log-maxage", { fallback: 0, most: MOST }),
+    maxSize: flags["audit-log-maxsize"] * 2 ** 20,
+    maxBackups: flags["audit-log-maxbackup"],
+    maxAge: flags["audit-log-maxage"],
   };
 }
 
-function modeOf(flags: Flags): "wait" | "drop" {
-  const mode = flags.text("audit-log-mode") ?? "blocking";
+function modeOf(flags: AuditFlags): "wait" | "drop" {
+  const mode = flags["audit-log-mode"];
   if (mode === "blocking" || mode === "blocking-strict") return "wait";
   if (mode === "batch") return "drop";
   throw new UsageError(`--audit-log-mode ${mode}: say blocking or batch`);

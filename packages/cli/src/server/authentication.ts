@@ -9,8 +9,8 @@ import {
   requestHeader,
   tokenFile,
 } from "@virtual-workspaces/framework";
-import { type Flags, pathOf } from "../flags/flags.ts";
-import type { FlagName } from "../flags/names.ts";
+import { type ANONYMOUS_FLAGS, type CERTIFICATE_FLAGS, REQUEST_HEADER_FLAGS, TOKEN_FLAGS } from "../flags/servers.ts";
+import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 import { checked, contentOf } from "../process/files.ts";
 
@@ -22,30 +22,22 @@ export interface Authentication {
   readonly certified: boolean;
 }
 
-const REQUEST_HEADERS: readonly FlagName[] = [
-  "requestheader-allowed-names",
-  "requestheader-username-headers",
-  "requestheader-uid-headers",
-  "requestheader-group-headers",
-  "requestheader-extra-headers-prefix",
-];
-const OIDC: readonly FlagName[] = [
-  "oidc-client-id",
-  "oidc-ca-file",
-  "oidc-username-claim",
-  "oidc-username-prefix",
-  "oidc-groups-claim",
-  "oidc-groups-prefix",
-  "oidc-required-claim",
-];
+type AuthenticationFlags = Partial<
+  Values<typeof CERTIFICATE_FLAGS & typeof ANONYMOUS_FLAGS & typeof TOKEN_FLAGS & typeof REQUEST_HEADER_FLAGS>
+>;
+type FlagName = keyof AuthenticationFlags;
+
+/** Those that say something with another alone, which is the first. */
+const [, ...REQUEST_HEADERS] = Object.keys(REQUEST_HEADER_FLAGS) as FlagName[];
+const [, ...OIDC] = (Object.keys(TOKEN_FLAGS) as FlagName[]).filter((name) => name.startsWith("oidc-"));
 
 /** Reads the files that the flags name. @throws UsageError */
-export function authenticationOf(flags: Flags, log: Log): Authentication {
-  const ca = pathOf(flags, "client-ca-file");
-  const tokens = pathOf(flags, "token-auth-file");
+export function authenticationOf(flags: AuthenticationFlags, log: Log): Authentication {
+  const ca = flags["client-ca-file"];
+  const tokens = flags["token-auth-file"];
   const configured = configuration(flags, log);
-  const letsStrangersIn = flags.on("anonymous-auth", true);
-  if (configured?.anonymous !== undefined && flags.given(["anonymous-auth"]).length > 0)
+  const letsStrangersIn = flags["anonymous-auth"] ?? true;
+  if (configured?.anonymous !== undefined && flags["anonymous-auth"] !== undefined)
     throw new UsageError(
       "--anonymous-auth and --authentication-config both say who comes in without credentials: name one",
     );
@@ -72,14 +64,15 @@ function readable(path: string, flag: FlagName): string {
   return path;
 }
 
-function frontProxy(flags: Flags): Authenticator[] {
-  const caFile = pathOf(flags, "requestheader-client-ca-file");
+function frontProxy(flags: AuthenticationFlags): Authenticator[] {
+  const caFile = flags["requestheader-client-ca-file"];
   if (caFile === undefined) {
     refuseNeedless(flags, REQUEST_HEADERS, "requestheader-client-ca-file");
     return [];
   }
-  const header = (name: FlagName): readonly string[] | undefined =>
-    flags.list(name).length === 0 ? undefined : flags.list(name);
+  const header = (
+    name: keyof typeof REQUEST_HEADER_FLAGS & `${string}${"s" | "prefix"}`,
+  ): readonly string[] | undefined => (flags[name]?.length === 0 ? undefined : flags[name]);
   const allowedNames = header("requestheader-allowed-names");
   const userHeaders = header("requestheader-username-headers");
   const uidHeaders = header("requestheader-uid-headers");
@@ -99,38 +92,38 @@ function frontProxy(flags: Flags): Authenticator[] {
   ];
 }
 
-function openIdConnect(flags: Flags, log: Log): Authenticator[] {
-  const url = flags.text("oidc-issuer-url");
+function openIdConnect(flags: AuthenticationFlags, log: Log): Authenticator[] {
+  const url = flags["oidc-issuer-url"];
   if (url === undefined) {
     refuseNeedless(flags, OIDC, "oidc-issuer-url");
     return [];
   }
-  const audience = flags.text("oidc-client-id");
+  const audience = flags["oidc-client-id"];
   if (audience === undefined)
     throw new UsageError("--oidc-issuer-url needs --oidc-client-id: for whom tokens are meant");
-  const caFile = pathOf(flags, "oidc-ca-file");
-  const groupsClaim = flags.text("oidc-groups-claim");
+  const caFile = flags["oidc-ca-file"];
+  const groupsClaim = flags["oidc-groups-claim"];
   const issuer: JwtAuthenticator = {
     issuer: {
       url,
       audiences: [audience],
       ...(caFile === undefined ? {} : { certificateAuthority: contentOf(caFile, "oidc-ca-file") }),
     },
-    claimValidationRules: flags.list("oidc-required-claim").map(requiredClaim),
+    claimValidationRules: (flags["oidc-required-claim"] ?? []).map(requiredClaim),
     claimMappings: {
       username: userNames(flags, url),
       ...(groupsClaim === undefined
         ? {}
-        : { groups: { claim: groupsClaim, prefix: flags.text("oidc-groups-prefix") ?? "" } }),
+        : { groups: { claim: groupsClaim, prefix: flags["oidc-groups-prefix"] ?? "" } }),
     },
   };
   return [checked("--oidc-issuer-url and what belongs to it", () => jwt(issuer, { log }))];
 }
 
 /** As kube-apiserver: names of claims other than `email` are an issuer's own, and say whose they are. */
-function userNames(flags: Flags, url: string): { readonly claim: string; readonly prefix: string } {
-  const claim = flags.text("oidc-username-claim") ?? "sub";
-  const prefix = flags.text("oidc-username-prefix") ?? (claim === "email" ? "" : `${url}#`);
+function userNames(flags: AuthenticationFlags, url: string): { readonly claim: string; readonly prefix: string } {
+  const claim = flags["oidc-username-claim"] ?? "sub";
+  const prefix = flags["oidc-username-prefix"] ?? (claim === "email" ? "" : `${url}#`);
   return { claim, prefix: prefix === "-" ? "" : prefix };
 }
 
@@ -140,17 +133,20 @@ function requiredClaim(text: string): { readonly claim: string; readonly require
   return { claim: text.slice(0, at), requiredValue: text.slice(at + 1) };
 }
 
-function configuration(flags: Flags, log: Log): ReturnType<typeof authenticationConfiguration> | undefined {
-  const path = pathOf(flags, "authentication-config");
+function configuration(
+  flags: AuthenticationFlags,
+  log: Log,
+): ReturnType<typeof authenticationConfiguration> | undefined {
+  const path = flags["authentication-config"];
   if (path === undefined) return undefined;
-  const [other] = flags.given(["oidc-issuer-url", ...OIDC]);
+  const [other] = (["oidc-issuer-url", ...OIDC] as const).filter((name) => flags[name] !== undefined);
   if (other !== undefined)
     throw new UsageError(`--${other} and --authentication-config both name issuers: name them in one place`);
   const text = contentOf(path, "authentication-config");
   return checked(`--authentication-config ${path}`, () => authenticationConfiguration(text, { log }));
 }
 
-function refuseNeedless(flags: Flags, names: readonly FlagName[], main: FlagName): void {
-  const [needless] = flags.given(names);
+function refuseNeedless(flags: AuthenticationFlags, names: readonly FlagName[], main: FlagName): void {
+  const [needless] = names.filter((name) => flags[name] !== undefined);
   if (needless !== undefined) throw new UsageError(`--${needless} says nothing without --${main}: name that as well`);
 }

@@ -1,4 +1,5 @@
-import type { Flags } from "../flags/flags.ts";
+import type { GATE_FLAGS } from "../flags/servers.ts";
+import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 
 /** What feature gates say. */
@@ -31,9 +32,9 @@ const HALF = `feature gate ${VIRTUAL_STORAGE}: views may keep resources of expor
  * @param fallback what holds of gates that are not given
  * @throws UsageError
  */
-export function gatesOf(flags: Flags, fallback: Pick<Gates, "logins"> = { logins: true }): Gates {
+export function gatesOf(flags: Values<typeof GATE_FLAGS>, fallback: Pick<Gates, "logins"> = { logins: true }): Gates {
   const gates = new Map(
-    flags.list("feature-gates").map((text): readonly [string, boolean] => {
+    (flags["feature-gates"] ?? []).map((text): readonly [string, boolean] => {
       const [, name = "", value = ""] = /^([A-Za-z]+)=(true|false)$/i.exec(text) ?? [];
       if (name === "")
         throw new UsageError(`--feature-gates ${text}: write Name=true or Name=false, with commas between`);

@@ -1,8 +1,11 @@
 import { BlockList, isIP } from "node:net";
 import type { StrangerLimits } from "@virtual-workspaces/framework";
 import { isStoreError } from "@virtual-workspaces/store";
-import type { Flags } from "../flags/flags.ts";
+import type { LISTENER_FLAGS } from "../flags/servers.ts";
+import type { Values } from "../flags/table.ts";
 import { Failure, UsageError } from "../process/failure.ts";
+
+type ListenerFlags = Values<typeof LISTENER_FLAGS>;
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -12,8 +15,8 @@ export interface ListenAddress {
 }
 
 /** Where a server listens (`--bind-address`). @default all of this machine @throws UsageError */
-export function addressOf(flags: Flags): string {
-  const address = flags.text("bind-address") ?? "0.0.0.0";
+export function addressOf(flags: Pick<ListenerFlags, "bind-address">): string {
+  const address = flags["bind-address"];
   if (isIP(address) !== 0) return address;
   throw new UsageError(`--bind-address ${address}: give an IP address, 0.0.0.0 or :: for all of this machine`);
 }
@@ -48,8 +51,8 @@ export function tellReady(url: string, paths: readonly string[]): void {
  * @returns `undefined` for this machine's own, the default of servers
  * @throws UsageError
  */
-export function strangersOf(flags: Flags): StrangerLimits | undefined {
-  const trusted = flags.list("proxy-addresses");
+export function strangersOf(flags: Pick<ListenerFlags, "proxy-addresses">): StrangerLimits | undefined {
+  const trusted = flags["proxy-addresses"] ?? [];
   const odd = trusted.find((text) => !isSubnet(text));
   if (odd !== undefined)
     throw new UsageError(`--proxy-addresses ${odd}: give IP addresses, and subnets like 10.0.0.0/8`);

@@ -1,11 +1,12 @@
 import type { WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
-import type { Flags } from "../flags/flags.ts";
+import type { ISSUER_FLAGS } from "../flags/servers.ts";
+import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 import type { Gates } from "./gates.ts";
 
 /** At which restricted hosts workspace types may have issuers of tokens. @returns `undefined` where they may have none @throws UsageError */
-export function issuerHosts(flags: Flags, gates: Gates): readonly string[] | undefined {
-  const allow = flags.list("workspace-issuer-allow");
+export function issuerHosts(flags: Values<typeof ISSUER_FLAGS>, gates: Gates): readonly string[] | undefined {
+  const allow = flags["workspace-issuer-allow"] ?? [];
   if (gates.logins) return allow;
   if (allow.length > 0)
     throw new UsageError(

@@ -1,8 +1,10 @@
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
-import { type Parsed, UsageError } from "../process/failure.ts";
+import { ETCD_FLAGS, type STORE_FLAGS } from "../flags/servers.ts";
+import type { Values } from "../flags/table.ts";
+import { UsageError } from "../process/failure.ts";
+import { checked, contentOf } from "../process/files.ts";
 
 /** Which store there is, in a form that one process can tell another. */
 export type StoreChoice = { readonly engine: "memory" } | FolderChoice | EtcdChoice;
@@ -23,56 +25,24 @@ export interface EtcdChoice {
   readonly password?: string;
 }
 
-type Text = { readonly type: "string" };
-
-type StoreFlags = {
-  readonly "data-dir": Text;
-  readonly "etcd-servers": Text & { readonly multiple: true };
-  readonly "etcd-prefix": Text;
-  readonly "etcd-cafile": Text;
-  readonly "etcd-certfile": Text;
-  readonly "etcd-keyfile": Text;
-  readonly "etcd-credentials-file": Text;
-};
-
-/** The flags that choose a store; those of etcd are kube-apiserver's. */
-export const STORE_FLAGS: StoreFlags = {
-  "data-dir": { type: "string" },
-  "etcd-servers": { type: "string", multiple: true },
-  "etcd-prefix": { type: "string" },
-  "etcd-cafile": { type: "string" },
-  "etcd-certfile": { type: "string" },
-  "etcd-keyfile": { type: "string" },
-  "etcd-credentials-file": { type: "string" },
-};
-
-export const ETCD_HELP: string = `  --etcd-servers <urls>           keep objects in etcd: https://a:2379,https://b:2379
-  --etcd-prefix <path>            below which keys, all of them this project's  (default /virtual-workspaces)
-  --etcd-cafile <file>            whom to trust as etcd                         (default what Node trusts)
-  --etcd-certfile <file>          as whom to speak to etcd, with --etcd-keyfile
-  --etcd-keyfile <file>
-  --etcd-credentials-file <file>  the same as a user, name:password; or ETCD_USERNAME and ETCD_PASSWORD`;
-
-type Flags = Parsed<StoreFlags>["values"];
+type StoreFlags = Partial<Values<typeof STORE_FLAGS>>;
 
 /** @throws UsageError */
-export function storeChoice(flags: Flags, env: NodeJS.ProcessEnv): StoreChoice {
+export function storeChoice(flags: StoreFlags, env: NodeJS.ProcessEnv): StoreChoice {
   const { "data-dir": dir, "etcd-servers": servers } = flags;
   if (servers !== undefined) {
     if (dir !== undefined)
       throw new UsageError("--data-dir and --etcd-servers name two places: objects are kept in one");
     return etcdChoice(servers, flags, env);
   }
-  const needless = (Object.keys(STORE_FLAGS) as (keyof Flags)[]).find(
-    (name) => name !== "data-dir" && flags[name] !== undefined,
-  );
+  const needless = (Object.keys(ETCD_FLAGS) as (keyof StoreFlags)[]).find((name) => flags[name] !== undefined);
   if (needless !== undefined) throw new UsageError(`--${needless} is about etcd: name it with --etcd-servers`);
   if (dir === "") throw new UsageError("--data-dir names no folder");
   return dir === undefined ? { engine: "memory" } : { engine: "lmdb", dir: resolve(dir) };
 }
 
-function etcdChoice(servers: readonly string[], flags: Flags, env: NodeJS.ProcessEnv): EtcdChoice {
-  const endpoints = servers.flatMap((text) => text.split(",")).map((text) => text.trim());
+function etcdChoice(servers: readonly string[], flags: StoreFlags, env: NodeJS.ProcessEnv): EtcdChoice {
+  const endpoints = parts(servers);
   // Not repeated: it may hold a password, cut in two by a comma.
   if (endpoints.some((url) => url.includes("@")))
     throw new UsageError("--etcd-servers has a user in a URL: name it with --etcd-credentials-file");
@@ -98,7 +68,7 @@ function etcdChoice(servers: readonly string[], flags: Flags, env: NodeJS.Proces
   };
 }
 
-function tlsOf(flags: Flags): EtcdChoice["tls"] {
+function tlsOf(flags: StoreFlags): EtcdChoice["tls"] {
   const { "etcd-cafile": ca, "etcd-certfile": cert, "etcd-keyfile": key } = flags;
   if ((cert === undefined) !== (key === undefined))
     throw new UsageError("--etcd-certfile and --etcd-keyfile go together");
@@ -110,7 +80,7 @@ function tlsOf(flags: Flags): EtcdChoice["tls"] {
 }
 
 function authoritiesOf(path: string): string {
-  const ca = readText(path, "--etcd-cafile");
+  const ca = readText(path, "etcd-cafile");
   return checked(`--etcd-cafile ${path} holds no certificate, PEM`, () => {
     new X509Certificate(ca);
     return ca;
@@ -118,7 +88,7 @@ function authoritiesOf(path: string): string {
 }
 
 function identityOf(certPath: string, keyPath: string): { readonly cert: string; readonly key: string } {
-  const [cert, key] = [readText(certPath, "--etcd-certfile"), readText(keyPath, "--etcd-keyfile")];
+  const [cert, key] = [readText(certPath, "etcd-certfile"), readText(keyPath, "etcd-keyfile")];
   const files = `--etcd-certfile ${certPath} and --etcd-keyfile ${keyPath}`;
   return checked(`${files} hold no certificate and its key, both PEM, the key not encrypted`, () => {
     createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) });
@@ -126,18 +96,10 @@ function identityOf(certPath: string, keyPath: string): { readonly cert: string;
   });
 }
 
-function checked<T>(mistake: string, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    throw new UsageError(`${mistake}: ${(error as Error).message}`);
-  }
-}
-
 /** Never from a flag: everybody on the machine can read the flags of a process. */
 function userOf(file: string | undefined, env: NodeJS.ProcessEnv): Pick<EtcdChoice, "user" | "password"> {
   if (file !== undefined) {
-    const [, user, password] = /^([^:\n]+):([^\n]+)\n?$/.exec(readText(file, "--etcd-credentials-file")) ?? [];
+    const [, user, password] = /^([^:\n]+):([^\n]+)\n?$/.exec(readText(file, "etcd-credentials-file")) ?? [];
     if (user === undefined || password === undefined)
       throw new UsageError(`--etcd-credentials-file ${file} holds something else than one line name:password`);
     return { user, password };
@@ -149,6 +111,15 @@ function userOf(file: string | undefined, env: NodeJS.ProcessEnv): Pick<EtcdChoi
 }
 
 function readText(path: string, flag: string): string {
-  if (path === "") throw new UsageError(`${flag} names no file`);
-  return checked(`${flag} ${path} cannot be read`, () => readFileSync(path, "utf8"));
+  if (path === "") throw new UsageError(`--${flag} names no file`);
+  return contentOf(path, flag);
+}
+
+function parts(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => text.split(",")).map((text) => text.trim());
+}
+
+/** What `--etcd-servers` lists, without empty parts. */
+export function listed(servers: readonly string[] | undefined): readonly string[] {
+  return parts(servers ?? []).filter((part) => part !== "");
 }

@@ -3,6 +3,25 @@ import type { Credential, Credentials, UpstreamOptions } from "@virtual-workspac
 import type { OtherServers } from "@virtual-workspaces/workspace-server";
 import { orFail } from "../process/failure.ts";
 
+/** How the server of a kubeconfig is asked, by credentials that are read again when they are refused. @throws Failure */
+export async function kubeconfigUpstream(file: string, context?: string): Promise<KubeconfigUpstream> {
+  return orFail(async () => {
+    const load = () => loadKubeconfig({ file, ...(context !== undefined && { context }) });
+    const { upstream, cluster } = await load();
+    const credentials = new KubeconfigCredentials(
+      upstream.credentials,
+      async () => (await load()).upstream.credentials,
+    );
+    return { upstream: { ...upstream, credentials }, ...(cluster !== undefined && { cluster }) };
+  });
+}
+
+interface KubeconfigUpstream {
+  readonly upstream: UpstreamOptions;
+  /** @default none */
+  readonly cluster?: string;
+}
+
 /** How long a kubeconfig is taken to be as it was, ms: a server that refuses everything must not have it read for each request. */
 const FRESH = 1_000;
 
@@ -10,7 +29,7 @@ const FRESH = 1_000;
  * Who a kubeconfig says that we are, read again once that is not taken any more: whoever renews tokens and certificates writes
  * them into the file itself as well. A file that cannot be read for now changes nothing.
  */
-export class KubeconfigCredentials implements Credentials {
+class KubeconfigCredentials implements Credentials {
   readonly #load: () => Promise<Credentials | undefined>;
   #current: Credentials | undefined;
   #readAt = performance.now();
@@ -45,25 +64,6 @@ export class KubeconfigCredentials implements Credentials {
       this.#refused = false;
     } catch {} // half of a file: the next request reads it again
   }
-}
-
-/** How the server of a kubeconfig is asked, by credentials that are read again when they are refused. @throws Failure */
-export async function kubeconfigUpstream(file: string, context?: string): Promise<KubeconfigUpstream> {
-  return orFail(async () => {
-    const load = () => loadKubeconfig({ file, ...(context !== undefined && { context }) });
-    const { upstream, cluster } = await load();
-    const credentials = new KubeconfigCredentials(
-      upstream.credentials,
-      async () => (await load()).upstream.credentials,
-    );
-    return { upstream: { ...upstream, credentials }, ...(cluster !== undefined && { cluster }) };
-  });
-}
-
-interface KubeconfigUpstream {
-  readonly upstream: UpstreamOptions;
-  /** @default none */
-  readonly cluster?: string;
 }
 
 /** By what servers of virtual workspaces know this one, and whom it trusts there. Paths are absolute. */

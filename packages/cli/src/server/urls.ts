@@ -1,19 +1,19 @@
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
-import type { Flags } from "../flags/flags.ts";
-import type { FlagName } from "../flags/names.ts";
 import { UsageError } from "../process/failure.ts";
 
 const PLACEHOLDER = "{shard}";
 
+type Urls<Name extends string> = { readonly [Flag in Name]: string | undefined };
+
 /** The URL of a server that a flag gives, without a last slash. @throws UsageError */
-export function urlOf(flags: Flags, name: FlagName): string | undefined {
-  const text = flags.text(name);
+export function urlOf<Name extends string>(flags: Urls<Name>, name: Name): string | undefined {
+  const text = flags[name];
   return text && checkedUrl(name, text);
 }
 
 /** The URL of a server of each shard that a flag gives. @throws UsageError */
-export function shardUrlOf(flags: Flags, name: FlagName): ShardUrl | undefined {
-  const text = flags.text(name);
+export function shardUrlOf<Name extends string>(flags: Urls<Name>, name: Name): ShardUrl | undefined {
+  const text = flags[name];
   return text === undefined ? undefined : new ShardUrl(name, text);
 }
 
@@ -22,11 +22,11 @@ export function shardUrlOf(flags: Flags, name: FlagName): ShardUrl | undefined {
  * own, here one process with one command line has several.
  */
 export class ShardUrl {
-  readonly #flag: FlagName;
+  readonly #flag: string;
   readonly #text: string;
 
   /** @throws UsageError */
-  constructor(flag: FlagName, text: string) {
+  constructor(flag: string, text: string) {
     checkedUrl(flag, text.replaceAll(PLACEHOLDER, ROOT_SHARD));
     this.#flag = flag;
     this.#text = bare(text);
@@ -50,7 +50,7 @@ export class ShardUrl {
   }
 }
 
-function checkedUrl(name: FlagName, text: string): string {
+function checkedUrl(name: string, text: string): string {
   const value = bare(text);
   if (!/^https:\/\/[^/?#@]+$/.test(value) || !URL.canParse(value))
     throw new UsageError(`--${name}: give a URL such as https://kcp.example.com:6443, without user, path or query`);

@@ -3,9 +3,10 @@ import { networkInterfaces } from "node:os";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { hostOf } from "@virtual-workspaces/transport";
 import type { ShardUrls } from "@virtual-workspaces/workspace-server";
-import type { Flags } from "../flags/flags.ts";
 import { UsageError } from "../process/failure.ts";
+import { addressOf } from "../server/listening.ts";
 import { type ShardUrl, shardUrlOf, urlOf } from "../server/urls.ts";
+import type { StartFlags } from "./flags.ts";
 
 const ANY: readonly string[] = ["0.0.0.0", "::"];
 
@@ -25,17 +26,15 @@ export interface Endpoint {
 }
 
 /** @throws UsageError */
-export function endpointOf(flags: Flags): Endpoint {
-  const bindAddress = flags.text("bind-address") ?? "0.0.0.0";
-  if (isIP(bindAddress) === 0)
-    throw new UsageError(`--bind-address ${bindAddress}: give an IP address, 0.0.0.0 or :: for all of this machine`);
+export function endpointOf(flags: StartFlags): Endpoint {
+  const bindAddress = addressOf(flags);
   const baseURL = urlOf(flags, "shard-base-url");
   const externalURL = urlOf(flags, "shard-external-url");
   const views = shardUrlOf(flags, "shard-virtual-workspace-url");
   return {
     bindAddress,
     port: portOf(flags),
-    host: flags.text("external-hostname") ?? (ANY.includes(bindAddress) ? ownAddress() : bindAddress),
+    host: flags["external-hostname"] ?? (ANY.includes(bindAddress) ? ownAddress() : bindAddress),
     urls: {
       ...(baseURL && { baseURL }),
       ...(externalURL && { externalURL }),
@@ -68,9 +67,9 @@ export function namesAt(place: Endpoint): { readonly hosts: readonly string[]; r
   };
 }
 
-function portOf(flags: Flags): number {
-  const port = flags.count("secure-port", { fallback: 6443, most: 65_535 });
-  const any = flags.on("experimental-bind-free-port", false);
+function portOf(flags: StartFlags): number {
+  const port = flags["secure-port"];
+  const any = flags["experimental-bind-free-port"] ?? false;
   if (any && port !== 0) throw new UsageError("--secure-port=0 required if --experimental-bind-free-port is set");
   if (!any && port === 0)
     throw new UsageError("--secure-port 0: give a port from 1 to 65535, or --experimental-bind-free-port for any");
@@ -83,12 +82,9 @@ function ownAddress(): string {
   return addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
 }
 
-/** Shards that one process has by `--shards`; more than that is more than one process can do. */
-const MOST_SHARDS = 64;
-
 /** The names of the shards besides `root` that there are in any case, as kcp calls them. @throws UsageError */
-export function shardNames(flags: Flags): readonly string[] {
-  const count = flags.count("shards", { fallback: 1, most: MOST_SHARDS });
+export function shardNames(flags: StartFlags): readonly string[] {
+  const count = flags.shards;
   if (count === 0) throw new UsageError("--shards 0: give a number from 1 on: the first is root");
   return Array.from({ length: count - 1 }, (_, index) => `shard-${index + 1}`);
 }

@@ -1,55 +1,220 @@
-import { IGNORED_BY_ALL, REFUSED_BY_ALL, TAKEN_BY_ALL } from "../flags/api-servers.ts";
-import type { FlagTable, KnownFlags, RefusedFlags } from "../flags/table.ts";
+import {
+  ANONYMOUS_FLAGS,
+  AUDIT_FLAGS,
+  CERTIFICATE_FLAGS,
+  ETCD_FLAGS,
+  GATE_FLAGS,
+  IGNORED_BY_ALL,
+  ISSUER_FLAGS,
+  LISTENER_FLAGS,
+  LOG_FLAGS,
+  port,
+  REFUSED_BY_ALL,
+  REQUEST_HEADER_FLAGS,
+  SHUTDOWN_FLAGS,
+  TOKEN_FLAGS,
+} from "../flags/servers.ts";
+import { commandLine, type FlagSet, type KnownFlags, type RefusedFlags, type Values } from "../flags/table.ts";
 
-/** The flags that count. Names, defaults and meanings are those of `kcp start`, but for `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. */
-const OWN = {
-  "root-directory": "text",
-  "experimental-bind-free-port": "switch",
-  "external-hostname": "text",
-  "cert-dir": "text",
-  "kubeconfig-path": "text",
-  "authentication-admin-token-path": "text",
-  "batteries-included": "list",
-  "cluster-proxy-hub-url": "text",
-  "shard-base-url": "text",
-  "shard-external-url": "text",
-  "shard-virtual-workspace-url": "text",
-  "run-virtual-workspaces": "switch",
-  "miniproxy-mapping-file": "text",
-  "shard-virtual-workspace-ca-file": "text",
-  "shard-client-cert-file": "text",
-  "shard-client-key-file": "text",
-  "feature-gates": "list",
-  "enable-home-workspaces": "switch",
-  "home-workspaces-home-creator-groups": "list",
-  "logical-cluster-total-object-limit": "text",
-  "token-auth-file": "text",
-  "authentication-config": "text",
-  "oidc-issuer-url": "text",
-  "oidc-client-id": "text",
-  "oidc-ca-file": "text",
-  "oidc-username-claim": "text",
-  "oidc-username-prefix": "text",
-  "oidc-groups-claim": "text",
-  "oidc-groups-prefix": "text",
-  "oidc-required-claim": "list",
-  "workspace-issuer-allow": "list",
-  "api-audiences": "list",
-  "service-account-issuer": "list",
-  "service-account-jwks-uri": "text",
-  "service-account-key-file": "list",
-  "service-account-private-key-file": "text",
-  "service-account-signing-key-file": "text",
-  "root-ca-file": "text",
-  "mount-proxy-client-cert-file": "text",
-  "mount-proxy-client-key-file": "text",
-  "mount-ca-file": "text",
-  "mount-allow": "list",
-  "mount-caller-hosts": "list",
-  "embedded-etcd-directory": "text",
-  shards: "text",
-  "shutdown-delay-duration": "text",
-} as const;
+const WHERE = {
+  "root-directory": {
+    type: "path",
+    value: "folder",
+    default: ".kcp",
+    help: "Keys, certificates, the kubeconfig, the data.",
+  },
+  "cert-dir": { type: "path", value: "folder", otherwise: "the root directory", help: "Where apiserver.crt is kept." },
+  "kubeconfig-path": {
+    type: "path",
+    value: "file",
+    otherwise: "admin.kubeconfig in the root directory",
+    help: "Where administrators find their kubeconfig.",
+  },
+  "authentication-admin-token-path": {
+    type: "path",
+    value: "file",
+    otherwise: ".admin-token-store in the root directory",
+    help: "Where the administrators' tokens are kept.",
+  },
+  "secure-port": port(6443),
+  "experimental-bind-free-port": { type: "switch", help: "Listen on any free port, with --secure-port=0." },
+  "external-hostname": {
+    type: "text",
+    value: "name",
+    otherwise: "an address of this machine",
+    help: "Host by which clients reach the server.",
+  },
+  "shard-base-url": { type: "text", value: "url", otherwise: "https://<host>:<port>", help: "URL of the server." },
+  "shard-external-url": {
+    type: "text",
+    value: "url",
+    otherwise: "the base URL",
+    help: "URL that workspaces have in their spec.",
+  },
+  "shard-virtual-workspace-url": {
+    type: "text",
+    value: "url",
+    otherwise: "the base URL",
+    help: "URL of the virtual workspaces; {shard} in its host is the name of the shard: with several each has its own.",
+  },
+  "cluster-proxy-hub-url": {
+    type: "text",
+    value: "url",
+    otherwise: "https://<host>:<port>",
+    help: "URL at which other hubs and agents reach this process itself.",
+  },
+} as const satisfies FlagSet;
+
+const VIEWS = {
+  "run-virtual-workspaces": {
+    type: "switch",
+    default: true,
+    help: "Whether the virtual workspaces run here; if not, requests below /services are forwarded to --shard-virtual-workspace-url.",
+  },
+  "shard-virtual-workspace-ca-file": {
+    type: "path",
+    value: "file",
+    help: "Authorities of the servers of virtual workspaces.",
+  },
+  "shard-client-cert-file": {
+    type: "path",
+    value: "file",
+    help: "Client certificate for servers of virtual workspaces. Its user needs impersonation rights.",
+  },
+  "shard-client-key-file": { type: "path", value: "file", help: "Key of --shard-client-cert-file." },
+  "miniproxy-mapping-file": {
+    type: "path",
+    value: "file",
+    help: "Other servers behind paths below /services, as of front-proxy.",
+  },
+  view: {
+    type: "list",
+    value: "file",
+    help: "File with a view, or several, to serve over the workspaces; more than once for several files.",
+  },
+} as const satisfies FlagSet;
+
+/** How workspaces are mounted. */
+export const MOUNT_FLAGS = {
+  "mount-allow": {
+    type: "list",
+    value: "hosts",
+    otherwise: "none",
+    help: "Restricted hosts (names, addresses, networks: of this machine, its links, where clouds give out credentials) that workspaces may be mounted on, and space providers be at; by plain http too.",
+  },
+  "mount-ca-file": {
+    type: "path",
+    value: "file",
+    otherwise: "as Node trusts",
+    help: "Authorities of what objects of others' kinds lead to.",
+  },
+  "mount-proxy-client-cert-file": {
+    type: "path",
+    value: "file",
+    help: "Client certificate for what such objects lead to, to which X-Remote-* then names the user.",
+  },
+  "mount-proxy-client-key-file": { type: "path", value: "file", help: "Key of --mount-proxy-client-cert-file." },
+  "mount-caller-hosts": {
+    type: "list",
+    value: "hosts",
+    otherwise: "none",
+    help: "Hosts that may receive the caller's bearer token (Mounts with identity.type: Caller).",
+  },
+} as const satisfies FlagSet;
+
+const WHO = {
+  "batteries-included": {
+    type: "list",
+    value: "names",
+    otherwise: "admin,workspace-types",
+    help: "admin, workspace-types, user, mounts (the kind Mount and its view), cluster-proxy (ClusterProxies, their view and agents), spaces (Spaces in root:spaces), demo; +demo adds one.",
+  },
+  "enable-home-workspaces": { type: "switch", default: true, help: "Whether users have workspaces of their own." },
+  "home-workspaces-home-creator-groups": {
+    type: "list",
+    value: "groups",
+    otherwise: "system:authenticated",
+    help: "Groups whose members get a workspace of their own.",
+  },
+  "client-ca-file": { ...CERTIFICATE_FLAGS["client-ca-file"], otherwise: "made: client-ca.crt, client-ca.key" },
+  ...ANONYMOUS_FLAGS,
+  ...TOKEN_FLAGS,
+  ...ISSUER_FLAGS,
+  ...REQUEST_HEADER_FLAGS,
+} as const satisfies FlagSet;
+
+const SERVICE_ACCOUNTS = {
+  "service-account-issuer": {
+    type: "list",
+    value: "url",
+    otherwise: "https://kcp.default.svc",
+    help: "Issuer of tokens; of several the first issues.",
+  },
+  "service-account-jwks-uri": {
+    type: "text",
+    value: "url",
+    otherwise: "of each workspace",
+    help: "URL of the issuer's keys.",
+  },
+  "service-account-private-key-file": {
+    type: "path",
+    value: "file",
+    otherwise: "sa.key in the root directory, made",
+    help: "Key that signs tokens.",
+  },
+  "service-account-signing-key-file": { type: "path", value: "file", help: "The same." },
+  "service-account-key-file": {
+    type: "list",
+    value: "file",
+    help: "Key that has signed tokens; more than once for several.",
+  },
+  "api-audiences": { type: "list", value: "names", otherwise: "the issuers", help: "Audiences of tokens." },
+  "root-ca-file": {
+    type: "path",
+    value: "file",
+    otherwise: "those of the server",
+    help: "Authorities that pods trust the server by.",
+  },
+} as const satisfies FlagSet;
+
+const OBJECTS = {
+  ...ETCD_FLAGS,
+  "etcd-servers": {
+    ...ETCD_FLAGS["etcd-servers"],
+    otherwise: "embedded",
+    help: "embedded, or https://a:2379,https://b:2379.",
+  },
+  "embedded-etcd-directory": {
+    type: "path",
+    value: "folder",
+    otherwise: "data in the root directory",
+    help: "Where the embedded store is.",
+  },
+  "logical-cluster-total-object-limit": {
+    type: "number",
+    value: "number",
+    default: 0,
+    most: 1e12, // more than a store has room for
+    help: "Objects in each workspace at most; 0 for no limit.",
+  },
+  shards: {
+    type: "number",
+    value: "number",
+    default: 1,
+    most: 64, // more is more than one process can do
+    help: "Shards in this process at least: root, shard-1 …",
+  },
+} as const satisfies FlagSet;
+
+const OPERATION = {
+  ...AUDIT_FLAGS,
+  ...SHUTDOWN_FLAGS,
+  ...LOG_FLAGS,
+  "feature-gates": {
+    ...GATE_FLAGS["feature-gates"],
+    help: "Feature gates, with commas between: CacheAPIs=false (views keep no resources of exports), WorkspaceMounts=false (workspaces are not mounted), WorkspaceAuthentication=false (workspace types do not say who may log in), EnableDeprecatedAPIExportVirtualWorkspacesUrls=false (status.virtualWorkspaces of APIExports stays empty).",
+  },
+} as const satisfies FlagSet;
 
 const IGNORED: readonly KnownFlags[] = [
   ...IGNORED_BY_ALL,
@@ -110,17 +275,36 @@ const REFUSED: readonly RefusedFlags[] = [
   },
   { names: "shard-name", unless: ["root"], why: ONE_SHARD },
   { names: "cache-* root-shard-kubeconfig-file shard-kubeconfig-file root-identities-file", why: ONE_SHARD },
-  { names: "miniproxy-mapping-file", why: "there is no proxy in it: leave it out" },
   { names: "etcd-servers-overrides", why: "all objects are kept in one place: name it with --etcd-servers" },
   { names: "run-controllers", kind: "switch", unless: ["true"], why: "controllers always run: leave it out" },
   { names: "unsupported-run-individual-controllers", why: "controllers always run: leave it out" },
 ];
 
-/** The flags of `kcp start`. Those of other versions of it are warned of. */
-export const START: FlagTable & { readonly taken: typeof TAKEN_BY_ALL & typeof OWN } = {
-  taken: { ...TAKEN_BY_ALL, ...OWN },
-  ignored: IGNORED,
-  refused: REFUSED,
-  others: "warned of",
-  words: "flags name everything, as in --root-directory .kcp",
-};
+/** Names, defaults and meanings are those of `kcp start`, but for `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. Flags of other versions of it are warned of. */
+const SECTIONS = {
+  Where: { ...WHERE, ...LISTENER_FLAGS },
+  Views: VIEWS,
+  Mounts: MOUNT_FLAGS,
+  Who: WHO,
+  "Service accounts": SERVICE_ACCOUNTS,
+  Objects: OBJECTS,
+  Operation: OPERATION,
+} as const;
+
+/** The command line of `virtual-workspaces start`. */
+export const START = commandLine({
+  program: "virtual-workspaces start",
+  words: "",
+  summary: "serve workspaces, as kcp does",
+  description: `Serves workspaces as kcp does, from one process: logical clusters below /clusters, each with namespaces, kinds and permissions of its own. The flags are those of \`kcp start\`. A flag that is not known is a warning; one that would protect something and is not implemented is refused. Ctrl-C or SIGTERM ends it cleanly, a second one at once.`,
+  sections: SECTIONS,
+  kcp: {
+    ignored: IGNORED,
+    refused: REFUSED,
+    others: "warned of",
+    words: "flags name everything, as in --root-directory .kcp",
+  },
+});
+
+/** What it is given. */
+export type StartFlags = Values<(typeof START)["flags"]>;

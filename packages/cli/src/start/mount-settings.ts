@@ -1,7 +1,7 @@
-import { type Flags, pathOf } from "../flags/flags.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import type { Gates } from "../server/gates.ts";
+import { MOUNT_FLAGS, type StartFlags } from "./flags.ts";
 
 /** How workspaces may be mounted. */
 export interface MountSettings {
@@ -17,17 +17,15 @@ export interface MountSettings {
   readonly certificate: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
-const NAMES = [
-  "mount-allow",
-  "mount-ca-file",
-  "mount-caller-hosts",
-  "mount-proxy-client-cert-file",
-  "mount-proxy-client-key-file",
-] as const;
+const NAMES = Object.keys(MOUNT_FLAGS) as (keyof typeof MOUNT_FLAGS)[];
 
 /** @returns `undefined` where workspaces may not be mounted @throws UsageError */
-export function mountSettings(flags: Flags, gates: Gates, batteries: ReadonlySet<string>): MountSettings | undefined {
-  const [given] = flags.given(NAMES);
+export function mountSettings(
+  flags: StartFlags,
+  gates: Gates,
+  batteries: ReadonlySet<string>,
+): MountSettings | undefined {
+  const [given] = NAMES.filter((name) => flags[name] !== undefined);
   if (!gates.mounts) {
     if (given !== undefined || batteries.has("mounts"))
       throw new UsageError(
@@ -35,26 +33,26 @@ export function mountSettings(flags: Flags, gates: Gates, batteries: ReadonlySet
       );
     return undefined;
   }
-  const ca = pathOf(flags, "mount-ca-file");
+  const ca = flags["mount-ca-file"];
   return {
     kind: batteries.has("mounts"),
-    allow: flags.list("mount-allow"),
+    allow: flags["mount-allow"] ?? [],
     callerHosts: callersOf(flags, batteries),
     ca: ca === undefined ? undefined : contentOf(ca, "mount-ca-file"),
     certificate: certificateOf(flags),
   };
 }
 
-function callersOf(flags: Flags, batteries: ReadonlySet<string>): readonly string[] {
-  const hosts = flags.list("mount-caller-hosts");
+function callersOf(flags: StartFlags, batteries: ReadonlySet<string>): readonly string[] {
+  const hosts = flags["mount-caller-hosts"] ?? [];
   if (hosts.length > 0 && !batteries.has("mounts"))
     throw new UsageError("--mount-caller-hosts is about Mounts: there are some with --batteries-included=+mounts");
   return hosts;
 }
 
-function certificateOf(flags: Flags): MountSettings["certificate"] {
-  const certFile = pathOf(flags, "mount-proxy-client-cert-file");
-  const keyFile = pathOf(flags, "mount-proxy-client-key-file");
+function certificateOf(flags: StartFlags): MountSettings["certificate"] {
+  const certFile = flags["mount-proxy-client-cert-file"];
+  const keyFile = flags["mount-proxy-client-key-file"];
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (certFile === undefined || keyFile === undefined)
     throw new UsageError("--mount-proxy-client-cert-file and --mount-proxy-client-key-file go together");

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Audit, StrangerLimits, TlsCertificate } from "@virtual-workspaces/framework";
 import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
-import { type Flags, pathOf, readFlags } from "../flags/flags.ts";
+import { readFlags } from "../flags/read.ts";
+import { ETCD_FLAGS } from "../flags/servers.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
@@ -11,11 +12,11 @@ import { type Authentication, authenticationOf } from "../server/authentication.
 import { gatesOf } from "../server/gates.ts";
 import { strangersOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
-import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import { listed, type StoreChoice, storeChoice } from "../server/store-choice.ts";
 import { DEMO_USERS } from "./demo/names.ts";
-import { START } from "./flags.ts";
-import { type MountSettings, mountSettings } from "./mount-settings.ts";
 import { type Endpoint, endpointOf, shardNames } from "./endpoint.ts";
+import { START, type StartFlags } from "./flags.ts";
+import { type MountSettings, mountSettings } from "./mount-settings.ts";
 import { type Services, servicesOf } from "./services.ts";
 
 /** What a start is told. Paths are absolute. */
@@ -80,15 +81,14 @@ export interface ServiceAccountOptions {
   readonly verification: readonly string[];
 }
 
-/** More than a store has room for. */
-const MOST_OBJECTS = 1e12;
-const ETCD_FLAGS = ["etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "etcd-credentials-file"] as const;
+/** Those of an etcd that is named. */
+const OF_ETCD = (Object.keys(ETCD_FLAGS) as (keyof typeof ETCD_FLAGS)[]).filter((name) => name !== "etcd-servers");
 
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
 export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): StartOptions {
-  const flags = readFlags(args, START);
+  const { values: flags, warnings } = readFlags(args, START);
   const logging = logOf(flags);
-  const rootDirectory = resolve(flags.text("root-directory") ?? ".kcp");
+  const rootDirectory = flags["root-directory"];
   const batteries = batteriesOf(flags);
   const { audit, warning } = auditOf(flags);
   const services = servicesOf(flags);
@@ -96,9 +96,9 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
   return {
     ...logging,
     rootDirectory,
-    certDir: pathOf(flags, "cert-dir") ?? rootDirectory,
-    kubeconfig: pathOf(flags, "kubeconfig-path") ?? join(rootDirectory, "admin.kubeconfig"),
-    tokenStore: pathOf(flags, "authentication-admin-token-path") ?? join(rootDirectory, ".admin-token-store"),
+    certDir: flags["cert-dir"] ?? rootDirectory,
+    kubeconfig: flags["kubeconfig-path"] ?? join(rootDirectory, "admin.kubeconfig"),
+    tokenStore: flags["authentication-admin-token-path"] ?? join(rootDirectory, ".admin-token-store"),
     admin: batteries.has("admin"),
     users: usersOf(batteries),
     demo: batteries.has("demo"),
@@ -107,37 +107,33 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     tls: tlsOf(flags),
     authentication: authenticationOf(flags, logging.log),
     serviceAccounts: serviceAccountsOf(flags, rootDirectory),
-    rootCa: flags.text("root-ca-file") && contentOf(resolve(flags.text("root-ca-file") ?? ""), "root-ca-file"),
+    rootCa: flags["root-ca-file"] && contentOf(flags["root-ca-file"], "root-ca-file"),
     store: storeOf(flags, { rootDirectory, env }),
     services,
     shards: shardNames(flags),
-    totalObjectLimit: flags.count("logical-cluster-total-object-limit", { fallback: 0, most: MOST_OBJECTS }),
+    totalObjectLimit: flags["logical-cluster-total-object-limit"],
     audit,
     strangers: strangersOf(flags),
-    closeDelay: flags.duration("shutdown-delay-duration"),
+    closeDelay: flags["shutdown-delay-duration"],
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,
     mounts: mountSettings(flags, gates, batteries),
     clusterProxies: batteries.has("cluster-proxy"),
     spaces: batteries.has("spaces"),
     issuerHosts: issuerHosts(flags, gates),
-    warnings: [
-      ...[...flags.warnings, ...services.warnings],
-      ...(warning === undefined ? [] : [warning]),
-      ...gates.warnings,
-    ],
+    warnings: [...[...warnings, ...services.warnings], ...(warning === undefined ? [] : [warning]), ...gates.warnings],
   };
 }
 
-function homesOf(flags: Flags): StartOptions["homeWorkspaces"] {
-  if (!flags.on("enable-home-workspaces", true)) return false;
+function homesOf(flags: StartFlags): StartOptions["homeWorkspaces"] {
+  if (!flags["enable-home-workspaces"]) return false;
   const name = "home-workspaces-home-creator-groups";
-  return flags.given([name]).length === 0 ? undefined : { creatorGroups: flags.list(name) };
+  return flags[name] && { creatorGroups: flags[name] };
 }
 
-function tlsOf(flags: Flags): TlsCertificate | undefined {
-  const certFile = pathOf(flags, "tls-cert-file");
-  const keyFile = pathOf(flags, "tls-private-key-file");
+function tlsOf(flags: StartFlags): TlsCertificate | undefined {
+  const certFile = flags["tls-cert-file"];
+  const keyFile = flags["tls-private-key-file"];
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (certFile === undefined || keyFile === undefined)
     throw new UsageError("--tls-cert-file and --tls-private-key-file go together");
@@ -146,9 +142,9 @@ function tlsOf(flags: Flags): TlsCertificate | undefined {
   return { certFile, keyFile };
 }
 
-function serviceAccountsOf(flags: Flags, rootDirectory: string): ServiceAccountOptions {
-  const signing = pathOf(flags, "service-account-signing-key-file");
-  const own = pathOf(flags, "service-account-private-key-file");
+function serviceAccountsOf(flags: StartFlags, rootDirectory: string): ServiceAccountOptions {
+  const signing = flags["service-account-signing-key-file"];
+  const own = flags["service-account-private-key-file"];
   // One key signs here; what only one of two flags names must not be taken for the other.
   if (signing !== undefined && own !== undefined && signing !== own)
     throw new UsageError(
@@ -158,44 +154,38 @@ function serviceAccountsOf(flags: Flags, rootDirectory: string): ServiceAccountO
   const flag = signing === undefined ? "service-account-private-key-file" : "service-account-signing-key-file";
   if (named !== undefined) contentOf(named, flag);
   return {
-    issuers: flags.list("service-account-issuer"),
+    issuers: flags["service-account-issuer"] ?? [],
     keysUrl: keysUrlOf(flags),
-    audiences: flags.list("api-audiences"),
+    audiences: flags["api-audiences"] ?? [],
     keyFile: named ?? join(rootDirectory, "sa.key"),
-    verification: flags
-      .list("service-account-key-file")
-      .map((file) => contentOf(resolve(file), "service-account-key-file")),
+    verification: (flags["service-account-key-file"] ?? []).map((file) =>
+      contentOf(resolve(file), "service-account-key-file"),
+    ),
   };
 }
 
-function keysUrlOf(flags: Flags): string | undefined {
-  const url = flags.text("service-account-jwks-uri");
+function keysUrlOf(flags: StartFlags): string | undefined {
+  const url = flags["service-account-jwks-uri"];
   if (url === undefined || (URL.canParse(url) && new URL(url).protocol === "https:")) return url;
   throw new UsageError(`--service-account-jwks-uri ${url}: give an https URL`);
 }
 
 function storeOf(
-  flags: Flags,
+  flags: StartFlags,
   { rootDirectory, env }: { readonly rootDirectory: string; readonly env: NodeJS.ProcessEnv },
 ): StoreChoice {
-  const servers = flags.list("etcd-servers");
+  const servers = listed(flags["etcd-servers"]);
   const embedded = servers.length === 0 || servers.join() === "embedded";
   if (!embedded && servers.includes("embedded"))
     throw new UsageError("--etcd-servers: say embedded, or name the members of an etcd, not both");
-  const folder = pathOf(flags, "embedded-etcd-directory");
+  const folder = flags["embedded-etcd-directory"];
   if (!embedded && folder !== undefined)
     throw new UsageError("--embedded-etcd-directory and --etcd-servers name two places: objects are kept in one");
-  const etcd = Object.fromEntries(
-    ETCD_FLAGS.flatMap((name) => {
-      const value = flags.text(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-  const place = embedded ? { "data-dir": folder ?? join(rootDirectory, "data") } : { "etcd-servers": servers };
   refuseForeign(rootDirectory);
-  if (embedded && Object.keys(etcd).length > 0)
-    throw new UsageError(`--${Object.keys(etcd)[0]} is about etcd: name it with --etcd-servers`);
-  return storeChoice({ ...etcd, ...place }, env);
+  if (!embedded) return storeChoice({ ...flags, "etcd-servers": servers }, env);
+  const needless = OF_ETCD.find((name) => flags[name] !== undefined);
+  if (needless !== undefined) throw new UsageError(`--${needless} is about etcd: name it with --etcd-servers`);
+  return storeChoice({ "data-dir": folder ?? join(rootDirectory, "data") }, env);
 }
 
 /** Whoever comes from kcp would find everything gone. */
@@ -220,8 +210,8 @@ const BATTERIES: readonly string[] = [
 ];
 
 /** `--batteries-included`: `+x` and `-x` change what is the default, a plain `x` takes its place. */
-function batteriesOf(flags: Flags): ReadonlySet<string> {
-  const given = flags.list("batteries-included");
+function batteriesOf(flags: StartFlags): ReadonlySet<string> {
+  const given = flags["batteries-included"] ?? [];
   const relative = given.filter((name) => /^[+-]/.test(name));
   if (relative.length > 0 && relative.length < given.length)
     throw new UsageError("--batteries-included: write + or - before all names, or before none");
@@ -230,7 +220,7 @@ function batteriesOf(flags: Flags): ReadonlySet<string> {
     throw new UsageError(
       `--batteries-included: unknown battery: ${unknown}. The batteries are ${BATTERIES.join(", ")}`,
     );
-  const plain = flags.given(["batteries-included"]).length > 0 && relative.length === 0;
+  const plain = flags["batteries-included"] !== undefined && relative.length === 0;
   const all = new Set(plain ? given : DEFAULT_BATTERIES);
   for (const name of relative) {
     if (name.startsWith("+")) all.add(name.slice(1));

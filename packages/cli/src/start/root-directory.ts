@@ -14,8 +14,8 @@ import { Failure, orFail } from "../process/failure.ts";
 import { readIfThere, writePrivately } from "../process/files.ts";
 import { acquire, type Lock } from "../process/lock.ts";
 import { KUBECTL_PLUGINS, shellWord } from "../process/programs.ts";
-import type { StartOptions } from "./options.ts";
 import { namesAt } from "./endpoint.ts";
+import type { StartOptions } from "./options.ts";
 
 /** All keys and certificates of a server. */
 export interface Credentials {

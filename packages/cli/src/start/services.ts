@@ -1,11 +1,10 @@
-import { type Flags, pathOf } from "../flags/flags.ts";
-import type { FlagName } from "../flags/names.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import type { ForwardedTo, ShardIdentity } from "../server/upstreams.ts";
 import { shardUrlOf } from "../server/urls.ts";
 import { viewPaths } from "../views/view-files.ts";
 import { shardNames } from "./endpoint.ts";
+import type { StartFlags } from "./flags.ts";
 
 /** Who serves what is below `/services`. */
 export interface Services {
@@ -26,12 +25,12 @@ export interface Services {
 const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "shard-client-key-file"] as const;
 
 /** @throws UsageError */
-export function servicesOf(flags: Flags): Services {
-  const views = viewPaths(flags.list("view"));
-  const mapping = pathOf(flags, "miniproxy-mapping-file");
-  const missing = IDENTITY.filter((name) => pathOf(flags, name) === undefined);
+export function servicesOf(flags: StartFlags): Services {
+  const views = viewPaths(flags.view ?? []);
+  const mapping = flags["miniproxy-mapping-file"];
+  const missing = IDENTITY.filter((name) => flags[name] === undefined);
   const others = identityOf(flags);
-  if (flags.on("run-virtual-workspaces", true))
+  if (flags["run-virtual-workspaces"])
     return { own: true, views, mapping, forwarded: undefined, others, warnings: needless(flags, missing) };
   if (views.length > 0)
     throw new UsageError(
@@ -40,7 +39,7 @@ export function servicesOf(flags: Flags): Services {
   const url = shardUrlOf(flags, "shard-virtual-workspace-url");
   // As in kcp: a front proxy may know where they are.
   if (url === undefined || missing.length === IDENTITY.length) {
-    const lacking: readonly FlagName[] = [
+    const lacking: readonly string[] = [
       ...(url === undefined ? (["shard-virtual-workspace-url"] as const) : []),
       ...missing,
     ];
@@ -62,8 +61,8 @@ export function servicesOf(flags: Flags): Services {
 }
 
 /** @returns `undefined` unless all of it is given @throws UsageError on what cannot be read */
-function identityOf(flags: Flags): ShardIdentity | undefined {
-  const [ca, certFile, keyFile] = IDENTITY.map((name) => pathOf(flags, name));
+function identityOf(flags: StartFlags): ShardIdentity | undefined {
+  const [ca, certFile, keyFile] = IDENTITY.map((name) => flags[name]);
   if (ca === undefined || certFile === undefined || keyFile === undefined) return undefined;
   contentOf(certFile, "shard-client-cert-file");
   contentOf(keyFile, "shard-client-key-file");
@@ -71,13 +70,13 @@ function identityOf(flags: Flags): ShardIdentity | undefined {
 }
 
 /** A part says nothing: without an authority nobody else is asked, and without a certificate nobody would answer. */
-function needless(flags: Flags, missing: readonly FlagName[]): readonly string[] {
-  const given = flags.given(IDENTITY);
+function needless(flags: StartFlags, missing: readonly string[]): readonly string[] {
+  const given = IDENTITY.filter((name) => flags[name] !== undefined);
   return given.length === 0 || missing.length === 0
     ? []
     : [`${flagged(given)} has no effect without ${flagged(missing)}: no view at another server is asked`];
 }
 
-function flagged(names: readonly FlagName[]): string {
+function flagged(names: readonly string[]): string {
   return names.map((name) => `--${name}`).join(", ");
 }

@@ -2,8 +2,8 @@ import { keepHistory, type Store } from "@virtual-workspaces/store";
 import type { ShardStoreContext, ShardsOptions } from "@virtual-workspaces/workspace-server";
 import { openStore } from "../server/open-store.ts";
 import type { StoreChoice } from "../server/store-choice.ts";
-import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./endpoint.ts";
+import type { StartOptions } from "./options.ts";
 
 /** Shards in the same process: beside the store of `root`, and at the ports behind that of the server. */
 export function shardsOf(

@@ -10,43 +10,30 @@ import {
   revisionAfter,
   type Store,
 } from "@virtual-workspaces/store";
-import { type Command, Failure, parse, UsageError } from "../process/failure.ts";
+import { readFlags } from "../flags/read.ts";
+import { Failure, UsageError } from "../process/failure.ts";
 import { abortOnInterrupt } from "../process/interrupt.ts";
 import { openStore, plainly } from "../server/open-store.ts";
-import { ETCD_HELP, type EtcdChoice, type FolderChoice, STORE_FLAGS, storeChoice } from "../server/store-choice.ts";
+import { type EtcdChoice, type FolderChoice, storeChoice } from "../server/store-choice.ts";
+import { STORE } from "./flags.ts";
 
-export const store: Command = {
-  help: `Usage: virtual-workspaces store backup --to <file> --data-dir <folder>
-       virtual-workspaces store restore --from <file> --data-dir <folder>
-
-Copies all that a store holds at one moment into a file, also while a server is running on it; and back, into a folder that
-is empty or not there yet. The file is readable by its owner alone, and whole or not there. After a restore, clients that
-go on from before get 410, and list again. An etcd is restored from its own snapshots.
-
-Flags:
-  --to <file>                     what to write, in the place of a file that is there
-  --from <file>                   what to read
-  --data-dir <folder>             the store, if it is a folder
-${ETCD_HELP}`,
-
-  async run(args) {
-    const { values, positionals } = parse(args, { to: { type: "string" }, from: { type: "string" }, ...STORE_FLAGS });
-    const { to, from } = values;
-    const action = actionOf(positionals);
-    if (action === "backup" && from !== undefined)
-      throw new UsageError("--from is for restore: name the file with --to");
-    if (action === "restore" && to !== undefined) throw new UsageError("--to is for backup: name the file with --from");
-    const file = action === "backup" ? to : from;
-    if (!file) throw new UsageError(MISSING[action]);
-    const choice = storeChoice(values, process.env);
-    if (choice.engine === "memory") throw new UsageError("name the store: --data-dir, or --etcd-servers");
-    using interrupt = abortOnInterrupt(); // takes away what is not whole
-    if (action === "backup") console.log(await backupStore(choice, file, interrupt.signal));
-    else if (choice.engine === "lmdb") console.log(await restoreStore(file, choice.dir, interrupt.signal));
-    else throw new UsageError(NOT_ETCD);
-    return 0;
-  },
-};
+/** Runs `virtual-workspaces store`. @returns the exit code @throws UsageError, Failure */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, words } = readFlags(args, STORE);
+  const { to, from } = values;
+  const action = actionOf(words);
+  if (action === "backup" && from !== undefined) throw new UsageError("--from is for restore: name the file with --to");
+  if (action === "restore" && to !== undefined) throw new UsageError("--to is for backup: name the file with --from");
+  const file = action === "backup" ? to : from;
+  if (!file) throw new UsageError(MISSING[action]);
+  const choice = storeChoice(values, process.env);
+  if (choice.engine === "memory") throw new UsageError("name the store: --data-dir, or --etcd-servers");
+  using interrupt = abortOnInterrupt(); // takes away what is not whole
+  if (action === "backup") console.log(await backupStore(choice, file, interrupt.signal));
+  else if (choice.engine === "lmdb") console.log(await restoreStore(file, choice.dir, interrupt.signal));
+  else throw new UsageError(NOT_ETCD);
+  return 0;
+}
 
 const MISSING = {
   backup: "--to is missing: name the file to write",

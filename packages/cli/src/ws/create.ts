@@ -7,19 +7,16 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceClient } from "@virtual-workspaces/client";
 import type { WorkspaceMount, WorkspaceTypeReference } from "@virtual-workspaces/kcp";
-import type { Values } from "../kubectl/connection.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { typeText } from "./enter.ts";
+import type { WsCommand, WsFlags } from "./flags.ts";
 import { placeOfContext, writeContext } from "./session/contexts.ts";
 import { WORKSPACES, type Workspace, type WorkspaceContent } from "./session/kinds.ts";
-import { say, type WsCommand } from "./session/output.ts";
+import { say } from "./session/output.ts";
 import type { Session } from "./session/session.ts";
 import { useWorkspace } from "./use.ts";
 
 export const create: WsCommand = {
-  usage:
-    "create <name> [--type=<type> | --mount=<kind>/<name>] [--enter] [--ignore-existing] [--location-selector=<labels>] [--create-context=<name>] [-w <workspace>]",
-  flags: ["type", "mount", "enter", "ignore-existing", "location-selector", "create-context", "workspace"],
   words: [1, 1],
   async run(session, [name = ""], values) {
     const path = session.pathOf(values.workspace);
@@ -39,7 +36,7 @@ interface NewWorkspace {
   /** Of the workspace around it. */
   readonly path: string;
   readonly name: string;
-  readonly values: Values;
+  readonly values: WsFlags;
 }
 
 async function made(
@@ -91,7 +88,7 @@ function whatOf({ spec: { mount, type } }: Workspace): string {
   return `type ${type === undefined ? "unknown" : typeText(type)}`;
 }
 
-async function entered(session: Session, path: string, values: Values): Promise<void> {
+async function entered(session: Session, path: string, values: WsFlags): Promise<void> {
   const name = values["create-context"];
   const enter = values.enter === true;
   if (name !== undefined)
@@ -193,8 +190,6 @@ function whyNot({ status }: Workspace): string {
 }
 
 export const createContext: WsCommand = {
-  usage: "create-context [<name>] [--overwrite]",
-  flags: ["overwrite"],
   words: [0, 1],
   async run({ kubeconfig }, [name], { overwrite = false }) {
     const { path } = placeOfContext(kubeconfig);

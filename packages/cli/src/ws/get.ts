@@ -6,9 +6,9 @@ import {
   type JsonObject,
 } from "@virtual-workspaces/apimachinery";
 import type { DiscoveredKind } from "@virtual-workspaces/client";
-import type { Values } from "../kubectl/connection.ts";
 import { Failure, UsageError } from "../process/failure.ts";
-import { note, say, type WsCommand } from "./session/output.ts";
+import type { WsCommand, WsFlags } from "./flags.ts";
+import { note, say } from "./session/output.ts";
 import { ask, ConcurrencyLimit, refusal } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
 import { ownPaths, problemsIn, readTree } from "./tree/nodes.ts";
@@ -18,8 +18,6 @@ const AT_ONCE = 8;
 const FORMATS: readonly string[] = ["", "wide", "name", "json", "yaml"];
 
 export const get: WsCommand = {
-  usage: "get <kind> -r [-l <labels>] [-n <namespace> | -A] [-o wide|name|json|yaml] [-w <workspace>]",
-  flags: ["recursive", "output", "selector", "all-namespaces", "workspace"],
   words: [1, 1],
   async run(session, [resource = ""], values) {
     const { recursive, output = "" } = values;
@@ -35,7 +33,7 @@ export const get: WsCommand = {
 
 interface Search {
   readonly resource: string;
-  readonly values: Values;
+  readonly values: WsFlags;
 }
 
 /** In the order of the workspaces. @throws Failure when none of them has such a kind */
@@ -61,7 +59,7 @@ async function foundIn(session: Session, path: string, { resource, values }: Sea
   }
 }
 
-function askedOf(session: Session, kind: DiscoveredKind, values: Values): ListQuery {
+function askedOf(session: Session, kind: DiscoveredKind, values: WsFlags): ListQuery {
   const { output = "", selector: labels } = values;
   const as = output === "" || output === "wide" ? "Table" : "objects";
   return { kind, namespace: values["all-namespaces"] ? "" : session.namespace, labels, as };
@@ -69,7 +67,7 @@ function askedOf(session: Session, kind: DiscoveredKind, values: Values): ListQu
 
 async function show(
   found: readonly Found[],
-  { values, path }: { readonly values: Values; readonly path: string },
+  { values, path }: { readonly values: WsFlags; readonly path: string },
 ): Promise<void> {
   const { output = "" } = values;
   if (output === "json" || output === "yaml") {

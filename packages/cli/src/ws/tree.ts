@@ -1,7 +1,8 @@
 import { baseName } from "@virtual-workspaces/apimachinery";
 import { UsageError } from "../process/failure.ts";
+import type { WsCommand } from "./flags.ts";
 import { LOGICAL_CLUSTERS, MOUNTS, type Workspace } from "./session/kinds.ts";
-import { note, say, type WsCommand } from "./session/output.ts";
+import { note, say } from "./session/output.ts";
 import { parseWorkspaceUrl } from "./session/path.ts";
 import { known } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
@@ -9,8 +10,6 @@ import { problemsIn, readTree, type TreeNode } from "./tree/nodes.ts";
 import { useWorkspace } from "./use.ts";
 
 export const tree: WsCommand = {
-  usage: "tree [-f | --full] [--wide | -i | --interactive] [-w <workspace>]",
-  flags: ["full", "wide", "interactive", "workspace"],
   words: [0, 0],
   async run(session, _words, { full = false, wide = false, interactive = false, workspace }) {
     if (wide && interactive)

@@ -2,9 +2,10 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import type { APIBinding, WorkspaceTypeReference } from "@virtual-workspaces/kcp";
 import { Failure, UsageError } from "../process/failure.ts";
 import { type Entered, enter, replacing, typeText } from "./enter.ts";
+import type { WsCommand } from "./flags.ts";
 import { goBack, goTo } from "./session/contexts.ts";
 import { API_BINDINGS, WORKSPACES } from "./session/kinds.ts";
-import { note, say, type WsCommand } from "./session/output.ts";
+import { note, say } from "./session/output.ts";
 import { type Destination, parseDestination, parseWorkspaceUrl, resolvePath, topOf } from "./session/path.ts";
 import type { Session } from "./session/session.ts";
 
@@ -14,8 +15,6 @@ const LEGACY =
   "Note: Using 'root:' to define an absolute path is no longer supported. Instead, use ':root' to specify an absolute path.";
 
 export const use: WsCommand = {
-  usage: "[use] [<workspace> | . | .. | - | ~ | : | <URL>] [--direct] [--short]",
-  flags: ["direct", "short"],
   words: [0, 1],
   async run(session, [word = ""], { short = false, direct = false }) {
     const name = word === "" ? "~" : absolute(word);
@@ -112,8 +111,6 @@ async function warnOfClaims(session: Session, url: string): Promise<void> {
 }
 
 export const current: WsCommand = {
-  usage: "current [--short]",
-  flags: ["short"],
   words: [0, 0],
   run: async ({ url }, _words, { short = false }) => sayWhere(url, { short }),
 };

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { type Flags, pathOf } from "../../flags/flags.ts";
+import type { FlagSet, Values } from "../../flags/table.ts";
 import { UsageError } from "../../process/failure.ts";
 import { contentOf } from "../../process/files.ts";
 
@@ -19,26 +19,46 @@ export interface PeersOptions {
   readonly keyFile: string;
 }
 
+/** Flags about several processes: those of replicas are kube-apiserver's for its peer proxy, and what that finds out otherwise. */
+export const GROUP_FLAGS = {
+  workers: {
+    type: "text",
+    value: "number",
+    default: "1",
+    help: "Processes that share the port; 0 for one for each processor.",
+  },
+  peers: { type: "list", value: "urls", help: "Other replicas; this one may be among them." },
+  "peer-ca-file": {
+    type: "path",
+    value: "file",
+    help: "Authorities that certify replicas, as servers and as clients, and nothing else.",
+  },
+  "proxy-client-cert-file": { type: "path", value: "file", help: "Client certificate for other replicas." },
+  "proxy-client-key-file": { type: "path", value: "file", help: "Key of --proxy-client-cert-file." },
+} as const satisfies FlagSet;
+
+type GroupFlags = Values<typeof GROUP_FLAGS>;
+
 /** Those of kube-apiserver's peer proxy, and what it finds out otherwise. */
 const FILES = ["peer-ca-file", "proxy-client-cert-file", "proxy-client-key-file"] as const;
 const MOST = 512;
 
 /** What flags say about several processes. @throws UsageError */
-export function groupOf(flags: Flags): GroupOptions {
-  return { workers: workersOf(flags.text("workers")), peers: peersOf(flags) };
+export function groupOf(flags: GroupFlags): GroupOptions {
+  return { workers: workersOf(flags.workers), peers: peersOf(flags) };
 }
 
-function workersOf(text = "1"): number {
+function workersOf(text: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count > MOST)
     throw new UsageError(`--workers ${text}: give a number up to ${MOST}, or 0 for one for each processor`);
   return count === 0 ? availableParallelism() : count;
 }
 
-function peersOf(flags: Flags): PeersOptions | undefined {
-  const urls = flags.list("peers");
-  const [caFile, certFile, keyFile] = FILES.map((name) => pathOf(flags, name));
-  const missing = FILES.filter((name) => flags.text(name) === undefined);
+function peersOf(flags: GroupFlags): PeersOptions | undefined {
+  const urls = flags.peers ?? [];
+  const [caFile, certFile, keyFile] = FILES.map((name) => flags[name]);
+  const missing = FILES.filter((name) => flags[name] === undefined);
   if (urls.length === 0 && missing.length === FILES.length) return undefined;
   if (urls.length === 0 || caFile === undefined || certFile === undefined || keyFile === undefined)
     throw new UsageError(
@@ -53,7 +73,7 @@ function peersOf(flags: Flags): PeersOptions | undefined {
   return { urls: urls.map((url) => url.replace(/\/$/, "")), caFile, certFile, keyFile };
 }
 
-function checkPem(flags: Flags, name: (typeof FILES)[number]): void {
-  const path = pathOf(flags, name) ?? "";
+function checkPem(flags: GroupFlags, name: (typeof FILES)[number]): void {
+  const path = flags[name] ?? "";
   if (!contentOf(path, name).includes("-----BEGIN ")) throw new UsageError(`--${name} ${path}: it holds no PEM`);
 }

@@ -4,6 +4,16 @@ import { WORKSPACES, type Workspace } from "../session/kinds.ts";
 import { ConcurrencyLimit } from "../session/requests.ts";
 import type { Session } from "../session/session.ts";
 
+/** A workspace, and what is in it. */
+export interface TreeNode {
+  readonly path: string;
+  /** None for the one that one is in. */
+  readonly workspace?: Workspace;
+  readonly children: readonly TreeNode[];
+  /** Why what is in it is not known. */
+  readonly problem?: string;
+}
+
 /** Where servers of ours show the workspaces of all shards that whoever asks may enter. */
 const VIEW = "/services/workspaces";
 const ROOT = "root";
@@ -51,16 +61,6 @@ const nameOf = ({ metadata }: Workspace): string => metadata.name ?? "";
 const pathOf = (workspace: Workspace): string =>
   joinWorkspacePath(workspace.metadata.annotations?.[PARENT] ?? "", nameOf(workspace));
 const byName = (a: Workspace, b: Workspace): number => (nameOf(a) < nameOf(b) ? -1 : 1);
-
-/** A workspace, and what is in it. */
-export interface TreeNode {
-  readonly path: string;
-  /** None for the one that one is in. */
-  readonly workspace?: Workspace;
-  readonly children: readonly TreeNode[];
-  /** Why what is in it is not known. */
-  readonly problem?: string;
-}
 
 /** One that is deleted may be there no more in a moment. */
 export const isAlive = ({ metadata }: Workspace): boolean => metadata.deletionTimestamp === undefined;

@@ -3,6 +3,21 @@ import { baseName } from "@virtual-workspaces/apimachinery";
 import type { Workspace } from "../session/kinds.ts";
 import { printable } from "../session/output.ts";
 
+/** A workspace in the tree that is shown. */
+export interface Item {
+  readonly path: string;
+  readonly depth: number;
+  readonly parent: Item | undefined;
+  /** None for the topmost. */
+  readonly workspace: Workspace | undefined;
+  /** What is in it: unknown until somebody asks. */
+  children: readonly Item[] | undefined;
+  isOpen: boolean;
+  isLoading: boolean;
+  /** Why what is in it is not known. */
+  problem: string | undefined;
+}
+
 /** What there is to be shown, and how much of it a terminal has room for. */
 export interface ScreenContent {
   readonly items: Items;
@@ -84,21 +99,6 @@ function detailLines({ workspace }: Item, details: readonly string[] | undefined
 
 /** What a server says, on one line. */
 const oneLine = (text: string): string => printable(text.replace(/[\n\t]+/g, " "));
-
-/** A workspace in the tree that is shown. */
-export interface Item {
-  readonly path: string;
-  readonly depth: number;
-  readonly parent: Item | undefined;
-  /** None for the topmost. */
-  readonly workspace: Workspace | undefined;
-  /** What is in it: unknown until somebody asks. */
-  children: readonly Item[] | undefined;
-  isOpen: boolean;
-  isLoading: boolean;
-  /** Why what is in it is not known. */
-  problem: string | undefined;
-}
 
 /** A workspace in another, of which nothing is known yet but its name. */
 export function item(path: string, parent?: Item, workspace?: Workspace): Item {

@@ -9,7 +9,7 @@ import {
 import { Client, impersonationHeaders, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspaces/client";
 import { Upstream } from "@virtual-workspaces/transport";
 import type { Connection } from "../kubectl/connection.ts";
-import type { StepFailure } from "./step.ts";
+import type { StepFailure } from "./steps.ts";
 
 /** How long one request may take, ms. */
 const PATIENCE = 15_000;

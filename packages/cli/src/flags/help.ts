@@ -1,0 +1,49 @@
+import { Command, type Help } from "commander";
+import { commandOf } from "./read.ts";
+import type { CommandLine, Flag } from "./table.ts";
+
+const WIDTH = 120;
+/** Longer flags have their text on the next line. */
+const TERM = 34;
+
+/** What `--help` says, without a last newline. */
+export function helpOf(line: CommandLine): string {
+  const command = commandOf(line).description(line.description);
+  const uses = line.usage ?? [`${line.words === "" ? "" : `${line.words} `}[flags]`];
+  const flags: Readonly<Record<string, Flag>> = line.flags;
+  command.configureHelp({
+    ...LAYOUT,
+    commandUsage: () =>
+      uses
+        .map((use) => (use.startsWith(" ") ? `  ${use}` : `${line.program} ${use}`))
+        .join(`\n${" ".repeat("Usage: ".length)}`),
+    optionDescription: ({ long, description }) => `${description}${defaultText(flags[long?.slice(2) ?? ""])}`,
+  });
+  return command.helpInformation().trimEnd();
+}
+
+/** What `--help` of a whole program says. */
+export function programHelp(name: string, commands: ReadonlyMap<string, CommandLine>): string {
+  const program = new Command(name).usage("<command>").helpCommand(false).optionsGroup("Flags:");
+  program.helpOption("--help", "this text, or with a command what it takes").option("--version", "the version");
+  for (const [command, { summary }] of commands) program.command(command).summary(summary);
+  const subcommandTerm = (command: Command): string =>
+    `${command.name()} ${commands.get(command.name())?.words}`.trimEnd();
+  program.configureHelp({ ...LAYOUT, subcommandTerm });
+  return program.helpInformation().trimEnd();
+}
+
+const LAYOUT: Partial<Help> = {
+  helpWidth: WIDTH,
+  padWidth: () => TERM,
+  formatItem(this: Help, ...[term, , text]: Parameters<Help["formatItem"]>) {
+    const indent = " ".repeat(TERM + 2);
+    const lines = this.boxWrap(text, WIDTH - indent.length).replaceAll("\n", `\n${indent}`);
+    return term.length < TERM - 1 ? `  ${term.padEnd(TERM)}${lines}` : `  ${term}\n${indent}${lines}`;
+  },
+};
+
+function defaultText(flag: Flag | undefined): string {
+  const { default: value, otherwise = value } = flag ?? {};
+  return otherwise === undefined || otherwise === false ? "" : ` (default ${otherwise})`;
+}

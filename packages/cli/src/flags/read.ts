@@ -1,0 +1,219 @@
+import { resolve } from "node:path";
+import { Command, CommanderError, Option } from "commander";
+import { UsageError } from "../process/failure.ts";
+import {
+  type CommandLine,
+  entryOf,
+  type Flag,
+  type FlagSet,
+  type KcpFlags,
+  type KnownFlags,
+  type Values,
+} from "./table.ts";
+
+/** A command line, as it is given. */
+export interface Given<Flags extends FlagSet> {
+  readonly values: Values<Flags>;
+  /** What stands there without a flag. */
+  readonly words: readonly string[];
+  /** What is said of flags that do nothing, for the log. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads the flags of a command, `--flag value` and `--flag=value`. @throws UsageError on what it does not know, and on values that cannot be */
+export function readFlags<Flags extends FlagSet>(args: readonly string[], line: CommandLine<Flags>): Given<Flags> {
+  const command = commandOf(line);
+  const { operands, unknown } = parsed(command, spelled(args, line), line);
+  const others = unknown.filter((arg) => arg.startsWith("-"));
+  const words = [...operands, ...unknown.filter((arg) => !arg.startsWith("-"))];
+  const values = Object.fromEntries(
+    Object.keys(line.flags).map((name) => [name, command.getOptionValue(attribute(name))]),
+  ) as Values<Flags>;
+  if (line.kcp === undefined) {
+    if (others[0] !== undefined) throw new UsageError(`Unknown option '${others[0]}'. ${flagsText(line)}`);
+    return { values, words, warnings: [] };
+  }
+  const { kcp } = line;
+  if (words[0] !== undefined) throw new UsageError(`${words[0]} is one word too many: ${kcp.words}`);
+  return { values, words, warnings: others.flatMap((arg) => warningsOf(arg, kcp)) };
+}
+
+/** Whether a word is a flag that a command knows, to take or to refuse. */
+export function isFlagOf(arg: string, { flags, kcp }: CommandLine): boolean {
+  const [, written = ""] = FLAG.exec(arg) ?? [];
+  return kindOf(written.replaceAll("_", "-"), flags, kcp) !== undefined;
+}
+
+/** What commander is told of a command. */
+export function commandOf({ program, sections, kcp }: CommandLine): Command {
+  const command = new Command(program).helpOption(false).exitOverride();
+  command.configureOutput({ writeErr: () => undefined });
+  for (const [section, flags] of Object.entries(sections))
+    for (const [name, flag] of Object.entries(flags)) {
+      command.addOption(optionOf(name, flag, { section: `${section}:`, emptyIsNone: kcp !== undefined }));
+      if (flag.type === "switch") command.addOption(new Option(`--no-${name}`).hideHelp());
+    }
+  // What is not given is its default, or undefined: a negatable flag would be true.
+  for (const flags of Object.values(sections))
+    for (const [name, flag] of Object.entries(flags)) command.setOptionValue(attribute(name), defaultOf(flag));
+  return command;
+}
+
+interface Placed {
+  readonly section: string;
+  /** Whether an empty value is none, as in Go. */
+  readonly emptyIsNone: boolean;
+}
+
+function optionOf(name: string, flag: Flag, { section, emptyIsNone }: Placed): Option {
+  const short = flag.short === undefined ? "" : `-${flag.short}, `;
+  const value = flag.type === "switch" ? "" : ` <${flag.value ?? flag.type}>`;
+  const option = new Option(`${short}--${name}${value}`, flag.help).helpGroup(section);
+  if (flag.type !== "switch")
+    option.argParser((text, before) =>
+      text === "" && emptyIsNone && flag.type !== "list" && flag.type !== "texts"
+        ? defaultOf(flag)
+        : parseValue(flag, { name, text, before }),
+    );
+  return option;
+}
+
+/** The path of a folder is one of this working directory, too. */
+const defaultOf = ({ type, default: value }: Flag): Flag["default"] =>
+  type === "path" && typeof value === "string" ? resolve(value) : value;
+
+interface Text {
+  readonly name: string;
+  readonly text: string;
+  /** What the flag has been given before. */
+  readonly before: unknown;
+}
+
+/** @throws UsageError */
+function parseValue(flag: Flag, { name, text, before }: Text): unknown {
+  const list = (before ?? []) as readonly string[];
+  switch (flag.type) {
+    case "texts":
+      return [...list, text];
+    case "list":
+      return [...list, ...text.split(",").map((part) => part.trim())].filter((part) => part !== "");
+    case "path":
+      return resolve(text);
+    case "number":
+      return numberOf(text, name, flag.most ?? Number.MAX_SAFE_INTEGER);
+    case "duration":
+      return durationOf(text, name);
+    default:
+      return text;
+  }
+}
+
+function numberOf(text: string, name: string, most: number): number {
+  if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
+  throw new UsageError(`--${name} ${text}: give a number from 0 to ${most}`);
+}
+
+function durationOf(text: string, name: string): number {
+  const duration = goDuration(text);
+  if (duration !== undefined) return duration;
+  throw new UsageError(`--${name} ${text}: give a duration such as 30s, 1m30s or 500ms`);
+}
+
+/** The key that commander keeps a flag's value under. */
+function attribute(name: string): string {
+  return new Option(`--${name}`).attributeName();
+}
+
+function parsed(command: Command, args: readonly string[], line: CommandLine): ReturnType<Command["parseOptions"]> {
+  try {
+    return command.parseOptions([...args]);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    throw new UsageError(`${error.message.replace(/^error: /, "")}. ${flagsText(line)}`);
+  }
+}
+
+function flagsText({ flags }: CommandLine): string {
+  return `The flags are ${Object.keys(flags)
+    .map((name) => `--${name}`)
+    .join(", ")}`;
+}
+
+const FLAG = /^--?([^=]+)(?:=(.*))?$/s;
+
+/**
+ * Go's spelling in commander's: a switch is given as `--flag=false`, too, and `-o=json` is `-ojson`; of a kcp's program flags are written with one dash,
+ * and with `_`, as well. A flag is never the value of the one before it.
+ *
+ * @throws UsageError
+ */
+function spelled(args: readonly string[], line: CommandLine): readonly string[] {
+  const rest = [...args];
+  const all: string[] = [];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    if (arg === "--") return [...all, arg, ...rest];
+    const [, written = "", inline] = FLAG.exec(arg) ?? [];
+    if (line.kcp === undefined && !arg.startsWith("--")) all.push(/^-[a-zA-Z]=/.test(arg) ? arg.replace("=", "") : arg);
+    else if (written === "") all.push(arg);
+    else {
+      const name = line.kcp === undefined ? written : written.replaceAll("_", "-");
+      all.push(...long(name, inline ?? valueBehind(name, rest, line), line));
+    }
+  }
+  return all;
+}
+
+/** A flag with its value, in commander's spelling. */
+function long(name: string, value: string | undefined, { flags }: CommandLine): readonly string[] {
+  const isSwitch = Object.hasOwn(flags, name) && flags[name]?.type === "switch";
+  if (!isSwitch) return [value === undefined ? `--${name}` : `--${name}=${value}`];
+  if (value === undefined || /^(1|t|true)$/i.test(value)) return [`--${name}`];
+  if (value === "") return [];
+  if (/^(0|f|false)$/i.test(value)) return [`--no-${name}`];
+  throw new UsageError(`--${name}=${value}: give true or false`);
+}
+
+/** Takes what stands behind a flag, where that is its value. */
+function valueBehind(name: string, rest: string[], { flags, kcp }: CommandLine): string | undefined {
+  const kind = kindOf(name, flags, kcp);
+  if (kind === "switch") return kcp === undefined || Object.hasOwn(flags, name) ? undefined : "true";
+  const [next] = rest;
+  if (kind === undefined && kcp === undefined) return undefined;
+  if (next !== undefined && !/^--?[a-z]/.test(next)) return rest.shift();
+  if (kind === undefined) return "";
+  throw new UsageError(
+    kcp === undefined ? `Option '--${name} <value>' argument missing` : `--${name} needs a value: --${name} <value>`,
+  );
+}
+
+/** `undefined`: nobody knows the flag. */
+function kindOf(name: string, flags: FlagSet, kcp: KcpFlags | undefined): "switch" | "valued" | undefined {
+  if (Object.hasOwn(flags, name)) return flags[name]?.type === "switch" ? "switch" : "valued";
+  const { refused = [], ignored = [], foreign = [] } = kcp ?? {};
+  const entry = entryOf<KnownFlags>([...refused, ...ignored, ...foreign], name);
+  return entry && (entry.kind ?? "valued");
+}
+
+/** What is to be said of a flag that does not count. @throws UsageError when it must not be ignored */
+function warningsOf(arg: string, kcp: KcpFlags): readonly string[] {
+  const [, name = "", value = ""] = FLAG.exec(arg) ?? [];
+  const refused = entryOf(kcp.refused, name);
+  if (refused?.unless?.includes(value) === true) return [];
+  if (refused !== undefined) throw new UsageError(`--${name} is not implemented: ${refused.why}`);
+  const foreign = entryOf(kcp.foreign ?? [], name);
+  if (foreign !== undefined) throw new UsageError(`--${name} is ${foreign.why}`);
+  const ignored = entryOf(kcp.ignored, name);
+  if (ignored !== undefined) return [`--${name} is accepted and ignored: ${ignored.why}`];
+  if (kcp.others === "refused") throw new UsageError(`--${name} is no flag of this server: leave it out`);
+  return [`--${name} is no flag of this server, and ignored`];
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** A duration as Go writes it, `1m30s`, in ms; `0` needs no unit. `undefined` of what is none. */
+export function goDuration(text: string): number | undefined {
+  if (text === "0") return 0;
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  const parts = text.matchAll(/([\d.]+)(ms|s|m|h)/g);
+  return parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+}

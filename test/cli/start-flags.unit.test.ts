@@ -1,0 +1,214 @@
+// What `virtual-workspaces start` reads of its flags, and refuses in one line that names the remedy.
+import { join } from "node:path";
+import { expect } from "chai";
+import { UsageError } from "../../packages/cli/src/process/failure.ts";
+import { startOptions } from "../../packages/cli/src/start/options.ts";
+import { tree } from "../_setup/tree.ts";
+
+const FILES = {
+  "tokens.csv": "alice\n",
+  "none.pem": "no certificate",
+  "policy.yaml": "kind: Nothing",
+  "config.yaml": "kind: Nothing",
+};
+
+const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
+  [["now"], /now is one word too many: flags name everything/],
+  [["--run-virtual-workspaces", "false"], /false is one word too many/],
+  [["--secure-port"], /--secure-port needs a value: --secure-port <value>/],
+  [["--token-auth-file", "--v", "4"], /--token-auth-file needs a value/],
+  [["--secure-port", "http"], /--secure-port http: give a number from 0 to 65535/],
+  [["--secure-port=0"], /--secure-port 0: give a port from 1 to 65535, or --experimental-bind-free-port/],
+  [["--experimental-bind-free-port"], /--secure-port=0 required if --experimental-bind-free-port is set/],
+  [["--bind-address=here"], /--bind-address here: give an IP address/],
+  [["--anonymous-auth=maybe"], /--anonymous-auth=maybe: give true or false/],
+  [["--shards=0"], /--shards 0: give a number from 1 on/],
+  [["--shards=two"], /--shards two: give a number from 0 to 64/],
+  [["--shard-base-url=http://x"], /--shard-base-url: give a URL such as https:\/\/kcp\.example\.com:6443/],
+  [["--shard-external-url=https://me:secret@x"], /^--shard-external-url: give a URL such as \S+, without user/],
+  [["--tls-cert-file=none.pem"], /--tls-cert-file and --tls-private-key-file go together/],
+  [["--tls-cert-file=gone", "--tls-private-key-file=none.pem"], /--tls-cert-file \S+gone cannot be read: ENOENT/],
+  [["--client-ca-file=none.pem"], /--client-ca-file .*none\.pem holds no PEM certificate/],
+  [["--client-ca-file=gone"], /--client-ca-file .*gone cannot be read: ENOENT/],
+  [["--token-auth-file=tokens.csv"], /--token-auth-file: .*tokens\.csv, line 1: write token,user,uid/],
+  [["--requestheader-client-ca-file=none.pem"], /--requestheader-client-ca-file .*holds no PEM certificate/],
+  [
+    ["--requestheader-allowed-names=a"],
+    /--requestheader-allowed-names says nothing without --requestheader-client-ca-file/,
+  ],
+  [["--oidc-issuer-url=https://x"], /--oidc-issuer-url needs --oidc-client-id/],
+  [["--oidc-client-id=x"], /--oidc-client-id says nothing without --oidc-issuer-url/],
+  [["--oidc-issuer-url=http://x", "--oidc-client-id=a"], /--oidc-issuer-url .*issuer\.url.*https/],
+  [
+    ["--oidc-issuer-url=https://x", "--oidc-client-id=a", "--oidc-required-claim=b"],
+    /--oidc-required-claim b: write claim=value/,
+  ],
+  [["--authentication-config=config.yaml"], /--authentication-config .*config\.yaml: authentication configuration: /],
+  [["--authentication-config=config.yaml", "--oidc-client-id=a"], /both name issuers: name them in one place/],
+  [["--batteries-included=solar"], /unknown battery: solar\. The batteries are admin, workspace-types/],
+  [["--batteries-included=+user,admin"], /write \+ or - before all names, or before none/],
+  [["--batteries-included=user,workspace-types"], /battery user enabled which requires admin as well/],
+  [["--batteries-included=+metrics-viewer"], /metrics-viewer is not implemented/],
+  [["--batteries-included=-workspace-types"], /name workspace-types too/],
+  [
+    ["--mount-proxy-client-cert-file=none.pem"],
+    /--mount-proxy-client-cert-file and --mount-proxy-client-key-file go together/,
+  ],
+  [["--mount-ca-file=gone"], /--mount-ca-file .*gone cannot be read: ENOENT/],
+  [["--mount-caller-hosts=a.example"], /--mount-caller-hosts is about Mounts: there are some with \S+\+mounts/],
+  [
+    ["--feature-gates=WorkspaceMounts=false", "--mount-allow=a.example"],
+    /--mount-allow: workspaces may not be mounted/,
+  ],
+  [
+    ["--feature-gates=WorkspaceAuthentication=false", "--workspace-issuer-allow=a.example"],
+    /--workspace-issuer-allow: types do not say who may log in/,
+  ],
+  [["--feature-gates=Everything"], /--feature-gates Everything: write Name=true or Name=false/],
+  [["--logging-format=xml"], /--logging-format xml: say text or json/],
+  [["--v=loud"], /--v loud: give a number from 0 to 100/],
+  [["--shutdown-delay-duration=soon"], /--shutdown-delay-duration soon: give a duration such as 30s/],
+  [["--audit-log-format=legacy"], /--audit-log-format legacy: events are written as json/],
+  [["--audit-log-mode=never", "--audit-log-path=-"], /--audit-log-mode never: say blocking or batch/],
+  [["--audit-log-path=gone/audit.log"], /--audit-log-path .*: there is no folder .*gone: make it/],
+  [["--audit-log-path=-", "--audit-policy-file=gone"], /--audit-policy-file .*gone cannot be read: ENOENT/],
+  [["--audit-log-path=-", "--audit-policy-file=policy.yaml"], /--audit-policy-file: audit policy: .*kind/],
+  [["--service-account-key-file=gone"], /--service-account-key-file .*gone cannot be read: ENOENT/],
+  [
+    ["--service-account-signing-key-file=a", "--service-account-private-key-file=b"],
+    /name two keys: one signs all tokens/,
+  ],
+  [["--etcd-prefix=/x"], /--etcd-prefix is about etcd: name it with --etcd-servers/],
+  [["--etcd-servers=embedded,http://a:1"], /--etcd-servers: say embedded, or name the members/],
+  [["--etcd-servers=http://a:1", "--embedded-etcd-directory=d"], /name two places: objects are kept in one/],
+  [["--etcd-servers=localhost:2379"], /localhost:2379: give URLs with commas between/],
+  [
+    [
+      ...["--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://x"],
+      "--shard-client-cert-file=package.json",
+    ],
+    /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
+  ],
+  [
+    ["--shard-virtual-workspace-url=https://{name}.x"],
+    /--shard-virtual-workspace-url: \{name\} stands for nothing: \{shard\} is the name of the shard/,
+  ],
+  [["--shard-virtual-workspace-url=https://x:{shard}"], /--shard-virtual-workspace-url: give a URL such as https:/],
+  [["--shard-virtual-workspace-url=https://{shard}.x/{shard}"], /without user, path or query/],
+];
+
+/** What protects something. Each with a value that would. */
+const PROTECTING: readonly string[] = [
+  "--authentication-token-webhook-config-file=x",
+  "--authorization-webhook-config-file=x",
+  "--authorization-mode=Webhook",
+  "--authorization-order=Webhook,RBAC",
+  "--authorization-always-allow-groups=nobody",
+  "--encryption-provider-config=x",
+  "--audit-webhook-config-file=x",
+  "--enable-admission-plugins=x",
+  "--tls-min-version=VersionTLS13",
+  "--tls-cipher-suites=x",
+  "--tls-sni-cert-key=a,b",
+  "--egress-selector-config-file=x",
+  "--oidc-signing-algs=RS256",
+  "--service-account-lookup=false",
+  "--service-account-max-token-expiration=1h",
+  "--shard-name=other",
+  "--cache-kubeconfig=x",
+  "--run-controllers=false",
+];
+
+/** The files that flags name, where they are. */
+function inFolder(flags: readonly string[], folder: string): string[] {
+  return flags.map((flag) => flag.replace(/=((none|gone|tokens|policy|config)\b.*)$/, `=${join(folder, "$1")}`));
+}
+
+describe("the flags of virtual-workspaces start refuse", () => {
+  for (const [flags, why] of mistakes)
+    it(flags.join(" "), () => {
+      using folder = tree(FILES);
+      expect(() => startOptions(inFolder(flags, folder.path), {})).to.throw(UsageError, why);
+    });
+
+  for (const flag of PROTECTING)
+    it(`${flag}, which would protect something`, () => {
+      const name = flag.split("=")[0];
+      expect(() => startOptions([flag], {})).to.throw(UsageError, `${name} is not implemented: `);
+    });
+
+  it("no gate of kcp's, of which the last word counts", () => {
+    using folder = tree({});
+    const gate = "EnableDeprecatedAPIExportVirtualWorkspacesUrls";
+    const flags = [`--feature-gates=${gate}=true,Other=true`, `--feature-gates=Other=false,${gate}=false`];
+    const { warnings, exportURLs } = startOptions(["--root-directory", folder.path, ...flags], {});
+    expect([exportURLs, warnings]).to.deep.equal([false, []]);
+  });
+
+  it("the gate by which views keep resources, which is on unless it is turned off", () => {
+    using folder = tree({});
+    const said = (...flags: string[]) => {
+      const { warnings, virtualStorage } = startOptions(["--root-directory", folder.path, ...flags], {});
+      return [virtualStorage, warnings.map((text) => text.split(":")[0])];
+    };
+    expect(said()).to.deep.equal([true, []]);
+    expect(said("--feature-gates=CacheAPIs=true")).to.deep.equal([true, ["feature gate CacheAPIs"]]);
+    expect(said("--feature-gates=CacheAPIs=false")).to.deep.equal([false, []]);
+    expect(said("--shard-client-cert-file=package.json")).to.deep.equal([
+      true,
+      ["--shard-client-cert-file has no effect without --shard-virtual-workspace-ca-file, --shard-client-key-file"],
+    ]);
+  });
+
+  it("the gate by which workspaces may be mounted, which is on unless it is turned off", () => {
+    using folder = tree({});
+    const said = (...flags: string[]) => {
+      const { warnings, mounts } = startOptions(["--root-directory", folder.path, ...flags], {});
+      return [mounts !== undefined, warnings];
+    };
+    expect(said()).to.deep.equal([true, []]);
+    expect(said("--feature-gates=WorkspaceMounts=true")).to.deep.equal([true, []]);
+    expect(said("--feature-gates=WorkspaceMounts=false")).to.deep.equal([false, []]);
+  });
+
+  it("the gate by which types of workspaces say who may log in, which is on unless it is turned off", () => {
+    using folder = tree({});
+    const said = (...flags: string[]) => {
+      const { warnings, issuerHosts } = startOptions(["--root-directory", folder.path, ...flags], {});
+      return [issuerHosts, warnings];
+    };
+    expect(said()).to.deep.equal([[], []]);
+    expect(said("--feature-gates=WorkspaceAuthentication=true", "--workspace-issuer-allow=a.example")).to.deep.equal([
+      ["a.example"],
+      [],
+    ]);
+    expect(said("--feature-gates=WorkspaceAuthentication=false")).to.deep.equal([undefined, []]);
+  });
+
+  it("nothing that kcp's own tests, or its defaults, say", () => {
+    using folder = tree({});
+    const harness = [
+      ...["--embedded-etcd-client-port=1", "--embedded-etcd-peer-port", "2", "--embedded-etcd-wal-size-bytes=5000"],
+      ...["--audit-log-path", join(folder.path, "a.log"), "--v=4", "--feature-gates=WorkspaceMounts=true,Other=false"],
+      ...[
+        "--authorization-mode=RBAC",
+        "--shard-name=root",
+        "--tls-min-version=VersionTLS12",
+        "--service-account-lookup",
+      ],
+      ...[
+        "--batteries-included=admin,workspace-types,user",
+        "--run-virtual-workspaces=false",
+        "--etcd-servers=embedded",
+      ],
+    ];
+    const { warnings, users, exportURLs } = startOptions(["--root-directory", folder.path, ...harness], {});
+    expect(exportURLs).to.equal(undefined);
+    expect(users).to.deep.equal([{ name: "user", workspace: "root" }]);
+    expect(warnings.map((text) => text.split(" ").slice(0, 3).join(" "))).to.deep.equal([
+      ...["client-port", "peer-port", "wal-size-bytes"].map((name) => `--embedded-etcd-${name} is accepted`),
+      "requests below /services",
+      "audit policy file",
+    ]);
+  });
+});
