@@ -24,7 +24,6 @@ const ROWS = [
 const PENDING = [
   "apimachinery",
   "transport",
-  "framework",
   "client",
   "store",
   "forwarding",

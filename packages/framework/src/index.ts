@@ -217,6 +217,7 @@ export type { ProxyEngine, ProxyOptions } from "./proxy/options.ts";
 export { proxy, ReverseProxy } from "./proxy/proxy.ts";
 export { Spells } from "./proxy/spells.ts";
 export { Targets, type TargetsOptions } from "./proxy/targets.ts";
+export { deriveRequest, type RequestChanges } from "./request/derive-request.ts";
 
 // Storages of one's own.
 
@@ -253,8 +254,7 @@ export type { Awaitable } from "./util/awaitable.ts";
 export { type CacheOptions, type HistoryOptions, WatchCache } from "./watch/cache/cache.ts";
 export { decodeObject, type Encoded, encodeObject } from "./watch/cache/encoded.ts";
 export { Minter, processMinter } from "./watch/cache/minter.ts";
-export type { Objects } from "./watch/cache/cache.ts";
-export type { CacheListener, Position, ReadableCache, Snapshot } from "./watch/cache/readable-cache.ts";
+export type { CacheListener, Objects, Position, ReadableCache, Snapshot } from "./watch/cache/readable-cache.ts";
 export { CacheEvent, type EventType } from "./watch/cache/readable-cache.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";

@@ -166,5 +166,10 @@ const SELF_REVIEWS: ReadonlySet<string> = new Set([
 
 /** Whether a request is about one of the three reviews, whoever serves it. */
 export function isReview(info: RequestInfo): boolean {
-  return info.isResource && info.identity === "" && info.group.endsWith("k8s.io") && SELF_REVIEWS.has(`${info.group}/${info.version}/${info.resource}`);
+  return (
+    info.isResource &&
+    info.identity === "" &&
+    info.group.endsWith("k8s.io") &&
+    SELF_REVIEWS.has(`${info.group}/${info.version}/${info.resource}`)
+  );
 }

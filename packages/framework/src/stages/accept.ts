@@ -4,8 +4,7 @@ import type { ReadyCheck } from "../core.ts";
 import { respond, respondStatus } from "../encode/respond.ts";
 import type { Exchange, MatchedExchange } from "../exchange.ts";
 import { shuttingDown } from "../fairness/fairness.ts";
-import { mayBeShortened, problem } from "../listener/malformed.ts";
-import { closeBehindAnswer } from "../listener/malformed.ts";
+import { closeBehindAnswer, mayBeShortened, problem } from "../listener/malformed.ts";
 import type { Mounted } from "../mounted.ts";
 import { METRICS_PATH } from "../observe/metrics/metrics.ts";
 import { requestInfo } from "../request/request-info.ts";
@@ -180,13 +179,16 @@ function answer(exchange: Exchange, checks: readonly Check[]): void {
 export function deadline(exchange: Exchange): void {
   const { res, core } = exchange;
   const allowed = allowedTime(exchange, core.deadline);
-  const timer = setTimeout(() => {
-    if (res.headersSent || res.destroyed) return;
-    closeBehindAnswer(exchange.req, res);
-    const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
-    exchange.expire(error);
-    respondStatus(res, error);
-  }, Math.min(allowed, core.longestDelay));
+  const timer = setTimeout(
+    () => {
+      if (res.headersSent || res.destroyed) return;
+      closeBehindAnswer(exchange.req, res);
+      const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
+      exchange.expire(error);
+      respondStatus(res, error);
+    },
+    Math.min(allowed, core.longestDelay),
+  );
   timer.unref();
   exchange.deadline = timer;
   res.once("close", () => clearTimeout(timer));

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { ApiError, toApiError } from "@virtual-workspaces/apimachinery";
-import { Chunk, ChunkStream } from "../encode/pieces.ts";
-import { keptBytes } from "../encode/pieces.ts";
+import { Chunk, ChunkStream, keptBytes } from "../encode/pieces.ts";
 import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
 import type { CacheEvent, ReadableCache } from "./cache/readable-cache.ts";
 import type { Selection } from "./selection.ts";

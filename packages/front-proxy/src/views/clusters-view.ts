@@ -1,5 +1,10 @@
-import { allow, defineVirtualWorkspace, deny, type VirtualWorkspace } from "@virtual-workspaces/framework";
-import { placed } from "../passing/placed.ts";
+import {
+  allow,
+  defineVirtualWorkspace,
+  deny,
+  deriveRequest,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
 import { strangers } from "../users/strangers.ts";
 import type { Places } from "./places.ts";
 
@@ -21,11 +26,11 @@ export function clustersView(places: Places): VirtualWorkspace {
     handles: () => true,
     handle: (req, res, request) => {
       const { server, prefix } = places.of(request.params, request.user);
-      return server.handle(req, res, placed(request, prefix));
+      return server.handle(req, res, deriveRequest(request, { prefix }));
     },
     upgrade: (req, socket, request) => {
       const { server, prefix } = places.of(request.params, request.user);
-      return server.upgrade(req, socket, placed(request, prefix));
+      return server.upgrade(req, socket, deriveRequest(request, { prefix }));
     },
   });
 }

@@ -1,10 +1,9 @@
 import { ApiError, CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import type { CacheLease, Scope } from "../../storage.ts";
 import { delayOf } from "../../util/numbers.ts";
-import { WatchCache } from "../../watch/cache/cache.ts";
+import { keyOfText, WatchCache } from "../../watch/cache/cache.ts";
 import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
-import { keyOfText } from "../../watch/cache/cache.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
 import { Member } from "./member.ts";
 import type { MergedOptions, PlacedSource } from "./options.ts";

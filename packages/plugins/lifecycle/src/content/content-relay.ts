@@ -1,5 +1,5 @@
 import { relay, sameCaller } from "@virtual-workspaces/forwarding";
-import type { RawRequest, VirtualWorkspace } from "@virtual-workspaces/framework";
+import { deriveRequest, type RawRequest, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { LifecycleParams } from "../waiting.ts";
 import type { Content } from "./content.ts";
@@ -26,8 +26,7 @@ export function contentRelay({ upstream, content, onError }: ContentRelayOptions
   });
   const asking = async <R extends RawRequest<LifecycleParams>>(request: R): Promise<R> => {
     const user = await content.identity(request.user, request);
-    // Not a copy: what is made when it is asked for is not made here.
-    return Object.create(request, { user: { value: user } }) as R;
+    return deriveRequest(request, { user });
   };
   return {
     handle: async (req, res, request) => handle(req, res, await asking(request)),
