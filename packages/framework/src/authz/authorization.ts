@@ -1,6 +1,5 @@
 import type { RequestInfo } from "../request/request-info.ts";
-import type { User } from "../request/user.ts";
-import { AUTHENTICATED } from "../request/user.ts";
+import { AUTHENTICATED, type User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 
 /** Yes, or no with a reason, which becomes part of the 403 message: keep secrets out of it. */

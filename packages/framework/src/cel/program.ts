@@ -1,8 +1,7 @@
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import { estimateCost } from "./cost/estimate.ts";
-import type { Caps } from "./cost/size.ts";
-import { MAX_NODES, measure } from "./cost/size.ts";
+import { type Caps, MAX_NODES, measure } from "./cost/size.ts";
 import { formatProblems } from "./library/messages.ts";
 import { detached } from "./library/node.ts";
 import { dynamicSource, type Prepared, type Preparer, readsOf, usesVariable } from "./library/prepare.ts";

@@ -1,11 +1,9 @@
 import { forbiddenFor, isClusterName, WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { Decision } from "../authz/authorization.ts";
-import { connecting, decide, isReview, mayReview } from "../authz/authorization.ts";
+import { connecting, type Decision, decide, isReview, mayReview } from "../authz/authorization.ts";
 import type { AuthenticatedExchange } from "../exchange.ts";
 import { AuthorizeQuestion, HookRequest } from "../hooks/hooks.ts";
 import { checkInterpreted } from "../request/path.ts";
-import type { RequestInfo } from "../request/request-info.ts";
-import { hopsOf, MOST_HOPS, tooManyHops } from "../request/request-info.ts";
+import { hopsOf, MOST_HOPS, type RequestInfo, tooManyHops } from "../request/request-info.ts";
 import type { Located } from "../virtual-workspace.ts";
 
 /** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why; a tail is 400 that a view with `handles` leaves to us, and that other views refuse. */

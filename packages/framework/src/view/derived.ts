@@ -7,8 +7,13 @@ import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded
 import { processMinter } from "../watch/cache/minter.ts";
 import type { CacheEvent, CacheListener } from "../watch/cache/readable-cache.ts";
 import { Computation } from "./computation.ts";
-import type { FollowedDependency, InputReaders, ViewOptions, ViewSource } from "./options.ts";
-import { CacheReader } from "./options.ts";
+import {
+  CacheReader,
+  type FollowedDependency,
+  type InputReaders,
+  type ViewOptions,
+  type ViewSource,
+} from "./options.ts";
 
 export interface DerivedOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

@@ -1,5 +1,4 @@
-import type { Asker } from "../../hooks/hooks.ts";
-import { advertised, viewResources } from "../../hooks/hooks.ts";
+import { type Asker, advertised, viewResources } from "../../hooks/hooks.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { VirtualWorkspace } from "../../virtual-workspace.ts";

@@ -1,8 +1,7 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { SelectableField } from "../../definition.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
-import type { WatchCache } from "../../watch/cache/cache.ts";
-import { objectsIn } from "../../watch/cache/cache.ts";
+import { objectsIn, type WatchCache } from "../../watch/cache/cache.ts";
 import { type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
 

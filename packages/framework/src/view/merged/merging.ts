@@ -6,8 +6,7 @@ import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/enco
 import { processMinter } from "../../watch/cache/minter.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
 import { Member } from "./member.ts";
-import type { MergedOptions, PlacedSource } from "./options.ts";
-import { warnings } from "./options.ts";
+import { type MergedOptions, type PlacedSource, warnings } from "./options.ts";
 import type { Turns } from "./turns.ts";
 
 /** A source's place among the others, whoever fills it. */

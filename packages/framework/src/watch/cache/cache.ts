@@ -2,8 +2,14 @@ import { ApiError, compareResourceVersions, type ObjectKey } from "@virtual-work
 import SortedBTree from "sorted-btree";
 import type { Encoded } from "./encoded.ts";
 import type { Minter } from "./minter.ts";
-import type { Objects } from "./readable-cache.ts";
-import { CacheEvent, type CacheListener, type Position, type ReadableCache, type Snapshot } from "./readable-cache.ts";
+import {
+  CacheEvent,
+  type CacheListener,
+  type Objects,
+  type Position,
+  type ReadableCache,
+  type Snapshot,
+} from "./readable-cache.ts";
 
 /** The tree behind it: a copy of one costs nothing until either side changes. */
 interface Tree extends Objects {
