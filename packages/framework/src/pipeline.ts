@@ -60,7 +60,7 @@ const pipeline = new Pipeline<Exchange>([
 const stages = pipeline.stages as readonly Stage[];
 
 /** Sends a request down the pipeline. Never rejects: whatever goes wrong becomes a Status, or the end of the stream. */
-export async function run(exchange: Exchange): Promise<void> {
+async function run(exchange: Exchange): Promise<void> {
   try {
     for (const stage of stages) {
       const pending = stage(exchange);
@@ -150,7 +150,7 @@ export function handlers(core: ServerCore): Handlers {
 }
 
 /** To be called when the pipeline is through with a request: tells of answers that go on. */
-export function noteStarted(request: ObservedRequest): void {
+function noteStarted(request: ObservedRequest): void {
   if (request.info?.longRunning !== true || request.res.writableEnded || request.ended) return;
   for (const observer of request.core.observers) observer.started?.(request);
 }

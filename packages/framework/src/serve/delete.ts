@@ -64,7 +64,7 @@ async function deleted(exchange: AuthorizedExchange, resource: ServedResource, q
 }
 
 /** The options of a delete, from its body if it has one. */
-export async function deleteQuery(exchange: AuthorizedExchange, { definition }: ServedResource): Promise<DeleteQuery> {
+async function deleteQuery(exchange: AuthorizedExchange, { definition }: ServedResource): Promise<DeleteQuery> {
   refuseWildcard(exchange, definition);
   return parseDeleteOptions(exchange.query, await sentOptions(exchange, definition));
 }

@@ -19,7 +19,7 @@ export function serveRaw(exchange: AuthorizedExchange): Promise<void> {
 }
 
 /** Hands the request over to whoever answers it in bytes. Nobody behind us is to take a client's word for who asks. */
-export async function takeRaw(exchange: AuthorizedExchange, take: () => Awaitable<void>): Promise<void> {
+async function takeRaw(exchange: AuthorizedExchange, take: () => Awaitable<void>): Promise<void> {
   exchange.answered = true;
   noteCaller(exchange);
   exchange.core.identityHeaders.drop(exchange.req);

@@ -67,34 +67,6 @@ function isProbe(path: string): boolean {
   return path === "/livez" || path === "/readyz" || path.startsWith("/readyz/");
 }
 
-/** Finds the virtual workspace. A malformed URL is refused here; an unknown one after authentication. */
-export function match(exchange: Exchange): void {
-  const { metrics } = exchange.core;
-  if (metrics !== undefined && exchange.path === METRICS_PATH) {
-    exchange.mounted = metrics;
-    exchange.tail = METRICS_PATH;
-    return;
-  }
-  const found = exchange.core.matcher.match(exchange.path);
-  if (found.kind === "bad-request") throw found.error;
-  if (found.kind === "no-match") {
-    exchange.unknown = found.error;
-    return;
-  }
-  exchange.misfit = found.misfit;
-  exchange.mounted = found.view;
-  exchange.params = found.params;
-  exchange.prefix = found.prefix;
-  exchange.tail = found.tail;
-}
-
-/** Says what the request is about. */
-export function info(exchange: Exchange): void {
-  if (exchange.unknown !== undefined) return;
-  const found = requestInfo(exchange);
-  exchange.info = exchange.upgradeHead === undefined ? found : { ...found, longRunning: true, upgrade: true };
-}
-
 /** `/livez`, `/readyz` and `/readyz/<virtual workspace or check>`: the only answers before authentication besides refusals. */
 export function health(exchange: Exchange): void | Promise<void> {
   const { path } = exchange;
@@ -167,6 +139,34 @@ function answer(exchange: Exchange, checks: readonly Check[]): void {
     body,
     headers: { "X-Content-Type-Options": "nosniff" },
   });
+}
+
+/** Finds the virtual workspace. A malformed URL is refused here; an unknown one after authentication. */
+export function match(exchange: Exchange): void {
+  const { metrics } = exchange.core;
+  if (metrics !== undefined && exchange.path === METRICS_PATH) {
+    exchange.mounted = metrics;
+    exchange.tail = METRICS_PATH;
+    return;
+  }
+  const found = exchange.core.matcher.match(exchange.path);
+  if (found.kind === "bad-request") throw found.error;
+  if (found.kind === "no-match") {
+    exchange.unknown = found.error;
+    return;
+  }
+  exchange.misfit = found.misfit;
+  exchange.mounted = found.view;
+  exchange.params = found.params;
+  exchange.prefix = found.prefix;
+  exchange.tail = found.tail;
+}
+
+/** Says what the request is about. */
+export function info(exchange: Exchange): void {
+  if (exchange.unknown !== undefined) return;
+  const found = requestInfo(exchange);
+  exchange.info = exchange.upgradeHead === undefined ? found : { ...found, longRunning: true, upgrade: true };
 }
 
 /**

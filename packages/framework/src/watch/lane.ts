@@ -153,7 +153,7 @@ export class Lane {
 }
 
 /** The last event of a watch that can no longer be continued truthfully. */
-export function errorEvent(error: ApiError): Buffer {
+function errorEvent(error: ApiError): Buffer {
   return eventBytes("ERROR", Buffer.from(JSON.stringify(error.status)));
 }
 

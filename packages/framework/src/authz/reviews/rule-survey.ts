@@ -33,7 +33,7 @@ const WHY =
   "so what is allowed by name alone is not listed";
 
 /** Finds out what somebody may do by asking. */
-export class RuleSurvey {
+class RuleSurvey {
   readonly #questions: Questions;
   readonly #surveyed: Surveyed;
 

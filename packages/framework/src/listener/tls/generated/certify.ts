@@ -6,9 +6,9 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Clocks of virtual machines lag. */
 const LEEWAY = 60 * 60 * 1000;
 /** How keys on this curve are made, and sign. */
-export const P_256: webcrypto.EcKeyGenParams & webcrypto.EcdsaParams = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+const P_256: webcrypto.EcKeyGenParams & webcrypto.EcdsaParams = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 /** How keys of this kind are. */
-export const RSA_2048: webcrypto.RsaHashedKeyGenParams = {
+const RSA_2048: webcrypto.RsaHashedKeyGenParams = {
   name: "RSASSA-PKCS1-v1_5",
   modulusLength: 2048,
   publicExponent: new Uint8Array([1, 0, 1]),
@@ -16,7 +16,7 @@ export const RSA_2048: webcrypto.RsaHashedKeyGenParams = {
 };
 
 /** What is certified besides: whose key it is. */
-export interface CertifiedKey {
+interface CertifiedKey {
   readonly publicKey: webcrypto.CryptoKey;
   readonly signing: Signing;
   /** Who signs, PEM. @default the key itself */
@@ -24,7 +24,7 @@ export interface CertifiedKey {
 }
 
 /** A certificate of a key, PEM, with what strict verifiers ask for: key identifiers, usages, constraints. */
-export async function certify(
+async function certify(
   { subject, purpose, now, lifetime }: Omit<CertificateRequest, "key">,
   { publicKey, signing, issuer: issuedBy }: CertifiedKey,
 ): Promise<string> {
@@ -50,25 +50,25 @@ export async function certify(
 }
 
 /** Loaded only when there is something to issue: it would be the largest part of every start. */
-export async function loadX509(): Promise<typeof X509> {
+async function loadX509(): Promise<typeof X509> {
   await import("reflect-metadata");
   return import("@peculiar/x509");
 }
 
 /** Said to be text: of a bare one the library reads `#` and what follows as DER. */
-export function nameOf({ name, groups }: CertifiedSubject): X509.JsonNameParams {
+function nameOf({ name, groups }: CertifiedSubject): X509.JsonNameParams {
   return [...groups.map((group) => ({ O: [{ utf8String: group }] })), { CN: [{ utf8String: name }] }];
 }
 
 /** One call for each: their types differ. */
-export function newKeys(key: "P-256" | "RSA-2048"): Promise<webcrypto.CryptoKeyPair> {
+function newKeys(key: "P-256" | "RSA-2048"): Promise<webcrypto.CryptoKeyPair> {
   return key === "P-256"
     ? webcrypto.subtle.generateKey(P_256, true, ["sign", "verify"])
     : webcrypto.subtle.generateKey(RSA_2048, true, ["sign", "verify"]);
 }
 
 /** How an authority signs. @throws Error when its key cannot be read */
-export async function signingBy({ key }: Pick<KeyPair, "key">): Promise<Signing> {
+async function signingBy({ key }: Pick<KeyPair, "key">): Promise<Signing> {
   const privateKey = createPrivateKey(key);
   const algorithm = privateKey.asymmetricKeyType === "rsa" ? RSA_2048 : P_256;
   const der = privateKey.export({ type: "pkcs8", format: "der" });
@@ -77,7 +77,7 @@ export async function signingBy({ key }: Pick<KeyPair, "key">): Promise<Signing>
 }
 
 /** A key that signs, and how. */
-export interface Signing {
+interface Signing {
   readonly signingKey: webcrypto.CryptoKey;
   readonly signingAlgorithm: webcrypto.Algorithm & { readonly hash: webcrypto.HashAlgorithmIdentifier };
 }
