@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { Agent, get } from "node:http";
 import { type Profiler, Session } from "node:inspector/promises";
-import { allow, createServer, defineResource, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import {
+  allow,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  staticTokens,
+} from "@virtual-workspaces/framework";
 
 /** The most files of ours that a GET of one object may pass: whoever follows one has to read them all. */
 const MOST_FILES = 25;
@@ -24,7 +30,10 @@ describe("the path of a GET", () => {
       authorize: () => allow(),
       resources: [Quote.serve(quotes)],
     });
-    await using server = createServer({ virtualWorkspaces: [quote], authentication: [staticTokens({ alice: { name: "alice" } })] });
+    await using server = createServer({
+      virtualWorkspaces: [quote],
+      authentication: [staticTokens({ alice: { name: "alice" } })],
+    });
     const { url } = await server.listen({ port: 0 });
     const target = `${url}/services/quotes/apis/example.dev/v1/quotes/first`;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -37,7 +46,10 @@ describe("the path of a GET", () => {
       files.length <= MOST_FILES,
       `a GET passes ${files.length} files, ${MOST_FILES} at most: fold what belongs together\n${files.join("\n")}`,
     );
-    assert.ok(files.some((file) => file.endsWith("/pipeline.ts")), "the files of the server are counted");
+    assert.ok(
+      files.some((file) => file.endsWith("/pipeline.ts")),
+      "the files of the server are counted",
+    );
   });
 });
 
@@ -61,7 +73,10 @@ async function filesCalled(act: () => Promise<void>): Promise<readonly string[]>
     await session.post("Profiler.takePreciseCoverage"); // counts begin anew
     await act();
     const { result } = await session.post("Profiler.takePreciseCoverage");
-    return result.filter(isOurs).map(({ url }) => url.replace(/^.*\/packages\//, "")).sort();
+    return result
+      .filter(isOurs)
+      .map(({ url }) => url.replace(/^.*\/packages\//, ""))
+      .sort();
   } finally {
     await session.post("Profiler.stopPreciseCoverage");
     session.disconnect();

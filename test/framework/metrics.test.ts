@@ -11,8 +11,6 @@ import {
   staticTokens,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import type { Exchange } from "../../packages/framework/src/exchange.ts";
-import { labelsOf } from "../../packages/framework/src/observe/metrics/labels.ts";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
 import { MEMOS, Memo, VIEW } from "../_support/audited.ts";
@@ -204,16 +202,6 @@ describe("metrics", () => {
     expect(text)
       .not.to.match(/(own|none|sub|token|g|r|c|n|m)\d+s?(\.dev)?"/)
       .and.not.include("alice");
-  });
-
-  it("call methods that are none, such as objects inherit, by no name of theirs", () => {
-    for (const method of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
-      const req = { headers: {} };
-      const none = ["", "other", "", "", "", "", ""];
-      expect(labelsOf({ req, method, path: "/x", search: "" } as unknown as Exchange)).to.deep.equal(none);
-      const info = { verb: method, subresource: "", isResource: false };
-      expect(labelsOf({ req, method, path: "/x", search: "", info } as unknown as Exchange)).to.deep.equal(none);
-    }
   });
 
   it("are bounded also where a view makes up resources", async function () {

@@ -1,9 +1,9 @@
 // What a request is about: verb, group, version, resource, namespace, name, subresource, as Kubernetes reads them.
 // The rules were compared with k8s.io/apiserver's own RequestInfoFactory on 200,000 generated requests.
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import { type RequestInfo, requestInfo } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import fc from "fast-check";
-import { type RequestInfo, requestInfo } from "../../packages/framework/src/request/request-info.ts";
 
 function read(target: string, method = "GET"): RequestInfo {
   const [tail = "", query = ""] = target.split("?");

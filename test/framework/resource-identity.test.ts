@@ -6,10 +6,10 @@ import {
   defineResource,
   defineVirtualWorkspace,
   deny,
+  requestInfo,
   type ServedResource,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { requestInfo } from "../../packages/framework/src/request/request-info.ts";
 import { expectFault } from "../_setup/faults.ts";
 import { UNEXPECTED } from "../_support/internal.ts";
 import { label, outcome, startPlain } from "../_support/plain.ts";

@@ -259,10 +259,7 @@ function checksOf({ checks = {}, virtualWorkspaces }: CoreOptions): ServerCore["
   return Object.entries(checks);
 }
 
-function retargeting(
-  retarget: NonNullable<CoreOptions["retarget"]>,
-  log: Log,
-): (request: IncomingMessage) => void {
+function retargeting(retarget: NonNullable<CoreOptions["retarget"]>, log: Log): (request: IncomingMessage) => void {
   return (request) => {
     try {
       request.url = retarget(request) ?? request.url ?? "/";

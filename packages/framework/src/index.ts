@@ -1,20 +1,21 @@
 // What a view is written with.
 
 export { CLUSTER_ANNOTATION, type ObjectOf } from "@virtual-workspaces/apimachinery";
-export type { Strategy, Verb } from "./definition.ts";
 export {
   groupResourceOf,
   type ResourceDefinition,
   type ScalePaths,
+  type Strategy,
   type Subresources,
   type TypedDefinition,
+  type Verb,
 } from "./definition.ts";
 export type { MetadataForm } from "./encode/representation.ts";
 export type { PathParams } from "./request/path.ts";
-export type { RawRequest, WorkspaceRequest } from "./request/raw-request.ts";
+export type { PassOn, PeerQuestion, Peers, RawRequest, WorkspaceRequest } from "./request/raw-request.ts";
 export type { ObjectDetails } from "./resource/collection/authored.ts";
 export { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
-export type { CollectionPart, SetValue } from "./resource/collection/part.ts";
+export type { Answer, CollectionPart, SetValue, Timing } from "./resource/collection/part.ts";
 export type { DiscoveredVerbs, PassedHandlers, PassOptions, ServedResource, ServeOptions } from "./resource/served.ts";
 export type {
   AdvertisedSubresource,
@@ -65,6 +66,9 @@ export {
   type AskedResource,
   defineVirtualWorkspace,
   type Located,
+  type MetricDistribution,
+  type MetricFamily,
+  type MetricSample,
   type SetupContext,
   type ViewDocument,
   type VirtualWorkspace,
@@ -163,7 +167,14 @@ export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/prot
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
 export { type ReadBodyOptions, readBody } from "./body/read.ts";
 export { clientCertificate, connectionOf } from "./listener/connections.ts";
-export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request/request-info.ts";
+export {
+  HOPS_HEADER,
+  MOST_HOPS,
+  pathInfo,
+  type RequestInfo,
+  type RequestTarget,
+  requestInfo,
+} from "./request/request-info.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./request/user.ts";
 
 // Where it is served.
@@ -200,7 +211,6 @@ export { type JsonLog, type JsonLogOptions, jsonLog } from "./observe/log/json-l
 export type { Log, LogRecord } from "./observe/log/log.ts";
 export type { LineTarget, LogFileOptions } from "./observe/log/target.ts";
 export { type Metrics, type MetricsOptions, metrics } from "./observe/metrics/metrics.ts";
-export type { PassOn, PeerQuestion, Peers } from "./request/raw-request.ts";
 export {
   createServer,
   type Listening,
@@ -208,8 +218,6 @@ export {
   Server,
   type ServerOptions,
 } from "./server.ts";
-export type { MetricDistribution, MetricFamily, MetricSample } from "./virtual-workspace.ts";
-
 // Requests passed on.
 
 export { type AskedUpstream, causeOfFault, lostWrite, upstreamFailure, upstreamFault } from "./proxy/failure.ts";
@@ -217,15 +225,14 @@ export type { ProxyEngine, ProxyOptions } from "./proxy/options.ts";
 export { proxy, ReverseProxy } from "./proxy/proxy.ts";
 export { Spells } from "./proxy/spells.ts";
 export { Targets, type TargetsOptions } from "./proxy/targets.ts";
+export { deriveRequest, type RequestChanges } from "./request/derive-request.ts";
 
 // Storages of one's own.
 
 export { type KindVersion, KindVersions, type SelectableField } from "./definition.ts";
 export { type BytesContext, EncodedBytes } from "./encode/encoded-bytes.ts";
 export { type ListParts, ListSplitter, type SplitterLimits } from "./encode/list-splitter.ts";
-export { HOPS_HEADER, MOST_HOPS } from "./request/request-info.ts";
 export type { Keeper, Swapped, SwapTerms } from "./resource/collection/cache-keeper.ts";
-export type { Answer, Timing } from "./resource/collection/part.ts";
 export { Registry, type RegistryOptions } from "./resource/collection/registry.ts";
 export type {
   CacheLease,
@@ -253,9 +260,15 @@ export type { Awaitable } from "./util/awaitable.ts";
 export { type CacheOptions, type HistoryOptions, WatchCache } from "./watch/cache/cache.ts";
 export { decodeObject, type Encoded, encodeObject } from "./watch/cache/encoded.ts";
 export { Minter, processMinter } from "./watch/cache/minter.ts";
-export type { Objects } from "./watch/cache/cache.ts";
-export type { CacheListener, Position, ReadableCache, Snapshot } from "./watch/cache/readable-cache.ts";
-export { CacheEvent, type EventType } from "./watch/cache/readable-cache.ts";
+export {
+  CacheEvent,
+  type CacheListener,
+  type EventType,
+  type Objects,
+  type Position,
+  type ReadableCache,
+  type Snapshot,
+} from "./watch/cache/readable-cache.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";
 export { asDefined } from "./write/kind.ts";

@@ -1,8 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Authorizer } from "./authz/authorization.ts";
 import { Reviews } from "./authz/reviews/reviews.ts";
-import type { HookedView } from "./hooks/hooks.ts";
-import { ResourceIndexes } from "./hooks/hooks.ts";
+import { type HookedView, ResourceIndexes } from "./hooks/hooks.ts";
 import type { Log } from "./observe/log/log.ts";
 import type { ObservedView } from "./observe/observer.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";

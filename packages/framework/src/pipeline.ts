@@ -5,9 +5,7 @@ import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
-import { isPlain } from "./listener/malformed.ts";
-import { ignore, responseOn } from "./listener/malformed.ts";
-import { boundRest } from "./listener/malformed.ts";
+import { boundRest, ignore, isPlain, responseOn } from "./listener/malformed.ts";
 import { type ObservedRequest, observe, streamOf } from "./observe/observer.ts";
 import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match } from "./stages/accept.ts";
@@ -62,7 +60,7 @@ const pipeline = new Pipeline<Exchange>([
 const stages = pipeline.stages as readonly Stage[];
 
 /** Sends a request down the pipeline. Never rejects: whatever goes wrong becomes a Status, or the end of the stream. */
-export async function run(exchange: Exchange): Promise<void> {
+async function run(exchange: Exchange): Promise<void> {
   try {
     for (const stage of stages) {
       const pending = stage(exchange);
@@ -152,7 +150,7 @@ export function handlers(core: ServerCore): Handlers {
 }
 
 /** To be called when the pipeline is through with a request: tells of answers that go on. */
-export function noteStarted(request: ObservedRequest): void {
+function noteStarted(request: ObservedRequest): void {
   if (request.info?.longRunning !== true || request.res.writableEnded || request.ended) return;
   for (const observer of request.core.observers) observer.started?.(request);
 }

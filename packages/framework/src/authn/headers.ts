@@ -1,3 +1,5 @@
+// Headers that say who the caller is, or wants to be: credentials, impersonation, and which of them go no further.
+
 import type { IncomingMessage } from "node:http";
 import { ApiError, dnsLabelProblems, nameProblems } from "@virtual-workspaces/apimachinery";
 import { clientCertificate } from "../listener/connections.ts";
@@ -82,7 +84,7 @@ export function extraTexts(rawHeaders: readonly string[], prefixes: readonly str
 }
 
 /** What one line of a header says. @throws ApiError 400 on what is no UTF-8 */
-export function headerLine(name: string, line: string): string {
+function headerLine(name: string, line: string): string {
   const decoded = utf8(line);
   if (decoded === undefined) throw ApiError.badRequest(`the header ${name} is not UTF-8`);
   return decoded;
@@ -97,7 +99,7 @@ function unescapedKey(encoded: string): string {
 }
 
 /** Kubernetes' subprotocol for tokens of browsers: behind the last dot the token, base64url without padding. */
-export const SUBPROTOCOL = "base64url.bearer.authorization.k8s.io.";
+const SUBPROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
 /** The bearer token of a request; the scheme in any case, as Kubernetes reads it. `undefined`: none, or none that is UTF-8. */
 export function bearerToken({ headers }: Pick<IncomingMessage, "headers">): string | undefined {

@@ -2,8 +2,8 @@ import { authenticatedUser, type User } from "../request/user.ts";
 import { BoundedCache } from "../util/bounded-cache.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { type CaSource, handshakeTrust } from "./authorities.ts";
-import { extraTexts, HeaderNames, headerText, headerTexts } from "./headers.ts";
 import { Peers } from "./client-certificates.ts";
+import { extraTexts, HeaderNames, headerText, headerTexts } from "./headers.ts";
 
 /**
  * Whose word counts about who asks: that of clients with a certificate of one of these authorities, and no others; and in

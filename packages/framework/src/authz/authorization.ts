@@ -1,6 +1,5 @@
 import type { RequestInfo } from "../request/request-info.ts";
-import type { User } from "../request/user.ts";
-import { AUTHENTICATED } from "../request/user.ts";
+import { AUTHENTICATED, type User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 
 /** Yes, or no with a reason, which becomes part of the 403 message: keep secrets out of it. */
@@ -166,5 +165,10 @@ const SELF_REVIEWS: ReadonlySet<string> = new Set([
 
 /** Whether a request is about one of the three reviews, whoever serves it. */
 export function isReview(info: RequestInfo): boolean {
-  return info.isResource && info.identity === "" && info.group.endsWith("k8s.io") && SELF_REVIEWS.has(`${info.group}/${info.version}/${info.resource}`);
+  return (
+    info.isResource &&
+    info.identity === "" &&
+    info.group.endsWith("k8s.io") &&
+    SELF_REVIEWS.has(`${info.group}/${info.version}/${info.resource}`)
+  );
 }

@@ -3,11 +3,11 @@ import {
   type Authorizer,
   type Decision,
   type DecisionAnnotations,
+  decide,
   deny,
   type Rules,
   type RulesRequest,
 } from "./authorization.ts";
-import { decide } from "./authorization.ts";
 
 /**
  * Asks one after the other; the first yes decides, as in Kubernetes' union authorizer, and those behind it are not asked.

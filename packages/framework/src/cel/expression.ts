@@ -1,15 +1,11 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import { isJsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
-import { MAX_NODES, measure } from "./cost/size.ts";
-import { workOf } from "./cost/size.ts";
-import { declareShape } from "./library/environment.ts";
-import { dynamicSource } from "./library/prepare.ts";
-import { createEnvironment } from "./library/environment.ts";
+import { MAX_NODES, measure, workOf } from "./cost/size.ts";
+import { createEnvironment, declareShape } from "./library/environment.ts";
 import { evaluationMessage, formatProblems } from "./library/messages.ts";
 import { descendants, detached, type Node } from "./library/node.ts";
-import { type Prepared, Preparer } from "./library/prepare.ts";
-import { escapeName } from "./values/shape.ts";
-import { type Shape, shapeOf } from "./values/shape.ts";
+import { dynamicSource, type Prepared, Preparer } from "./library/prepare.ts";
+import { escapeName, type Shape, shapeOf } from "./values/shape.ts";
 
 /** How many steps of about 100 ns an expression may take: it runs where everybody is served. */
 const MOST_STEPS = 1_000_000;

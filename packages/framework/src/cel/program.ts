@@ -1,14 +1,12 @@
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import { estimateCost } from "./cost/estimate.ts";
-import { MAX_NODES, measure } from "./cost/size.ts";
-import type { Caps } from "./cost/size.ts";
-import { dynamicSource } from "./library/prepare.ts";
+import { type Caps, MAX_NODES, measure } from "./cost/size.ts";
 import { formatProblems } from "./library/messages.ts";
 import { detached } from "./library/node.ts";
-import { type Prepared, type Preparer, readsOf, usesVariable } from "./library/prepare.ts";
-import { type Shape, withObjectMeta } from "./values/shape.ts";
+import { dynamicSource, type Prepared, type Preparer, readsOf, usesVariable } from "./library/prepare.ts";
 import { fromJson, type Reads } from "./values/json.ts";
+import { type Shape, withObjectMeta } from "./values/shape.ts";
 
 /** What expressions are compiled in. */
 export interface RuleEnvironment {

@@ -8,10 +8,8 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "../util/awaitable.ts";
 import { siblingModule, WorkerError, WorkerPool } from "../util/worker/pool.ts";
-import type { CompiledRule } from "./compiled-rule.ts";
-import { causeOf, exhausted } from "./problems.ts";
-import { placeProblems, schemaBudget } from "./problems.ts";
-import { RuleCompiler, type RulePlace } from "./compiled-rule.ts";
+import { type CompiledRule, RuleCompiler, type RulePlace } from "./compiled-rule.ts";
+import { causeOf, exhausted, placeProblems, schemaBudget } from "./problems.ts";
 import type { SiteFindings, WorkerPlace, WorkerSite, WorkerTask } from "./worker.ts";
 
 /** What is evaluated in place at most for one object, in units of about 100 ns: some 10 ms. */

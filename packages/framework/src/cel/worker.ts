@@ -1,6 +1,5 @@
 import { answerMessages } from "../util/worker/answer.ts";
-import type { CompiledRule, Finding } from "./compiled-rule.ts";
-import { RuleCompiler, type RulePlace } from "./compiled-rule.ts";
+import { type CompiledRule, type Finding, RuleCompiler, type RulePlace } from "./compiled-rule.ts";
 
 /** Sites whose rules are to be evaluated elsewhere. */
 export interface WorkerTask {

@@ -55,7 +55,7 @@ export function eventBytes(type: EventType | "BOOKMARK" | "ERROR", object: Buffe
 }
 
 /** Objects as they are: their own bytes. */
-export function jsonRepresentation(definition: ResourceDefinition): Representation {
+function jsonRepresentation(definition: ResourceDefinition): Representation {
   const apiVersion = apiVersionOf(definition);
   return {
     key: "json",
@@ -72,7 +72,7 @@ export function jsonRepresentation(definition: ResourceDefinition): Representati
 }
 
 /** What stands around the items of a list document whose other fields are `fields`. */
-export function listFrame(
+function listFrame(
   fields: object,
   meta: ListMetadata,
   items: string,
@@ -84,7 +84,7 @@ export function listFrame(
 const LIST_TAIL = Buffer.from("]}\n");
 
 /** A document for one object, from its parsed form. */
-export function stringify(document: object): Buffer {
+function stringify(document: object): Buffer {
   return Buffer.from(stringifyJson(document));
 }
 
@@ -127,7 +127,7 @@ type IncludeObject = "None" | "Metadata" | "Object";
  *
  * @throws ApiError 400 on anything but the three values.
  */
-export function includeObject(query: URLSearchParams): IncludeObject {
+function includeObject(query: URLSearchParams): IncludeObject {
   const text = query.get("includeObject") || "Metadata";
   if (text === "None" || text === "Metadata" || text === "Object") return text;
   throw ApiError.badRequest(

@@ -8,9 +8,6 @@ import type { AskedResource, VirtualWorkspace } from "../virtual-workspace.ts";
 
 type Params = Readonly<Record<string, string>>;
 
-// Classes, because a getter in an object literal makes a hidden class for each object, which lives until the next full
-// collection and keeps the whole request alive: that alone cost a GET a quarter of its CPU time.
-
 /** On whose behalf a hook is asked: a request, or open watches whose request is over. */
 export interface Asker {
   readonly params: Params;
@@ -32,6 +29,9 @@ export interface WatchingRequest extends Asker {
   /** Whether the resource is there for those alone who ask for metadata. */
   readonly metadataOnly: boolean;
 }
+
+// Classes, because a getter in an object literal makes a hidden class for each object, which lives until the next full
+// collection and keeps the whole request alive: that alone cost a GET a quarter of its CPU time.
 
 /** What hooks are told of a request. The signal is made when first read: most never do. */
 export class HookRequest implements WorkspaceRequest<Params> {
@@ -163,7 +163,7 @@ export function resourcesOf(asker: Asker & { readonly mounted: HookedView }): Re
   return found instanceof Promise ? found.then((list) => indexes.of(list)) : indexes.of(found);
 }
 
-/** The one place that asks the hook. */
+/** What a view serves of a resource to those who ask for metadata alone: the one place that asks that hook. */
 export function viewMetadata(
   { metadataOf }: Pick<VirtualWorkspace, "metadataOf">,
   asked: AskedResource,

@@ -1,6 +1,5 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
-import type { Authorizer } from "../authz/authorization.ts";
-import { connecting, decide } from "../authz/authorization.ts";
+import { type Authorizer, connecting, decide } from "../authz/authorization.ts";
 import type { Log } from "../observe/log/log.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";

@@ -3,8 +3,7 @@ import type { Log } from "../observe/log/log.ts";
 import type { User } from "../request/user.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { AskedResource } from "../virtual-workspace.ts";
-import type { Asker, HookedView, WatchingRequest } from "./hooks.ts";
-import { resourcesOf, viewMetadata } from "./hooks.ts";
+import { type Asker, type HookedView, resourcesOf, viewMetadata, type WatchingRequest } from "./hooks.ts";
 
 /** How often discovery hooks are asked again while watches depend on them, ms: half of the second that is promised. */
 const EVERY = 500;

@@ -1,8 +1,7 @@
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { shouldUpgradeCallback } from "./malformed.ts";
 import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./limits.ts";
-import { refuseMalformed } from "./malformed.ts";
+import { refuseMalformed, shouldUpgradeCallback } from "./malformed.ts";
 import type { ServingTls } from "./tls/serving.ts";
 
 /** How a listener does TLS. */

@@ -1,3 +1,6 @@
+// What Node's HTTP servers leave to whoever uses them: malformed requests, expectations, offers of HTTP/2 in the open,
+// bodies that nobody reads to their end.
+
 import type { EventEmitter } from "node:events";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
@@ -102,7 +105,7 @@ export function responseOn(socket: Socket, req: IncomingMessage): ServerResponse
 }
 
 /** Closes so that the answer arrives: a connection that is cut with bytes unread takes its last answer with it. */
-export function linger(socket: Socket): void {
+function linger(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), LINGER).unref();
   socket.once("close", () => clearTimeout(timer));
   socket.end();

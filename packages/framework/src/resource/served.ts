@@ -156,7 +156,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
 }
 
 /** @throws Error on one that no path could name */
-export function checkIdentity({ plural }: Pick<ResourceDefinition, "plural">, identity: string): void {
+function checkIdentity({ plural }: Pick<ResourceDefinition, "plural">, identity: string): void {
   if (identity !== "" && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(identity))
     throw new Error(`${plural}: identity ${JSON.stringify(identity)} must be letters, digits, dots and dashes`);
 }

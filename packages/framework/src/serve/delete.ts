@@ -12,9 +12,9 @@ import type { ServedResource } from "../resource/served.ts";
 import { isStatus, type Storage } from "../storage.ts";
 import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
 import { Turns } from "../write/race.ts";
-import { answerObject, wantedObject } from "./get.ts";
 import { sentOptions } from "./body.ts";
 import { answerDirectList, writeList } from "./direct-list.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { pageRequest, selectedPage } from "./list.ts";
 import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 import { writeRequest } from "./write-request.ts";
@@ -64,7 +64,7 @@ async function deleted(exchange: AuthorizedExchange, resource: ServedResource, q
 }
 
 /** The options of a delete, from its body if it has one. */
-export async function deleteQuery(exchange: AuthorizedExchange, { definition }: ServedResource): Promise<DeleteQuery> {
+async function deleteQuery(exchange: AuthorizedExchange, { definition }: ServedResource): Promise<DeleteQuery> {
   refuseWildcard(exchange, definition);
   return parseDeleteOptions(exchange.query, await sentOptions(exchange, definition));
 }

@@ -6,7 +6,7 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease } from "../storage.ts";
 import { type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
-import { leaseOf, freshen, isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
+import { freshen, isCached, leaseOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */
 export function serveGet(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {

@@ -3,11 +3,12 @@ import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Wanted } from "../encode/representation.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
+import { deriveRequest } from "../request/derive-request.ts";
 import type { ServedKind, ServedResource } from "../resource/served.ts";
 import type { SubresourceAnswer, SubresourceWrite } from "../resource/subresources.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";
-import { answerObject, wantedObject } from "./get.ts";
 import { reporter, sentObject } from "./body.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { keyOf } from "./scope.ts";
 import { subresourceRequest } from "./subresource-request.ts";
 import { writeOptions, writeQuery } from "./write-request.ts";
@@ -52,7 +53,7 @@ async function writeOf(
   const causes = await rules.problems(body, { before: undefined, part: "", signal });
   if (causes.length > 0) throw ApiError.invalid({ kind, name: info.name, causes: [...causes] });
   const { dryRun, fieldManager, fieldValidation } = options;
-  return { ...request, body, dryRun, fieldManager, fieldValidation };
+  return deriveRequest(request, { body, dryRun, fieldManager, fieldValidation });
 }
 
 interface Answering {

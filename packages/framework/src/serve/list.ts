@@ -11,12 +11,12 @@ import { negotiate } from "../encode/representation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past } from "../storage.ts";
-import type { Encoded } from "../watch/cache/encoded.ts";
 import { cacheKey, visitIn } from "../watch/cache/cache.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Snapshot } from "../watch/cache/readable-cache.ts";
 import { Selection } from "../watch/selection.ts";
 import { directPage, type Page, type PageRequest, serveDirectList, writeList } from "./direct-list.ts";
-import { leaseOf, checkSelectable, FOREIGN, freshen, isCached, scopeOf } from "./scope.ts";
+import { checkSelectable, FOREIGN, freshen, isCached, leaseOf, scopeOf } from "./scope.ts";
 
 /** Answers a LIST. */
 export async function serveList(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {

@@ -7,10 +7,10 @@ import { readKept } from "../write/keeping.ts";
 import { PATCH_MEDIA_TYPES, type PatchType, patchTypeOf } from "../write/patch-types.ts";
 import type { WriteRequest } from "../write/request.ts";
 import { answerObject, wantedObject } from "./get.ts";
-import { handPatch } from "./writes.ts";
 import { applying, patching } from "./patching.ts";
 import { keyOf } from "./scope.ts";
 import { mayCreate, unlessThere, writeQuery, writeRequest } from "./write-request.ts";
+import { handPatch } from "./writes.ts";
 
 /** Answers a PATCH. */
 export async function servePatch(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { bearerToken, callersToken } from "../authn/headers.ts";
-import { impersonationLines } from "../authn/headers.ts";
+import { bearerToken, callersToken, impersonationLines } from "../authn/headers.ts";
 import { isAggregated } from "../discovery/negotiation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import { HookRequest } from "../hooks/hooks.ts";
 import type { Mounted } from "../mounted.ts";
+import { deriveRequest } from "../request/derive-request.ts";
 import type { RawRequest } from "../request/raw-request.ts";
 import { type Advertised, type PassedHandlers, type ServedResource, withVerbs } from "../resource/served.ts";
 import type { Awaitable } from "../util/awaitable.ts";
@@ -19,7 +19,7 @@ export function serveRaw(exchange: AuthorizedExchange): Promise<void> {
 }
 
 /** Hands the request over to whoever answers it in bytes. Nobody behind us is to take a client's word for who asks. */
-export async function takeRaw(exchange: AuthorizedExchange, take: () => Awaitable<void>): Promise<void> {
+async function takeRaw(exchange: AuthorizedExchange, take: () => Awaitable<void>): Promise<void> {
   exchange.answered = true;
   noteCaller(exchange);
   exchange.core.identityHeaders.drop(exchange.req);
@@ -34,7 +34,7 @@ export async function serveUpgrade(exchange: AuthorizedExchange): Promise<void> 
   // What a view's handlers are not for they are not handed.
   const isTheirs = exchange.handled || mounted.workspace.handles === undefined;
   if (upgrade === undefined || head === undefined || !isTheirs) return refuseUpgrade(mounted);
-  await handOver(exchange, (socket) => upgrade(req, socket, { ...rawRequest(exchange), head }));
+  await handOver(exchange, (socket) => upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));
 }
 
 /** @throws ApiError 400 */
@@ -147,7 +147,7 @@ export function servePassed(
   const { upgrade } = passed;
   if (upgrade === undefined)
     throw ApiError.badRequest(`${resource.definition.plural} take no upgrades; ask without the Upgrade header`);
-  return handOver(exchange, (socket) => upgrade(req, socket, { ...rawRequest(exchange), head }));
+  return handOver(exchange, (socket) => upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));
 }
 
 /** What discovery tells of resources: of those that are elsewhere what is said there now, if this is about them. */

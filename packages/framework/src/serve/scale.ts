@@ -9,13 +9,12 @@ import { checkKind, checkPlace } from "../write/identity.ts";
 import { PATCH_MEDIA_TYPES, patchTypeOf } from "../write/patch-types.ts";
 import type { Change, Draft, WriteRequest } from "../write/request.ts";
 import { checkUid } from "../write/update.ts";
-import { answerObject, wantedObject } from "./get.ts";
 import { reporter, sentObject } from "./body.ts";
-import { readObject } from "./get.ts";
-import { handPatch, passes, passWrite } from "./writes.ts";
+import { answerObject, readObject, wantedObject } from "./get.ts";
 import { applying, patching } from "./patching.ts";
 import { keyOf } from "./scope.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
+import { handPatch, passes, passWrite } from "./writes.ts";
 
 /** Who owns the fields of a Scale. */
 const OWNERS = new FieldManager({ apiVersion: apiVersionOf(SCALE), kind: SCALE.kind, schema: SCALE.schema });

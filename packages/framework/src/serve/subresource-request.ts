@@ -1,6 +1,7 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
+import { deriveRequest } from "../request/derive-request.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { AnyConnect, AnyNamed, SubresourceRequest } from "../resource/subresources.ts";
 import { readKept } from "../write/keeping.ts";
@@ -17,7 +18,8 @@ export async function subresourceRequest(
   const key = keyOf(exchange);
   const object = handlers.object === "unread" ? undefined : await objectOf(exchange, resource, key);
   const { query, warn } = exchange;
-  return { ...rawRequest(exchange), key, object, query, warn, tail: tailOf(exchange, resource) };
+  const about = { key, object, query, warn, tail: tailOf(exchange, resource) };
+  return deriveRequest(rawRequest(exchange), about);
 }
 
 async function objectOf(
@@ -49,7 +51,7 @@ export async function serveConnect(
   if (longRunning === true) exchange.takeTime();
   if (head !== undefined && upgrade !== undefined) {
     const request = await subresourceRequest(exchange, resource, handlers);
-    return handOver(exchange, (socket) => upgrade(req, socket, { ...request, head }));
+    return handOver(exchange, (socket) => upgrade(req, socket, deriveRequest(request, { head })));
   }
   if (connect === undefined) {
     const name = `${resource.definition.plural}/${exchange.info.subresource}`;

@@ -7,9 +7,8 @@ import {
   validateListOptions,
   withListDefaults,
 } from "@virtual-workspaces/apimachinery";
-import { negotiate } from "../encode/representation.ts";
 import { PieceWriter } from "../encode/pieces.ts";
-import { eventBytes } from "../encode/representation.ts";
+import { eventBytes, negotiate } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
@@ -20,7 +19,7 @@ import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/readabl
 import type { Fanout } from "../watch/fanout.ts";
 import { type Lane, Subscriber } from "../watch/lane.ts";
 import { everything, Selection } from "../watch/selection.ts";
-import { leaseOf, checkSelectable, FOREIGN, freshen, scopeOf, tooOld } from "./scope.ts";
+import { checkSelectable, FOREIGN, freshen, leaseOf, scopeOf, tooOld } from "./scope.ts";
 
 /** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
 export async function serveWatch(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {

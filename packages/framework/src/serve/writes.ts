@@ -10,8 +10,8 @@ import { bytesOf } from "../watch/cache/encoded.ts";
 import { checkPlace } from "../write/identity.ts";
 import { readKept } from "../write/keeping.ts";
 import type { Draft, WriteRequest } from "../write/request.ts";
-import { answerObject, wantedObject } from "./get.ts";
 import { reporter, sentObject } from "./body.ts";
+import { answerObject, wantedObject } from "./get.ts";
 import { keyOf } from "./scope.ts";
 import { mayCreate, unlessThere, writeQuery, writeRequest } from "./write-request.ts";
 

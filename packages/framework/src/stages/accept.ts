@@ -4,8 +4,7 @@ import type { ReadyCheck } from "../core.ts";
 import { respond, respondStatus } from "../encode/respond.ts";
 import type { Exchange, MatchedExchange } from "../exchange.ts";
 import { shuttingDown } from "../fairness/fairness.ts";
-import { mayBeShortened, problem } from "../listener/malformed.ts";
-import { closeBehindAnswer } from "../listener/malformed.ts";
+import { closeBehindAnswer, mayBeShortened, problem } from "../listener/malformed.ts";
 import type { Mounted } from "../mounted.ts";
 import { METRICS_PATH } from "../observe/metrics/metrics.ts";
 import { requestInfo } from "../request/request-info.ts";
@@ -66,34 +65,6 @@ function refuseEncoded({ headers }: IncomingMessage, res: ServerResponse): void 
 
 function isProbe(path: string): boolean {
   return path === "/livez" || path === "/readyz" || path.startsWith("/readyz/");
-}
-
-/** Finds the virtual workspace. A malformed URL is refused here; an unknown one after authentication. */
-export function match(exchange: Exchange): void {
-  const { metrics } = exchange.core;
-  if (metrics !== undefined && exchange.path === METRICS_PATH) {
-    exchange.mounted = metrics;
-    exchange.tail = METRICS_PATH;
-    return;
-  }
-  const found = exchange.core.matcher.match(exchange.path);
-  if (found.kind === "bad-request") throw found.error;
-  if (found.kind === "no-match") {
-    exchange.unknown = found.error;
-    return;
-  }
-  exchange.misfit = found.misfit;
-  exchange.mounted = found.view;
-  exchange.params = found.params;
-  exchange.prefix = found.prefix;
-  exchange.tail = found.tail;
-}
-
-/** Says what the request is about. */
-export function info(exchange: Exchange): void {
-  if (exchange.unknown !== undefined) return;
-  const found = requestInfo(exchange);
-  exchange.info = exchange.upgradeHead === undefined ? found : { ...found, longRunning: true, upgrade: true };
 }
 
 /** `/livez`, `/readyz` and `/readyz/<virtual workspace or check>`: the only answers before authentication besides refusals. */
@@ -170,6 +141,34 @@ function answer(exchange: Exchange, checks: readonly Check[]): void {
   });
 }
 
+/** Finds the virtual workspace. A malformed URL is refused here; an unknown one after authentication. */
+export function match(exchange: Exchange): void {
+  const { metrics } = exchange.core;
+  if (metrics !== undefined && exchange.path === METRICS_PATH) {
+    exchange.mounted = metrics;
+    exchange.tail = METRICS_PATH;
+    return;
+  }
+  const found = exchange.core.matcher.match(exchange.path);
+  if (found.kind === "bad-request") throw found.error;
+  if (found.kind === "no-match") {
+    exchange.unknown = found.error;
+    return;
+  }
+  exchange.misfit = found.misfit;
+  exchange.mounted = found.view;
+  exchange.params = found.params;
+  exchange.prefix = found.prefix;
+  exchange.tail = found.tail;
+}
+
+/** Says what the request is about. */
+export function info(exchange: Exchange): void {
+  if (exchange.unknown !== undefined) return;
+  const found = requestInfo(exchange);
+  exchange.info = exchange.upgradeHead === undefined ? found : { ...found, longRunning: true, upgrade: true };
+}
+
 /**
  * Bounds how long a request may take (Kubernetes' request timeout), to less if the client says so by `timeout`: from
  * before it is known who asks, so that no hook holds it for ever. What has begun to be written may finish, and what is
@@ -180,13 +179,16 @@ function answer(exchange: Exchange, checks: readonly Check[]): void {
 export function deadline(exchange: Exchange): void {
   const { res, core } = exchange;
   const allowed = allowedTime(exchange, core.deadline);
-  const timer = setTimeout(() => {
-    if (res.headersSent || res.destroyed) return;
-    closeBehindAnswer(exchange.req, res);
-    const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
-    exchange.expire(error);
-    respondStatus(res, error);
-  }, Math.min(allowed, core.longestDelay));
+  const timer = setTimeout(
+    () => {
+      if (res.headersSent || res.destroyed) return;
+      closeBehindAnswer(exchange.req, res);
+      const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
+      exchange.expire(error);
+      respondStatus(res, error);
+    },
+    Math.min(allowed, core.longestDelay),
+  );
   timer.unref();
   exchange.deadline = timer;
   res.once("close", () => clearTimeout(timer));

@@ -10,6 +10,31 @@ import { enforce } from "./authorize.ts";
 
 type Verdict = User | undefined;
 
+/**
+ * Authentication, as much of it as the client's address may use up.
+ *
+ * Rejects with 429 before any authenticator is asked, when too many have failed or are under way.
+ */
+export function bounded(authenticate: Stage): Stage {
+  return (exchange) => {
+    const { core } = exchange;
+    const refusal = core.strangers.known.size === 0 ? undefined : core.strangers.refusal(exchange);
+    if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal, "failed-authentications");
+    try {
+      const pending = authenticate(exchange);
+      return pending && core.strangers.during(exchange, pending).catch((error: unknown) => failed(exchange, error));
+    } catch (error) {
+      return failed(exchange, error);
+    }
+  };
+}
+
+function failed(exchange: Exchange, error: unknown): never {
+  const { core, user } = exchange;
+  if (user === undefined && isApiError(error) && error.code === 401) core.strangers.failed(exchange);
+  throw error;
+}
+
 /** The first authenticator that knows the caller decides: the server's, then the view's. */
 export function authenticate(exchange: Exchange): void | Promise<void> {
   const verdict = firstOf(exchange, exchange.core.authentication);
@@ -74,6 +99,13 @@ function known(verdict: Verdict): Verdict {
   throw new TypeError("what it returned is neither a User nor undefined");
 }
 
+/** Whether a value is a user with a name, whichever copy of this package made it. */
+function isUser(value: unknown): value is User {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, groups, in: isIn } = value as Partial<User>;
+  return typeof name === "string" && name !== "" && Array.isArray(groups) && typeof isIn === "function";
+}
+
 function broken(exchange: Exchange, { name }: Pick<Authenticator, "name">, error: unknown): undefined {
   if (isApiError(error) && error.code === 400) throw error;
   exchange.authenticatorFailed = true;
@@ -92,31 +124,6 @@ function nobody({ unauthenticated }: Exchange): ApiError {
 function accepted(exchange: Exchange, user: User): void {
   exchange.user = user;
   if (exchange.unknown !== undefined) throw exchange.unknown;
-}
-
-/**
- * Authentication, as much of it as the client's address may use up.
- *
- * Rejects with 429 before any authenticator is asked, when too many have failed or are under way.
- */
-export function bounded(authenticate: Stage): Stage {
-  return (exchange) => {
-    const { core } = exchange;
-    const refusal = core.strangers.known.size === 0 ? undefined : core.strangers.refusal(exchange);
-    if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal, "failed-authentications");
-    try {
-      const pending = authenticate(exchange);
-      return pending && core.strangers.during(exchange, pending).catch((error: unknown) => failed(exchange, error));
-    } catch (error) {
-      return failed(exchange, error);
-    }
-  };
-}
-
-function failed(exchange: Exchange, error: unknown): never {
-  const { core, user } = exchange;
-  if (user === undefined && isApiError(error) && error.code === 401) core.strangers.failed(exchange);
-  throw error;
 }
 
 /** The first audit event, once it is known who asks. Holds the request back when events cannot be written fast enough. */
@@ -147,11 +154,4 @@ function confined(exchange: AuthenticatedExchange, impersonated: User): Awaitabl
   if (become === undefined) return impersonated;
   const { params, signal } = exchange;
   return become({ user: exchange.user, impersonated, params, signal });
-}
-
-/** Whether a value is a user with a name, whichever copy of this package made it. */
-export function isUser(value: unknown): value is User {
-  if (typeof value !== "object" || value === null) return false;
-  const { name, groups, in: isIn } = value as Partial<User>;
-  return typeof name === "string" && name !== "" && Array.isArray(groups) && typeof isIn === "function";
 }

@@ -2,14 +2,18 @@ import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { CacheLease, Scope } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
-import { WatchCache } from "../watch/cache/cache.ts";
+import { cacheKey, objectsIn, WatchCache } from "../watch/cache/cache.ts";
 import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
 import { processMinter } from "../watch/cache/minter.ts";
-import { cacheKey, objectsIn } from "../watch/cache/cache.ts";
 import type { CacheEvent, CacheListener } from "../watch/cache/readable-cache.ts";
 import { Computation } from "./computation.ts";
-import type { FollowedDependency, InputReaders, ViewOptions, ViewSource } from "./options.ts";
-import { CacheReader } from "./options.ts";
+import {
+  CacheReader,
+  type FollowedDependency,
+  type InputReaders,
+  type ViewOptions,
+  type ViewSource,
+} from "./options.ts";
 
 export interface DerivedOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

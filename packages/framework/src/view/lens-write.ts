@@ -9,11 +9,10 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { DeleteOptions, RequestOptions, WriteOptions } from "../storage.ts";
-import { decodeObject, type Encoded, isEncoded, keyIn, parsed } from "../watch/cache/encoded.ts";
 import { cacheKey } from "../watch/cache/cache.ts";
+import { decodeObject, type Encoded, isEncoded, keyIn, parsed } from "../watch/cache/encoded.ts";
 import { modified } from "../write/update.ts";
-import type { Before, Lens } from "./unmapping.ts";
-import { Unmapping } from "./unmapping.ts";
+import { type Before, type Lens, Unmapping } from "./unmapping.ts";
 
 /** One write through a view. */
 export class LensWrite<In extends object, Out extends object, By, Inputs> {

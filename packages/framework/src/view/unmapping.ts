@@ -9,13 +9,11 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope, WriteOptions } from "../storage.ts";
-import type { Encoded } from "../watch/cache/encoded.ts";
-import { contentOf, decodeObject } from "../watch/cache/encoded.ts";
+import { contentOf, decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import type { Below } from "../write/below.ts";
 import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";
-import type { KeptAnnotations } from "./annotations.ts";
-import { LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
+import { type KeptAnnotations, LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
 import { isPlain } from "./computation.ts";
 import type { DerivedLease } from "./derived.ts";
 import type { Mapped, WritableViewOptions } from "./options.ts";

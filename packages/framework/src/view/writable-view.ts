@@ -1,6 +1,5 @@
 import type { ObjectMeta, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { TypedDefinition } from "../definition.ts";
-import { KindVersions } from "../definition.ts";
+import { KindVersions, type TypedDefinition } from "../definition.ts";
 import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { type Encoded, keyIn } from "../watch/cache/encoded.ts";
 import { processMinter } from "../watch/cache/minter.ts";

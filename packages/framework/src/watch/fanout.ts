@@ -1,8 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Representation } from "../encode/representation.ts";
 import type { CacheEvent, CacheListener, ReadableCache } from "./cache/readable-cache.ts";
-import type { Subscriber } from "./lane.ts";
-import { type FanoutStats, Lane, type SentCount } from "./lane.ts";
+import { type FanoutStats, Lane, type SentCount, type Subscriber } from "./lane.ts";
 import type { Selection } from "./selection.ts";
 
 /** How many events may come while one waits for the end of the turn; a larger burst is written in pieces of this. */

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { ApiError, toApiError } from "@virtual-workspaces/apimachinery";
-import { Chunk, ChunkStream } from "../encode/pieces.ts";
-import { keptBytes } from "../encode/pieces.ts";
+import { Chunk, ChunkStream, keptBytes } from "../encode/pieces.ts";
 import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
 import type { CacheEvent, ReadableCache } from "./cache/readable-cache.ts";
 import type { Selection } from "./selection.ts";
@@ -154,7 +153,7 @@ export class Lane {
 }
 
 /** The last event of a watch that can no longer be continued truthfully. */
-export function errorEvent(error: ApiError): Buffer {
+function errorEvent(error: ApiError): Buffer {
   return eventBytes("ERROR", Buffer.from(JSON.stringify(error.status)));
 }
 

@@ -5,8 +5,7 @@ import {
   type JsonObject,
   type KubeObject,
 } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition } from "../definition.ts";
-import { type KindVersions, perVersions } from "../definition.ts";
+import { type KindVersions, perVersions, type ResourceDefinition } from "../definition.ts";
 import type { FieldOwners } from "./rules.ts";
 
 /** Who owns which fields of a kind's objects, also those that were written in another of its versions. */

@@ -15,8 +15,8 @@ import {
   type StructuralSchema,
   structuralProblems,
 } from "@virtual-workspaces/apimachinery";
-import { linearPattern } from "../cel/values/pattern.ts";
 import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/rules.ts";
+import { linearPattern } from "../cel/values/pattern.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { siblingModule, WorkerError } from "../util/worker/pool.ts";
 import type { CheckOptions } from "./rules.ts";

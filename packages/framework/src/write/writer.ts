@@ -15,13 +15,11 @@ import type { Storage, Written } from "../storage.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
 import { metadataProblems, prepareCreate, taken, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
-import type { Kept } from "./keeping.ts";
-import { type Deleted, Keeping } from "./keeping.ts";
+import { type Deleted, Keeping, type Kept } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
 import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
 import { raced, untilUndisturbed } from "./race.ts";
-import type { AdmitCheck, AdmitRequest } from "./request.ts";
-import { type Change, type Draft, settling, type WriteRequest } from "./request.ts";
+import { type AdmitCheck, type AdmitRequest, type Change, type Draft, settling, type WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
 

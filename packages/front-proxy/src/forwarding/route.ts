@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { REMOTE_HEADERS } from "@virtual-workspaces/client";
-import type { Log, RawRequest } from "@virtual-workspaces/framework";
+import { deriveRequest, type Log, type RawRequest } from "@virtual-workspaces/framework";
 import type { Mapping } from "../mapping/mapping.ts";
 import { clusterAt, parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
 import { Backend } from "./backend.ts";
@@ -92,8 +92,12 @@ export class Route implements AsyncDisposable {
 
   /** The same request, which is told to end here too. Of the signals one is made for those alone that ask. */
   #ending(request: Request): Request {
-    const get = (): AbortSignal => AbortSignal.any([request.ending, this.#leaving.signal]);
-    return Object.create(request, { ending: { get, enumerable: true } });
+    const ending = (): AbortSignal => AbortSignal.any([request.ending, this.#leaving.signal]);
+    return deriveRequest(request, {
+      get ending() {
+        return ending();
+      },
+    });
   }
 
   /**

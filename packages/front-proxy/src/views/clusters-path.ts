@@ -4,7 +4,7 @@ import {
   allow,
   defineVirtualWorkspace,
   deny,
-  type RawRequest,
+  deriveRequest,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { type PathIndex, WorkspaceAuthentication } from "@virtual-workspaces/kcp";
@@ -74,18 +74,13 @@ function clustersView(destinations: Destinations): VirtualWorkspace {
     handles: () => true,
     handle: (req, res, request) => {
       const { server, prefix } = destinations.of(request.params, request.user);
-      return server.handle(req, res, requestAt(request, prefix));
+      return server.handle(req, res, deriveRequest(request, { prefix }));
     },
     upgrade: (req, socket, request) => {
       const { server, prefix } = destinations.of(request.params, request.user);
-      return server.upgrade(req, socket, requestAt(request, prefix));
+      return server.upgrade(req, socket, deriveRequest(request, { prefix }));
     },
   });
-}
-
-/** A request as it is where it goes: the same, but for what its path begins with. */
-function requestAt<R extends RawRequest<unknown>>(request: R, prefix: string): R {
-  return prefix === request.prefix ? request : Object.create(request, { prefix: { value: prefix, enumerable: true } });
 }
 
 /** What says who logs in to which workspace. */

@@ -3,6 +3,7 @@ import {
   type Authenticator,
   allow,
   defineVirtualWorkspace,
+  deriveRequest,
   type Log,
   type RawRequest,
   type VirtualWorkspace,
@@ -47,8 +48,7 @@ export function mappedServices({ mapping, groups = {}, log }: MappedServicesOpti
   const routes = new Routes(mapping, log);
   const left = withoutGroups(groups);
   const mapped = view("services", { prefix: "/services", routes });
-  const as = <R extends RawRequest<unknown>>(request: R): R =>
-    Object.create(request, { user: { value: left(request.user), enumerable: true } });
+  const as = <R extends RawRequest<unknown>>(request: R): R => deriveRequest(request, { user: left(request.user) });
   return Object.freeze({
     ...mapped,
     handle: (...[req, res, request]: Parameters<NonNullable<typeof mapped.handle>>) =>

@@ -6,6 +6,7 @@ import {
   type Decision,
   deny,
   type PolicyRule,
+  deriveRequest,
   type RawRequest,
   ruleAllows,
   User,
@@ -113,8 +114,7 @@ export function contentRelay({ upstream, content, onError }: ContentRelayOptions
   });
   const asking = async <R extends RawRequest<LifecycleParams>>(request: R): Promise<R> => {
     const user = await content.identity(request.user, request);
-    // Not a copy: what is made when it is asked for is not made here.
-    return Object.create(request, { user: { value: user } }) as R;
+    return deriveRequest(request, { user });
   };
   return {
     handle: async (req, res, request) => handle(req, res, await asking(request)),

@@ -46,8 +46,7 @@ export class Mounts implements AsyncDisposable {
     request: Request & { readonly head: Buffer },
   ): Promise<void> => {
     const mount = this.#mountOf(request);
-    const { head } = request;
-    await mount.pass(request, (passed) => mount.target.relay.upgrade(req, socket, Object.assign(passed, { head })));
+    await mount.pass(request, (passed) => mount.target.relay.upgrade(req, socket, passed));
   };
 
   async [Symbol.asyncDispose](): Promise<void> {

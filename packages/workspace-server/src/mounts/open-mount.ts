@@ -1,5 +1,5 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { RawRequest } from "@virtual-workspaces/framework";
+import { deriveRequest, type RawRequest } from "@virtual-workspaces/framework";
 import type { MountTarget } from "./targets.ts";
 
 type Request = RawRequest<Readonly<Record<string, string>>>;
@@ -7,7 +7,7 @@ type Request = RawRequest<Readonly<Record<string, string>>>;
 /** A mount as long as it leads to the same place, and what is open through it. */
 export class OpenMount implements AsyncDisposable {
   readonly target: MountTarget;
-  readonly #open = new Set<PassedRequest>();
+  readonly #open = new Set<PassedRequest<Request>>();
 
   constructor(target: MountTarget) {
     this.target = target;
@@ -18,11 +18,11 @@ export class OpenMount implements AsyncDisposable {
   }
 
   /** Has a request passed on, which ends when the mount does: streams of lines behind one of them, all else at once. */
-  async pass(request: Request, send: (passed: PassedRequest) => Promise<void>): Promise<void> {
+  async pass<R extends Request>(request: R, send: (passed: R) => Promise<void>): Promise<void> {
     const passed = new PassedRequest(request, this.target.path);
     this.#open.add(passed);
     try {
-      await send(passed);
+      await send(passed.derived);
     } finally {
       this.#open.delete(passed);
       passed[Symbol.dispose]();
@@ -38,48 +38,29 @@ export class OpenMount implements AsyncDisposable {
 }
 
 /** A request as it is where the mount leads to. */
-class PassedRequest implements Request, Disposable {
-  readonly prefix: string;
-  readonly user: Request["user"];
-  readonly params: Request["params"];
-  readonly requestId: string;
-  readonly tail: string;
-  readonly search: string;
-  readonly hops: number;
-  readonly token: string | undefined;
-  readonly loginFailed: () => void;
-  readonly takeTime: () => void;
-  readonly #request: Request;
+class PassedRequest<R extends Request> implements Disposable {
+  readonly derived: R;
+  readonly #request: R;
   readonly #cut = new AbortController();
   #ending: AbortController | undefined;
 
-  constructor(request: Request, prefix: string) {
-    this.prefix = prefix;
-    this.user = request.user;
-    this.params = request.params;
-    this.requestId = request.requestId;
-    this.tail = request.tail;
-    this.search = request.search;
-    this.hops = request.hops;
-    this.token = request.token;
-    this.loginFailed = request.loginFailed;
-    this.takeTime = request.takeTime;
+  constructor(request: R, prefix: string) {
     this.#request = request;
     const { signal } = request;
     signal.addEventListener("abort", this.#gone, { once: true });
     if (signal.aborted) this.#gone();
-  }
-
-  get signal(): AbortSignal {
-    return this.#cut.signal;
-  }
-
-  get via(): string {
-    return this.#request.via;
+    const ending = (): AbortSignal => this.#endingOf();
+    this.derived = deriveRequest(request, {
+      prefix,
+      signal: this.#cut.signal,
+      get ending() {
+        return ending();
+      },
+    });
   }
 
   /** Aborts when the server begins to close, or the mount is another. */
-  get ending(): AbortSignal {
+  #endingOf(): AbortSignal {
     if (this.#ending !== undefined) return this.#ending.signal;
     this.#ending = new AbortController();
     const { ending } = this.#request;

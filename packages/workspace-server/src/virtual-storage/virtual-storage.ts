@@ -1,5 +1,11 @@
 import { ApiError, type GroupResource, isApiError, type KubeObject, WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { PassedHandlers, RawRequest, Resource, ServedResource } from "@virtual-workspaces/framework";
+import {
+  deriveRequest,
+  type PassedHandlers,
+  type RawRequest,
+  type Resource,
+  type ServedResource,
+} from "@virtual-workspaces/framework";
 import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { Exports, placeOf } from "../bindings/exports/exports.ts";
 import type { BoundPair } from "../bindings/served/own-kind.ts";
@@ -52,11 +58,10 @@ export class VirtualStorage implements AsyncDisposable {
     const passed = async <R extends RawRequest<Readonly<Record<string, string>>>>(request: R) => {
       const { cluster = "" } = request.params;
       const { relay, path } = await backend(cluster);
-      const target = {
-        ...request,
+      const target = deriveRequest(request, {
         prefix: `${path}/clusters/${cluster}`,
         tail: withoutIdentity(request.tail, { plural: kind.plural, identity }),
-      };
+      });
       return { relay, target };
     };
     const handlers: PassedHandlers = {

@@ -1,8 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import type { CryptoKey, JWK } from "jose";
-import type { UnverifiedToken } from "./token.ts";
-import { ALGORITHMS, type Algorithm } from "./token.ts";
+import { ALGORITHMS, type Algorithm, type UnverifiedToken } from "./token.ts";
 
 /** More keys than anybody rotates through: each may have to be tried for a token that names none. */
 const MOST_KEYS = 100;

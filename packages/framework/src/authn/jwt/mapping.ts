@@ -1,7 +1,6 @@
 import { type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
 import { authenticatedUser, type Identity, type User } from "../../request/user.ts";
-import type { CompiledExpressions, PlacedExpression } from "./compiled.ts";
-import { isExpressionError } from "./compiled.ts";
+import { type CompiledExpressions, isExpressionError, type PlacedExpression } from "./compiled.ts";
 import type { JwtAuthenticator } from "./options.ts";
 import { Refusal } from "./token.ts";
 

@@ -1,12 +1,10 @@
-import type { Asker } from "../../hooks/hooks.ts";
-import { advertised, viewResources } from "../../hooks/hooks.ts";
+import { type Asker, advertised, viewResources } from "../../hooks/hooks.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { VirtualWorkspace } from "../../virtual-workspace.ts";
 import { AccessReviews, SelfReviews } from "./access-reviews.ts";
-import { findIn } from "./questions.ts";
 import { SelfSubjectAccessReview, SelfSubjectReview, SelfSubjectRulesReview } from "./kinds.ts";
-import { Questions, type ReviewSubject } from "./questions.ts";
+import { findIn, Questions, type ReviewSubject } from "./questions.ts";
 import { RulesReviews } from "./rule-survey.ts";
 
 /**

@@ -3,8 +3,7 @@ import type { Asker } from "../../hooks/hooks.ts";
 import { pathInfo, type RequestInfo } from "../../request/request-info.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { RequestOptions, Scope, Storage, WriteOptions } from "../../storage.ts";
-import type { NonResourceRule, ResourceRule, Rules } from "../authorization.ts";
-import { mayReview } from "../authorization.ts";
+import { mayReview, type NonResourceRule, type ResourceRule, type Rules } from "../authorization.ts";
 import type { RulesContent } from "./content.ts";
 import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 
@@ -34,7 +33,7 @@ const WHY =
   "so what is allowed by name alone is not listed";
 
 /** Finds out what somebody may do by asking. */
-export class RuleSurvey {
+class RuleSurvey {
   readonly #questions: Questions;
   readonly #surveyed: Surveyed;
 

@@ -112,7 +112,7 @@ const { names: NAMES = Number.POSITIVE_INFINITY, containers: CONTAINERS = Number
 // Protocol Buffers' wire format (https://protobuf.dev/programming-guides/encoding): tags, and values by wire type.
 
 /** How a value is written: a number of variable length, 8 bytes, bytes with their length, 4 bytes. */
-export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 /** A field as it stands there. */
 export interface WireField {
@@ -123,7 +123,7 @@ export interface WireField {
 }
 
 /** The fields of a message in their order; a view of its bytes each. @throws ProtobufFault */
-export function* fieldsOf(bytes: Buffer): Iterable<WireField> {
+function* fieldsOf(bytes: Buffer): Iterable<WireField> {
   for (let at = 0; at < bytes.length; ) {
     const [tag, afterTag] = varint(bytes, at);
     const field = Math.floor(tag / 8);
@@ -164,7 +164,7 @@ function varint(bytes: Buffer, from: number): [value: number, next: number] {
 }
 
 /** A number of 64 bits with its sign; a `bigint` where no `number` is exact. */
-export function signed64(varint: Buffer): number | bigint {
+function signed64(varint: Buffer): number | bigint {
   let value = 0n;
   for (const [at, byte] of varint.entries()) value |= BigInt(byte & 0x7f) << BigInt(7 * at);
   const signed = BigInt.asIntN(64, value);

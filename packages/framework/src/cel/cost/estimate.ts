@@ -1,10 +1,8 @@
-import { HAS } from "../library/node.ts";
-import { callOf, MACRO_VARIABLES, type Node, typeOf } from "../library/node.ts";
-import type { Shape } from "../values/shape.ts";
+import { callOf, HAS, MACRO_VARIABLES, type Node, typeOf } from "../library/node.ts";
 import { codePoints } from "../values/formatted.ts";
-import { callCost, operatorCost } from "./calls.ts";
+import type { Shape } from "../values/shape.ts";
+import { callCost, macroCost, operatorCost } from "./calls.ts";
 import { realCost, realOperatorCost } from "./heavy.ts";
-import { macroCost } from "./calls.ts";
 import { type Caps, type Estimate, type Estimation, ONE, type Size, sum, UNKNOWN } from "./size.ts";
 
 const LIST_COST = 10;

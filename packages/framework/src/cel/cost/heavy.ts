@@ -1,5 +1,4 @@
-import { OWN } from "../library/node.ts";
-import type { Node } from "../library/node.ts";
+import { type Node, OWN } from "../library/node.ts";
 import { LinearPattern } from "../values/pattern.ts";
 import { type Caps, type Estimate, ONE, sum, UNKNOWN } from "./size.ts";
 

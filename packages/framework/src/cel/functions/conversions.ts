@@ -1,14 +1,14 @@
 import { type Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
-import { CelError } from "../values/formatted.ts";
 import {
+  CelError,
   durationNanos,
   durationOf,
+  formatDouble,
   formatDuration,
   formatTimestamp,
   parseGoDuration,
   parseRfc3339,
 } from "../values/formatted.ts";
-import { formatDouble } from "../values/formatted.ts";
 import type { Cidr, Ip } from "../values/ip-address.ts";
 import type { FunctionSpec } from "./signature.ts";
 

@@ -1,7 +1,6 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { CelError } from "../values/formatted.ts";
 import { type Cidr, type Ip, parseCidr, parseIp } from "../values/ip-address.ts";
-import { NAMED_FORMATS, type NamedFormat } from "./named-formats.ts";
 import {
   addQuantities,
   approximate,
@@ -12,8 +11,9 @@ import {
   quantityOfInteger,
 } from "../values/quantity.ts";
 import { compareSemver, normalizeSemver, parseSemver, type Semver } from "../values/semver.ts";
-import type { FunctionSpec } from "./signature.ts";
 import { isUrl, parseUrl, type UrlValue } from "../values/url.ts";
+import { NAMED_FORMATS, type NamedFormat } from "./named-formats.ts";
+import type { FunctionSpec } from "./signature.ts";
 
 /** URLs, addresses, quantities, versions and named formats. */
 export const KUBERNETES: readonly FunctionSpec[] = [

@@ -1,8 +1,7 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
-import { CelError } from "../values/formatted.ts";
 import { compare, elementsOf, equal } from "../values/compare.ts";
-import { durationNanos, durationOf } from "../values/formatted.ts";
+import { CelError, durationNanos, durationOf } from "../values/formatted.ts";
 import type { FunctionSpec } from "./signature.ts";
 
 type Elements = Iterable<unknown>;

@@ -1,6 +1,5 @@
 import { dnsLabelProblems, labelKeyProblems, labelValueProblems, nameProblems } from "@virtual-workspaces/apimachinery";
-import { CelError } from "../values/formatted.ts";
-import { parseSchemaTimestamp } from "../values/formatted.ts";
+import { CelError, parseSchemaTimestamp } from "../values/formatted.ts";
 import { requestUriProblem } from "../values/url.ts";
 
 /** A format that texts can be checked against (`format.dns1123Label()`). */

@@ -1,8 +1,6 @@
 import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
-import { CelError } from "../values/formatted.ts";
 import { elementsOf } from "../values/compare.ts";
-import { formatDuration, formatTimestamp } from "../values/formatted.ts";
-import { formatDouble } from "../values/formatted.ts";
+import { CelError, formatDouble, formatDuration, formatTimestamp } from "../values/formatted.ts";
 
 const DEFAULT_PRECISION = 6;
 const MAX_PRECISION = 100;

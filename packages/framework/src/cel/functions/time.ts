@@ -1,6 +1,5 @@
 import type { Duration } from "@marcbachmann/cel-js/evaluator";
-import { CelError } from "../values/formatted.ts";
-import { durationNanos } from "../values/formatted.ts";
+import { CelError, durationNanos } from "../values/formatted.ts";
 import type { FunctionSpec } from "./signature.ts";
 
 /** What the accessors read of a time, whose UTC fields are those of the zone that was asked for. */

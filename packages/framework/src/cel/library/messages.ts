@@ -1,6 +1,5 @@
 import { TypeError as CheckError, EvaluationError, ParseError } from "@marcbachmann/cel-js";
-import { HAS, OWN } from "./node.ts";
-import { type Node, placeOf, typeOf } from "./node.ts";
+import { HAS, type Node, OWN, placeOf, typeOf } from "./node.ts";
 
 /** What is wrong with an expression, and where: UTF-16 index. */
 export interface Problem {

@@ -1,9 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
-import { CelError } from "./formatted.ts";
-import { escapeName } from "./shape.ts";
-import { isMapSchema, withObjectMeta } from "./shape.ts";
-import { parseBytes, parseSchemaDuration, parseSchemaTimestamp } from "./formatted.ts";
 import { keyedBy } from "./compare.ts";
+import { CelError, parseBytes, parseSchemaDuration, parseSchemaTimestamp } from "./formatted.ts";
+import { escapeName, isMapSchema, withObjectMeta } from "./shape.ts";
 
 /**
  * Which parts of a value an expression reads: by name in CEL, or all of them. Objects are converted no further than that.

@@ -3,12 +3,18 @@ import type { Verb } from "../../definition.ts";
 import type { Advertised } from "../../resource/served.ts";
 import { kindName, listOf } from "./kind-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";
-import { type Content, contentOf, type Operation, type PathItem, type Paths } from "./operation.ts";
-import { operationNames, pascalCase } from "./operation.ts";
+import {
+  type Content,
+  contentOf,
+  type Operation,
+  operationNames,
+  type PathItem,
+  type Paths,
+  pascalCase,
+} from "./operation.ts";
 import { NAMESPACE, nameParameter, VERB_PARAMETERS } from "./parameters.ts";
-import { OBJECT_TYPES, requestBody } from "./verb-forms.ts";
 import { subresourcePaths } from "./subresource-paths.ts";
-import { VERB_FORMS } from "./verb-forms.ts";
+import { OBJECT_TYPES, requestBody, VERB_FORMS } from "./verb-forms.ts";
 
 const OF_COLLECTION: readonly Verb[] = ["list", "watch", "create", "deletecollection"];
 const OF_ALL_NAMESPACES: readonly Verb[] = ["list", "watch"];

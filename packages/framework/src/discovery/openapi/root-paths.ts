@@ -1,8 +1,7 @@
 import type { Advertised } from "../../resource/served.ts";
 import { VERSION_INFO } from "./meta-answer-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";
-import { contentOf, type PathItem, type Paths } from "./operation.ts";
-import { operationNames } from "./operation.ts";
+import { contentOf, operationNames, type PathItem, type Paths } from "./operation.ts";
 import { rootOf } from "./resource-paths.ts";
 
 /** Paths of discovery and version, by the name of the document that has them: `api`, `apis`, `apis/<group>`, `version`. */

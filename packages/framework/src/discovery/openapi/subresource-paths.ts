@@ -3,11 +3,9 @@ import type { Verb } from "../../definition.ts";
 import type { Advertised } from "../../resource/served.ts";
 import type { AdvertisedSubresource } from "../../resource/subresources.ts";
 import { kindName } from "./kind-schemas.ts";
-import { contentOf, type Operation, type Paths } from "./operation.ts";
-import { operationNames, pascalCase } from "./operation.ts";
+import { contentOf, type Operation, operationNames, type Paths, pascalCase } from "./operation.ts";
 import { VERB_PARAMETERS } from "./parameters.ts";
-import { OBJECT_TYPES, requestBody } from "./verb-forms.ts";
-import { VERB_FORMS } from "./verb-forms.ts";
+import { OBJECT_TYPES, requestBody, VERB_FORMS } from "./verb-forms.ts";
 
 /** The object whose subresources are described. */
 export interface ObjectPath {

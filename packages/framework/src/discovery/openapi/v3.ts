@@ -2,8 +2,7 @@ import { apiVersionOf, type GroupVersion } from "@virtual-workspaces/apimachiner
 import type { OpenAPIV3 } from "openapi-types";
 import type { Advertised } from "../../resource/served.ts";
 import { kindComponents, kindName } from "./kind-schemas.ts";
-import { answerComponents } from "./meta-answer-schemas.ts";
-import { DISCOVERY_COMPONENTS } from "./meta-answer-schemas.ts";
+import { answerComponents, DISCOVERY_COMPONENTS } from "./meta-answer-schemas.ts";
 import { OBJECT_COMPONENTS } from "./meta-object-schemas.ts";
 import { componentsOf, contentsIn, type OperationExtensions, type Paths } from "./operation.ts";
 import { resourcePaths, rootOf } from "./resource-paths.ts";

@@ -2,8 +2,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node
 import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { respondStatus } from "../../encode/respond.ts";
-import type { Carried } from "../connections.ts";
-import type { Connections } from "../connections.ts";
+import type { Carried, Connections } from "../connections.ts";
 import { HTTP2_LIMITS } from "../limits.ts";
 import { problem, refuseExpectations } from "../malformed.ts";
 import { Http2Request, Http2Response } from "./request.ts";

@@ -4,8 +4,7 @@ import type { Log } from "../../observe/log/log.ts";
 import { FileWatch } from "./file-watch.ts";
 import { filesOf, isSame, type Material, readMaterial } from "./material.ts";
 import type { TlsOptions } from "./options.ts";
-import type { Pair } from "./pair.ts";
-import { findByName } from "./pair.ts";
+import { findByName, type Pair } from "./pair.ts";
 
 /** Those of TLS 1.3, and of 1.2 the ones with forward secrecy and authenticated encryption. */
 const CIPHERS = [

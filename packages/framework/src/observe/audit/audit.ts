@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type * as Yaml from "yaml";
 import type { LineTarget } from "../log/target.ts";
-import type { AuditPolicy } from "./check-policy.ts";
-import { checkPolicy } from "./check-policy.ts";
+import { type AuditPolicy, checkPolicy } from "./check-policy.ts";
 
 /** What is audited, and where that is written. */
 export interface AuditOptions {

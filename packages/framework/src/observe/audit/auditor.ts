@@ -8,8 +8,7 @@ import type { Audit } from "./audit.ts";
 import type { AuditStage } from "./check-policy.ts";
 import { eventLine } from "./event.ts";
 import { originOf } from "./origin.ts";
-import type { AuditedRequest } from "./record.ts";
-import { AuditRecord } from "./record.ts";
+import { type AuditedRequest, AuditRecord } from "./record.ts";
 import { AuditRules } from "./rules.ts";
 
 /** How long events wait to be put into words together, and then to be written together, ms. */

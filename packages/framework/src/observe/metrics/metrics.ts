@@ -3,8 +3,7 @@ import { type Authorizer, deny } from "../../authz/authorization.ts";
 import { parseAccept } from "../../encode/representation.ts";
 import { respond } from "../../encode/respond.ts";
 import { problem } from "../../listener/malformed.ts";
-import type { MetricFamily } from "../../virtual-workspace.ts";
-import { defineVirtualWorkspace, type VirtualWorkspace } from "../../virtual-workspace.ts";
+import { defineVirtualWorkspace, type MetricFamily, type VirtualWorkspace } from "../../virtual-workspace.ts";
 import { RequestMeter } from "./request-meter.ts";
 import { type MeteredServer, processFamilies, serverFamilies, viewFamilies, watchProcess } from "./server-families.ts";
 

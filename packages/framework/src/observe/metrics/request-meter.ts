@@ -1,6 +1,5 @@
 import type { MetricFamily, MetricSample } from "../../virtual-workspace.ts";
-import type { ObservedRequest } from "../observer.ts";
-import { codeOf, type Observer } from "../observer.ts";
+import { codeOf, type ObservedRequest, type Observer } from "../observer.ts";
 import { Buckets, Tally } from "./family.ts";
 import { labelsOf, REQUEST_LABELS, type RequestLabels } from "./labels.ts";
 

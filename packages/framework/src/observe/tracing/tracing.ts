@@ -2,8 +2,7 @@ import type { TLSSocket } from "node:tls";
 import type * as Api from "@opentelemetry/api";
 import { prefixOf } from "../../request/path.ts";
 import { parseTraceState } from "../../request/trace-parent.ts";
-import type { ObservedRequest } from "../observer.ts";
-import { codeOf, streamOf } from "../observer.ts";
+import { codeOf, type ObservedRequest, streamOf } from "../observer.ts";
 
 /** Where every copy of OpenTelemetry's API, version 1, keeps what has been registered. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");

@@ -22,8 +22,7 @@ import type { FieldOwners } from "../../write/rules.ts";
 import { modified } from "../../write/update.ts";
 import { comparable, described, type ObjectDetails, specOf, stamped } from "./authored.ts";
 import type { Keeper } from "./cache-keeper.ts";
-import type { Answer, Timing } from "./part.ts";
-import { CollectionPart } from "./part.ts";
+import { type Answer, CollectionPart, type Timing } from "./part.ts";
 
 /** How a registry treats its objects. */
 export interface RegistryOptions {

@@ -9,8 +9,7 @@ import {
   quote,
   type ReplicasFields,
 } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition, ScalePaths } from "../../definition.ts";
-import { type KindVersions, perVersions } from "../../definition.ts";
+import { type KindVersions, perVersions, type ResourceDefinition, type ScalePaths } from "../../definition.ts";
 import { ScaleFieldError, type ScaleFields, scaleFields } from "./scale-fields.ts";
 import { SCALE } from "./scale-kind.ts";
 

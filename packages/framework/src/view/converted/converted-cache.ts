@@ -1,9 +1,14 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Past, PastChanges, PastRange } from "../../storage.ts";
 import type { Encoded } from "../../watch/cache/encoded.ts";
-import type { Objects } from "../../watch/cache/cache.ts";
-import type { CacheListener, Position, ReadableCache, Snapshot } from "../../watch/cache/readable-cache.ts";
-import { CacheEvent } from "../../watch/cache/readable-cache.ts";
+import {
+  CacheEvent,
+  type CacheListener,
+  type Objects,
+  type Position,
+  type ReadableCache,
+  type Snapshot,
+} from "../../watch/cache/readable-cache.ts";
 import type { Conversions } from "./conversions.ts";
 
 /**

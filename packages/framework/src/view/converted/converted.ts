@@ -6,8 +6,7 @@ import {
   type ObjectKey,
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition, TypedDefinition } from "../../definition.ts";
-import { KindVersions } from "../../definition.ts";
+import { KindVersions, type ResourceDefinition, type TypedDefinition } from "../../definition.ts";
 import type { CacheLease, DeleteOptions, Scope, Storage, WriteOptions } from "../../storage.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import { type Encoded, isEncoded, keyIn } from "../../watch/cache/encoded.ts";

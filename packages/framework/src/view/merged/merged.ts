@@ -5,8 +5,7 @@ import { shareOf, widened } from "../../watch/selection.ts";
 import type { ViewSource } from "../options.ts";
 import type { Member } from "./member.ts";
 import { Merging, type MergingOptions, type Slot } from "./merging.ts";
-import type { MergedOptions, MergedSource, SourceCondition } from "./options.ts";
-import { second } from "./options.ts";
+import { type MergedOptions, type MergedSource, type SourceCondition, second } from "./options.ts";
 import { Turns } from "./turns.ts";
 
 /**

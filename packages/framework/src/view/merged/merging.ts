@@ -1,14 +1,12 @@
 import { ApiError, CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import type { CacheLease, Scope } from "../../storage.ts";
 import { delayOf } from "../../util/numbers.ts";
-import { WatchCache } from "../../watch/cache/cache.ts";
+import { keyOfText, WatchCache } from "../../watch/cache/cache.ts";
 import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
-import { keyOfText } from "../../watch/cache/cache.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
 import { Member } from "./member.ts";
-import type { MergedOptions, PlacedSource } from "./options.ts";
-import { warnings } from "./options.ts";
+import { type MergedOptions, type PlacedSource, warnings } from "./options.ts";
 import type { Turns } from "./turns.ts";
 
 /** A source's place among the others, whoever fills it. */

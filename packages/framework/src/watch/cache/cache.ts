@@ -2,7 +2,14 @@ import { ApiError, compareResourceVersions, type ObjectKey } from "@virtual-work
 import SortedBTree from "sorted-btree";
 import type { Encoded } from "./encoded.ts";
 import type { Minter } from "./minter.ts";
-import { CacheEvent, type CacheListener, type Position, type ReadableCache, type Snapshot } from "./readable-cache.ts";
+import {
+  CacheEvent,
+  type CacheListener,
+  type Objects,
+  type Position,
+  type ReadableCache,
+  type Snapshot,
+} from "./readable-cache.ts";
 
 /** The tree behind it: a copy of one costs nothing until either side changes. */
 interface Tree extends Objects {
@@ -292,24 +299,6 @@ export class Ring {
 /** What an event alone keeps in memory: the object that it superseded. */
 function weightOf(event: CacheEvent): number {
   return event.previous?.length ?? event.previous?.bytes.length ?? 0;
-}
-
-/** Objects by `<logical cluster>/<namespace>/<name>`, in that order. */
-export interface Objects {
-  readonly size: number;
-  /** By the whole key. */
-  get(key: string): Encoded | undefined;
-  /** In order, from the first key that is not below `from`. */
-  entries(from?: string): Iterable<[string, Encoded]>;
-  /** The same without the keys. */
-  values(from?: string): Iterable<Encoded>;
-  /** Tells one after the other, from `low` to `high`, until `tell` returns `break`. */
-  forRange(
-    low: string,
-    high: string,
-    includeHigh: true,
-    tell: (key: string, object: Encoded) => { readonly break: true } | undefined,
-  ): unknown;
 }
 
 /** Objects order by logical cluster, namespace and name, as Kubernetes orders them by storage key. */

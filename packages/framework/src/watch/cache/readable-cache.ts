@@ -1,6 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Encoded, withResourceVersion } from "./encoded.ts";
-import type { Objects } from "./cache.ts";
 
 /** What readers of a {@link WatchCache} need of it, and what stands for one must have. */
 export interface ReadableCache {
@@ -94,4 +93,22 @@ export class CacheEvent {
     }
     return bytes;
   }
+}
+
+/** Objects by `<logical cluster>/<namespace>/<name>`, in that order. */
+export interface Objects {
+  readonly size: number;
+  /** By the whole key. */
+  get(key: string): Encoded | undefined;
+  /** In order, from the first key that is not below `from`. */
+  entries(from?: string): Iterable<[string, Encoded]>;
+  /** The same without the keys. */
+  values(from?: string): Iterable<Encoded>;
+  /** Tells one after the other, from `low` to `high`, until `tell` returns `break`. */
+  forRange(
+    low: string,
+    high: string,
+    includeHigh: true,
+    tell: (key: string, object: Encoded) => { readonly break: true } | undefined,
+  ): unknown;
 }

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { ForeignUpstream, type Relay, relay } from "@virtual-workspaces/forwarding";
-import type { RawRequest } from "@virtual-workspaces/framework";
+import { deriveRequest, type RawRequest } from "@virtual-workspaces/framework";
 import type { Route } from "../peers/peer-routes.ts";
 import { impersonationOf } from "../protocol/impersonation.ts";
 import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
@@ -134,9 +134,12 @@ function agentError(error: unknown): ApiError | undefined {
 
 /** Ends what is open-ended with a route as well, for clients to come again by another. */
 function endingWith({ handle, upgrade }: Remote, over: AbortSignal): Remote {
-  // As it is, but for what is told when it is asked for.
   const until = <R extends RawRequest<unknown>>(request: R): R =>
-    Object.create(request, { ending: { get: () => AbortSignal.any([request.ending, over]) } });
+    deriveRequest(request, {
+      get ending() {
+        return AbortSignal.any([request.ending, over]);
+      },
+    });
   return {
     handle: (req, res, request) => handle(req, res, until(request)),
     upgrade: (req, socket, request) => upgrade(req, socket, until(request)),

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, isApiError, quote } from "@virtual-workspaces/apimachinery";
 import { type Relay, relay, sameCaller, subjectAccessReview } from "@virtual-workspaces/forwarding";
-import type { RawRequest } from "@virtual-workspaces/framework";
+import { deriveRequest, type RawRequest } from "@virtual-workspaces/framework";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
 import type { Hub } from "../hub/hub.ts";
 import { requireProxy } from "../hub/proxy-cache.ts";
@@ -75,9 +75,11 @@ export class Direct implements AsyncDisposable {
     // It is for this view, and for nothing behind it.
     req.rawHeaders = req.rawHeaders.filter((_, at, all) => all[at - (at % 2)]?.toLowerCase() !== HEADER);
     const over = this.#untilWithdrawn(open, request);
-    return Object.create(request, {
-      prefix: { value: `/clusters/${request.params.cluster}` },
-      ending: { get: () => AbortSignal.any([request.ending, over]) },
+    return deriveRequest(request, {
+      prefix: `/clusters/${request.params.cluster}`,
+      get ending() {
+        return AbortSignal.any([request.ending, over]);
+      },
     });
   }
 

@@ -1,8 +1,11 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { encodeMessage, type Message } from "../../packages/framework/src/discovery/openapi/v2-protobuf.ts";
 import { swaggerDocument } from "../../packages/framework/src/discovery/openapi/v2.ts";
-import { encodeSwagger } from "../../packages/framework/src/discovery/openapi/v2-protobuf.ts";
+import {
+  encodeMessage,
+  encodeSwagger,
+  type Message,
+} from "../../packages/framework/src/discovery/openapi/v2-protobuf.ts";
 import { EVERYTHING, Quote, served } from "./openapi-fixtures.ts";
 import { decodeFields, decodeSwagger } from "./openapi-gnostic.ts";
 

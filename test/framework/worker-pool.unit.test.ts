@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import type { WorkerError } from "../../packages/framework/src/util/worker/pool.ts";
-import { WorkerPool, type WorkerPoolOptions } from "../../packages/framework/src/util/worker/pool.ts";
+import { type WorkerError, WorkerPool, type WorkerPoolOptions } from "../../packages/framework/src/util/worker/pool.ts";
 import type { Order } from "./fixtures/worker.ts";
 
 interface Echo {

@@ -1,11 +1,12 @@
 // Why not through the front door: it takes more addresses than a machine has.
 import { expect } from "chai";
 import { IdentityHeaders } from "../../packages/framework/src/authn/headers.ts";
-import type { Exchange } from "../../packages/framework/src/exchange.ts";
 import { Strangers } from "../../packages/framework/src/fairness/strangers.ts";
 
-const from = (peer: string): Exchange =>
-  ({ req: { headers: {}, rawHeaders: ["Authorization", "Bearer wrong"] }, peer }) as unknown as Exchange;
+type Asking = Parameters<Strangers["refusal"]>[0];
+
+const from = (peer: string): Asking =>
+  ({ req: { headers: {}, rawHeaders: ["Authorization", "Bearer wrong"] }, peer }) as unknown as Asking;
 
 describe("addresses that have failed", () => {
   it("are kept in a table that does not grow: the last ones", () => {

@@ -1,7 +1,7 @@
 // The history of a watch cache: what is held by it alone is bounded, whatever becomes of the objects meanwhile.
+
+import { CacheEvent, type Encoded } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import type { Encoded } from "../../packages/framework/src/watch/cache/encoded.ts";
-import { CacheEvent } from "../../packages/framework/src/watch/cache/readable-cache.ts";
 import { Ring } from "../../packages/framework/src/watch/cache/cache.ts";
 
 /** An object whose bytes are shorter once somebody has read them. */

@@ -1,11 +1,10 @@
 // What is kept for long has memory of its own: in Node's pool a few hundred bytes would hold on to 64 KiB each.
+
+import { encodeObject, WatchCache } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { DiscoveryDocuments } from "../../packages/framework/src/discovery/documents.ts";
-import { partialRepresentation } from "../../packages/framework/src/encode/representation.ts";
-import { tableRepresentation } from "../../packages/framework/src/encode/representation.ts";
-import { encodeObject } from "../../packages/framework/src/watch/cache/encoded.ts";
 import { OpenApiDocuments } from "../../packages/framework/src/discovery/openapi/documents.ts";
-import { WatchCache } from "../../packages/framework/src/watch/cache/cache.ts";
+import { partialRepresentation, tableRepresentation } from "../../packages/framework/src/encode/representation.ts";
 import { Lane } from "../../packages/framework/src/watch/lane.ts";
 import { everything } from "../../packages/framework/src/watch/selection.ts";
 import { Quote, served } from "./openapi-fixtures.ts";

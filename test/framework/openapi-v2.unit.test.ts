@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { Schema } from "../../packages/framework/src/discovery/openapi/schema.ts";
-import { swaggerDocument } from "../../packages/framework/src/discovery/openapi/v2.ts";
-import { v2Kind, v2Schema } from "../../packages/framework/src/discovery/openapi/v2.ts";
+import { swaggerDocument, v2Kind, v2Schema } from "../../packages/framework/src/discovery/openapi/v2.ts";
 import { v3Documents } from "../../packages/framework/src/discovery/openapi/v3.ts";
 import { Author, ConfigMap, EVERYTHING, Quote, READ, served } from "./openapi-fixtures.ts";
 

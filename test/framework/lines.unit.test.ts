@@ -1,7 +1,6 @@
 // Lines on their way out: how much of the memory they take, and what of them is lost.
 import { expect } from "chai";
-import { LineQueue } from "../../packages/framework/src/observe/log/line-queue.ts";
-import { Pieces } from "../../packages/framework/src/observe/log/line-queue.ts";
+import { LineQueue, Pieces } from "../../packages/framework/src/observe/log/line-queue.ts";
 import { writerTo } from "../../packages/framework/src/observe/log/target.ts";
 
 const KIB = 1024;

@@ -1,0 +1,115 @@
+// Requests that go on under another path, user or cluster: of each place that does so, whether all else arrives, and whether
+// what is made when it is asked for is made by nobody but who asks.
+import { deriveRequest, type RawRequest, type RequestChanges, User } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+
+type Request = Required<RawRequest<Readonly<Record<string, string>>>> & { readonly head: Buffer };
+
+/** Every field that there is, and which of the lazy ones have been asked. */
+function requestWith(): { readonly request: Request; readonly asked: string[] } {
+  const asked: string[] = [];
+  const ending = new AbortController().signal;
+  const request: Request = {
+    user: new User({ name: "alice", groups: ["authors"] }),
+    params: { cluster: "one" },
+    signal: new AbortController().signal,
+    requestId: "id",
+    prefix: "/services/quotes/clusters/one",
+    tail: "/api/v1/pods",
+    search: "?limit=1",
+    hops: 1,
+    token: "secret",
+    impersonation: ["Impersonate-User", "bob"],
+    loginFailed: () => asked.push("loginFailed"),
+    takeTime: () => asked.push("takeTime"),
+    head: Buffer.from("head"),
+    get via() {
+      asked.push("via");
+      return "1.1 quotes";
+    },
+    get ending() {
+      asked.push("ending");
+      return ending;
+    },
+  };
+  return { request, asked };
+}
+
+const over = new AbortController().signal;
+
+/** A getter that combines what the request says of its end with the end of what it goes through. */
+const endingWith = (request: Request): RequestChanges => ({
+  get ending() {
+    return AbortSignal.any([request.ending, over]);
+  },
+});
+
+const prefix = "/clusters/two";
+const user = new User({ name: "system:lifecycle" });
+const { signal } = new AbortController();
+
+/** Whoever derives requests, and what of them is another. */
+const DERIVATIONS: readonly (readonly [string, (request: Request) => RequestChanges])[] = [
+  ["a workspace behind the front proxy", () => ({ prefix })],
+  ["a backend of the front proxy that may leave", endingWith],
+  ["a mapped service, told fewer groups", () => ({ user })],
+  ["a view that keeps a resource of an export", () => ({ prefix, tail: "/apis" })],
+  ["a mounted workspace", (request) => withGetters({ prefix, signal }, endingWith(request))],
+  ["a remote cluster by one of its tunnels", endingWith],
+  ["the workspace of a ClusterProxy itself", (request) => withGetters({ prefix }, endingWith(request))],
+  ["the content of a workspace that is set up or removed", () => ({ user })],
+  ["an upgrade that a view or a subresource takes", () => ({ head: Buffer.from("other") })],
+];
+
+/** The parts of both, unread. */
+function withGetters(one: RequestChanges, other: RequestChanges): RequestChanges {
+  return Object.defineProperties({ ...one }, Object.getOwnPropertyDescriptors(other));
+}
+
+const NAMES = Object.keys(requestWith().request) as (keyof Request)[];
+
+describe("deriveRequest()", () => {
+  for (const [name, changes] of DERIVATIONS) {
+    it(`loses no field on the way to ${name}`, () => {
+      const { request } = requestWith();
+      const changed = changes(request);
+      const derived = deriveRequest(request, changed);
+      expect(Object.keys(derived)).to.have.members(NAMES);
+      for (const field of NAMES.filter((one) => !(one in changed)))
+        expect(derived[field], field).to.equal(request[field]);
+      for (const field of Object.keys(changed).filter((one) => one !== "ending") as (keyof Request)[])
+        expect(derived[field], field).to.equal((changed as Partial<Request>)[field]);
+    });
+
+    it(`asks nothing of the request on the way to ${name}`, () => {
+      const { request, asked } = requestWith();
+      const derived = deriveRequest(request, changes(request));
+      expect(asked).to.deep.equal([]);
+      expect(derived.ending.aborted).to.equal(false);
+      expect(asked).to.deep.equal(["ending"]);
+    });
+  }
+
+  it("keeps what is lazy lazy however often a request is derived", () => {
+    const { request, asked } = requestWith();
+    const derived = deriveRequest(deriveRequest(request, { prefix }), { user });
+    expect(asked).to.deep.equal([]);
+    expect([derived.prefix, derived.user, derived.via]).to.deep.equal([prefix, user, "1.1 quotes"]);
+    expect(asked).to.deep.equal(["via"]);
+  });
+
+  it("hands on what a request of a class reads of its private parts", () => {
+    class Asking {
+      readonly params = { cluster: "one" };
+      readonly user = user;
+      readonly #signal = signal;
+
+      get signal(): AbortSignal {
+        return this.#signal;
+      }
+    }
+    const derived = deriveRequest(new Asking(), { params: { cluster: "two" } });
+    expect(derived.signal).to.equal(signal);
+    expect(derived.params.cluster).to.equal("two");
+  });
+});
