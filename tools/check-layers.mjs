@@ -20,9 +20,6 @@ const ROWS = [
   ["cli"],
 ];
 
-/** Packages whose folders have no rows yet: none is to be added. */
-const PENDING = [];
-
 /** @typedef {{ folder: string, row: number, name: string, dependencies: Set<string> }} Package */
 
 /** @param {string} packages @returns {Package[]} */
@@ -77,9 +74,6 @@ export function checkLayers(root) {
   }
   return [
     ...faults,
-    ...checkRooms(
-      all.map(({ folder }) => join(packages, folder)),
-      PENDING,
-    ),
+    ...checkRooms(all.map(({ folder }) => join(packages, folder))),
   ];
 }
