@@ -72,8 +72,5 @@ export function checkLayers(root) {
       }
     }
   }
-  return [
-    ...faults,
-    ...checkRooms(all.map(({ folder }) => join(packages, folder))),
-  ];
+  return [...faults, ...checkRooms(all.map(({ folder }) => join(packages, folder)))];
 }

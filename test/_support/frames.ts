@@ -1,6 +1,7 @@
 // HTTP/2 by hand: frames as they are given, right or wrong, and headers that no client would send.
 import { once } from "node:events";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import { until } from "./until.ts";
 
 export const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, window: 8, continuation: 9 };
 export const END_STREAM = 1;
@@ -71,7 +72,7 @@ export class Frames implements Disposable {
 
   /** Resolves when there is room for more, or the connection has ended. */
   async drained(): Promise<void> {
-    while (this.socket.writableNeedDrain && this.socket.writable) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => !(this.socket.writableNeedDrain && this.socket.writable));
   }
 
   /** The same in frames of `size` bytes of its block. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { until } from "../_support/until.ts";
 import { Dev } from "./support/dev.ts";
 import { viewText } from "./support/views.ts";
 
@@ -70,7 +71,7 @@ describe("virtual-workspaces dev ends", function () {
 
 /** Waits until these processes are no more; the test's timeout is the patience. */
 async function allGone(pids: readonly number[]): Promise<void> {
-  while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => !pids.some(isAlive));
 }
 
 function isAlive(pid: number): boolean {

@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { acquire } from "../../packages/cli/src/process/lock.ts";
 import { localNode } from "../../tools/install.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
+import { until } from "../_support/until.ts";
 
 describe("the lock of a state folder", () => {
   let folder: Tree;
@@ -64,7 +65,7 @@ describe("the lock of a state folder", () => {
     const parent = spawn("sh", ["-c", 'sh -c "$1" & echo $!; exec sleep 1000', "sh", child]);
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(line.toString());
-    while (!/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await new Promise(setImmediate);
+    await until(() => /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8")));
     writeFileSync(file(), JSON.stringify({ pid, since: "then" }));
     using _lock = acquire(folder.path);
     expect(JSON.parse(readFileSync(file(), "utf8"))).to.include({ pid: process.pid });

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { manifests } from "../../examples/over-workspaces/noticeboard.ts";
 import { root } from "../../tools/install.mjs";
+import { until } from "../_support/until.ts";
 import { Apart, ask } from "./support/views-of-workspaces.ts";
 
 const BOARDS = "/clusters/root/apis/example.dev/v1/noticeboards";
@@ -19,7 +20,7 @@ describe("a view that publishes where it is, run by serve", function () {
     const { shard } = apart;
     expect((await shard.create(CRDS, manifests[0] ?? {})).code).to.equal(201);
     const board = { apiVersion: "example.dev/v1", kind: "Noticeboard", metadata: { name: "main" }, spec: {} };
-    while ((await shard.create(BOARDS, board)).code !== 201) await delay(50);
+    await until(async () => (await shard.create(BOARDS, board)).code === 201);
     const read = async () => JSON.parse((await shard.get(`${BOARDS}/main`, { token: "root-token" })).body);
     let found = await read();
     while (found.status?.endpoints === undefined) {
@@ -37,11 +38,11 @@ describe("a view that publishes where it is, run by serve", function () {
     await apart.views.ended;
     expect((await read()).metadata.resourceVersion).to.equal(found.metadata.resourceVersion);
     await apart.serveAgain();
-    while ((await code("root-token").catch(() => 0)) !== 200) await delay(50);
+    await until(async () => (await code("root-token").catch(() => 0)) === 200);
     // Somebody else's is left alone, and ours is not written again for it.
     expect((await shard.create(BOARDS, { ...board, metadata: { name: "other" } })).code).to.equal(201);
     const other = async () => JSON.parse((await shard.get(`${BOARDS}/other`, { token: "root-token" })).body);
-    while ((await other()).status?.endpoints === undefined) await delay(50);
+    await until(async () => (await other()).status?.endpoints !== undefined);
     expect((await read()).metadata.resourceVersion).to.equal(found.metadata.resourceVersion);
   });
 });

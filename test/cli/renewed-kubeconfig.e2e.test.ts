@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { createAuthority } from "../_support/server.ts";
-import { until } from "./support/exported.ts";
+import { until } from "../_support/until.ts";
 import { Start } from "./support/start.ts";
 import { ask, Serve, USERS } from "./support/views-of-workspaces.ts";
 
@@ -40,7 +40,7 @@ describe("a kubeconfig whose token is renewed", function () {
     write("users: [");
     expect(await asked("/readyz/apiexport")).to.equal(503);
     write(good);
-    await until("readiness", async () => (await asked("/readyz/apiexport")) === 200);
+    await until(async () => (await asked("/readyz/apiexport")) === 200, { what: "readiness" });
     expect(views.stderr).to.not.include("a-token-of-yesterday");
   });
 });

@@ -2,7 +2,8 @@
 // nothing of what they were. It says so while they are away, and needs no restart when they are back.
 import { request } from "node:https";
 import { expect } from "chai";
-import { type Exported, exportWidgets, makeWidget, until } from "./support/exported.ts";
+import { until } from "../_support/until.ts";
+import { type Exported, exportWidgets, makeWidget } from "./support/exported.ts";
 import { type Answer, Apart, ask } from "./support/views-of-workspaces.ts";
 
 const WIDGETS = "apis/example.dev/v1/widgets";
@@ -27,7 +28,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
 
   const list = async (): Promise<Answer> => asked(`/services/${exported.path}/*/${WIDGETS}`);
   const isReady = async (): Promise<boolean> => (await asked("/readyz/apiexport")).code === 200;
-  const back = (): Promise<unknown> => until("list", async () => (await list()).code === 200);
+  const back = (): Promise<unknown> => until(async () => (await list()).code === 200, { what: "list" });
 
   /** What a watch has told of so far; it is not opened again. */
   function watched(): { readonly text: string; readonly ended: boolean } & Disposable {
@@ -50,14 +51,14 @@ describe("virtual-workspaces whose workspaces go away", function () {
 
   it("says which view is not ready while they are silent, answers 503, and goes on where it was", async () => {
     using watch = watched();
-    await until("first event", async () => watch.text.includes("cog") || isReady().then(() => false));
+    await until(async () => watch.text.includes("cog") || isReady().then(() => false), { what: "first event" });
     apart.shard.signal("SIGSTOP");
     try {
       const first = await list();
       expect([first.code, JSON.parse(first.body).kind]).to.deep.equal([503, "Status"]);
       expect(await isReady()).to.equal(false);
       expect((await asked("/readyz")).code).to.equal(503);
-      await until("the verdict", async () => /not ready/.test((await list()).body));
+      await until(async () => /not ready/.test((await list()).body), { what: "the verdict" });
       const began = performance.now();
       const { code, body } = await list();
       expect([code, JSON.parse(body).reason]).to.deep.equal([503, "ServiceUnavailable"]);
@@ -70,7 +71,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
     await back();
     expect(await isReady()).to.equal(true);
     await makeWidget(apart.shard, "after-silence");
-    await until("event", async () => watch.text.includes("after-silence") || isReady().then(() => false));
+    await until(async () => watch.text.includes("after-silence") || isReady().then(() => false), { what: "event" });
     expect(watch.ended).to.equal(false);
   });
 
@@ -80,10 +81,10 @@ describe("virtual-workspaces whose workspaces go away", function () {
     const { code } = await list();
     expect(code).to.equal(503);
     expect(performance.now() - began).to.be.lessThan(5_000);
-    await until("verdict", async () => !(await isReady()), 5_000);
+    await until(async () => !(await isReady()), { what: "verdict", within: 5_000 });
     await apart.startAgain();
     await back();
-    await until("readiness", isReady);
+    await until(isReady, { what: "readiness" });
     await makeWidget(apart.shard, "after-death");
     expect((await list()).body)
       .to.include('"cog"')
@@ -92,7 +93,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
 
   it("shows nothing of what was there once they have begun anew, and what is there now", async () => {
     using watch = watched();
-    await until("first event", async () => watch.text.includes("cog") || isReady().then(() => false));
+    await until(async () => watch.text.includes("cog") || isReady().then(() => false), { what: "first event" });
     await apart.shard.end("SIGKILL");
     await apart.startAgain({ empty: true });
     const before = exported;
@@ -102,10 +103,9 @@ describe("virtual-workspaces whose workspaces go away", function () {
       .to.include('"cog"')
       .and.not.include("after-death");
     expect(exported.provider).to.not.equal(before.provider);
-    await until(
-      "end of the watch, or news that all is gone",
-      async () => watch.ended || /"DELETED"|"code":410/.test(watch.text) || isReady().then(() => false),
-    );
+    await until(async () => watch.ended || /"DELETED"|"code":410/.test(watch.text) || isReady().then(() => false), {
+      what: "end of the watch, or news that all is gone",
+    });
     const { code } = await asked(`/services/${before.path}/*/${WIDGETS}`);
     expect(code).to.be.oneOf([403, 404]);
   });

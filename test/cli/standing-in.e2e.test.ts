@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { KeyPair } from "../_support/certificates.ts";
 import { createAuthority } from "../_support/server.ts";
+import { until } from "../_support/until.ts";
 import { needsKubectl } from "../e2e/support/kubectls.ts";
-import { bindWidgets, type Exported, exportWidgets, until } from "./support/exported.ts";
+import { bindWidgets, type Exported, exportWidgets } from "./support/exported.ts";
 import { type Answer, Apart, ask, type Place } from "./support/views-of-workspaces.ts";
 
 const WIDGETS = "apis/example.dev/v1/widgets";
@@ -83,12 +84,17 @@ describe("virtual-workspaces in the place of kcp's own", function () {
       ["shard-1", ["gear"]],
     ] as const)
       for (const place of [await apart.through(shard), await apart.published(shard)])
-        await until(`${widgets} at ${place.url}`, async () => String(await widgetsOf(place)) === String(widgets));
+        await until(async () => String(await widgetsOf(place)) === String(widgets), {
+          what: `${widgets} at ${place.url}`,
+        });
     const slices = "/clusters/root:provider/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/widgets";
-    const endpoints = await until("two endpoints", async () => {
-      const found = JSON.parse((await apart.shard.get(slices, { token: "root-token" })).body).status.endpoints;
-      return found.length === 2 && (found as readonly { readonly url: string }[]);
-    });
+    const endpoints = await until(
+      async () => {
+        const found = JSON.parse((await apart.shard.get(slices, { token: "root-token" })).body).status.endpoints;
+        return found.length === 2 && (found as readonly { readonly url: string }[]);
+      },
+      { what: "two endpoints" },
+    );
     expect(endpoints.map(({ url }) => new URL(url).hostname)).to.have.members([
       "root.views.test",
       "shard-1.views.test",
@@ -192,14 +198,14 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     await apart.views[Symbol.asyncDispose]();
     expect(await apart.shard.kubectl("create", "-f", file)).to.equal("0 workspace.tenancy.kcp.io/later created");
     const status = async () => JSON.parse((await apart.shard.get(`${workspaces}/later`, byMaster)).body).status ?? {};
-    await until("waiting", async () => (await status()).initializers?.join() === "system:apibindings");
+    await until(async () => (await status()).initializers?.join() === "system:apibindings", { what: "waiting" });
     const { cluster } = JSON.parse((await apart.shard.get(`${workspaces}/later`, byMaster)).body).spec;
     const bindings = `/clusters/${cluster}/apis/apis.kcp.io/v1alpha2/apibindings`;
     const bound = async (): Promise<number> =>
       JSON.parse((await apart.shard.get(bindings, byMaster)).body).items.length;
     expect(await bound()).to.equal(0);
     await apart.serveAgain();
-    await until("Ready", async () => (await status()).phase === "Ready");
+    await until(async () => (await status()).phase === "Ready", { what: "Ready" });
     expect(await bound()).to.be.greaterThan(1);
   });
 });

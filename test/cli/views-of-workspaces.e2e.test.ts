@@ -5,7 +5,7 @@ import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import type { KeyPair } from "../_support/certificates.ts";
 import { createAuthority } from "../_support/server.ts";
-import { until } from "./support/exported.ts";
+import { until } from "../_support/until.ts";
 import { Start } from "./support/start.ts";
 import { type Answer, Apart, ask, MIRROR, type Place, USERS } from "./support/views-of-workspaces.ts";
 
@@ -236,10 +236,13 @@ describe("a view over workspaces", function () {
     const object = { apiVersion: "core.kcp.io/v1alpha1", kind: "Shard", metadata };
     const shards = "/clusters/root/apis/core.kcp.io/v1alpha1/shards";
     expect((await apart.shard.create(shards, object)).code).to.equal(201);
-    const condition = await until("condition", async () => {
-      const { body } = await apart.shard.get(`${shards}/amber`, { token: "root-token" });
-      return JSON.parse(body).status?.conditions?.[0] as { readonly status: string; readonly message: string };
-    });
+    const condition = await until(
+      async () => {
+        const { body } = await apart.shard.get(`${shards}/amber`, { token: "root-token" });
+        return JSON.parse(body).status?.conditions?.[0] as { readonly status: string; readonly message: string };
+      },
+      { what: "condition" },
+    );
     expect(condition).to.include({ type: "Ready", status: "False", reason: "NotStarted" });
     expect(condition.message).to.match(/^--shard-virtual-workspace-url: .* put \{shard\} into its host/);
   });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
+import { until } from "../_support/until.ts";
 import { answering, listening, note, status } from "./answers.ts";
 import { apiError, rejected, transportError } from "./thrown.ts";
 
@@ -74,7 +75,7 @@ describe("retries", () => {
     const reason = new Error("changed my mind");
     const ended = new AbortController();
     const waiting = rejected(client.resource(Note).get("a", { signal: ended.signal }));
-    while (at.asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => at.asked.length >= 2);
     ended.abort(reason);
     expect(await waiting).to.equal(reason);
   });

@@ -6,9 +6,10 @@ import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { asked } from "../_support/asked.ts";
 import { outcome } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 import { NOTES, startView } from "./access-view.ts";
 import { json, misbehaving, nowhere } from "./misbehaving.ts";
-import { until } from "./reviewing.ts";
+import {} from "./reviewing.ts";
 
 function answer(status: unknown) {
   return { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: {}, status };

@@ -1,8 +1,9 @@
 // Permissions that are withdrawn while a watch is open.
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 import { NOTES, startView } from "./access-view.ts";
-import { startReviewing, until } from "./reviewing.ts";
+import { startReviewing } from "./reviewing.ts";
 
 describe("a watch that another server has allowed", () => {
   it("ends with 410 when it no longer does, others go on; watches about which the same is asked are one review", async () => {

@@ -4,8 +4,9 @@ import { authenticatedUser } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { asked } from "../_support/asked.ts";
+import { until } from "../_support/until.ts";
 import { ALICE, NOTES, startView } from "./access-view.ts";
-import { startReviewing, until, untilChanged } from "./reviewing.ts";
+import { startReviewing, untilChanged } from "./reviewing.ts";
 
 /** What alice may do. */
 const alice = (verbs: readonly string[], cluster = "root") =>

@@ -1,8 +1,8 @@
 // Another server that is slow, dead, black-holed, restarting, forgetful or lying, end to end and with default settings: what
 // clients see of it meanwhile, and that all of it mends by itself.
-import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
+import { until } from "../_support/until.ts";
 import { TROUBLES, type Trouble } from "./faults/faults.ts";
 import { pathOf, Systems, textsOf, VIEWS } from "./faults/systems.ts";
 import { counted, Restartable } from "./faults/upstream.ts";
@@ -19,12 +19,10 @@ const EVERY = Math.max(1, Math.floor(TROUBLES.length / Number(process.env["FAULT
 
 const memory = (): number => process.memoryUsage.rss() / 2 ** 20;
 
-async function until(what: string, condition: () => boolean | Promise<boolean>, patience: number): Promise<number> {
+/** How long it takes until it is so, ms. */
+async function timeUntil(what: string, condition: () => boolean | Promise<boolean>, within: number): Promise<number> {
   const began = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - began > patience) throw new Error(`not within ${patience} ms: ${what}`);
-    await delay(20);
-  }
+  await until(condition, { what, within });
   return performance.now() - began;
 }
 
@@ -33,7 +31,7 @@ const isReady = async (systems: Systems, name: string): Promise<boolean> =>
 
 /** What clients see while it lasts. */
 async function during(systems: Systems, { codes = [503], unready }: Trouble): Promise<void> {
-  if (unready) await until("readiness says so", async () => !(await isReady(systems, "memos")), 10_000);
+  if (unready) await timeUntil("readiness says so", async () => !(await isReady(systems, "memos")), 10_000);
   const seen: Record<string, unknown> = {};
   const asked = VIEWS.flatMap((name) =>
     ["memos", "namespaces/a/memos/stays"].map(async (path) => {
@@ -76,11 +74,13 @@ describe("another server that fails", function () {
               [
                 name,
                 Math.round(
-                  await until(`${name} holds ${JSON.stringify(texts)}`, isLike(texts, name), patience).catch((e) => {
-                    throw new Error(
-                      `${e.message} but ${JSON.stringify(systems.followers.find((f) => f.name === name)?.texts())}`,
-                    );
-                  }),
+                  await timeUntil(`${name} holds ${JSON.stringify(texts)}`, isLike(texts, name), patience).catch(
+                    (e) => {
+                      throw new Error(
+                        `${e.message} but ${JSON.stringify(systems.followers.find((f) => f.name === name)?.texts())}`,
+                      );
+                    },
+                  ),
                 ),
               ] as const,
           ),
@@ -116,7 +116,7 @@ describe("another server that fails", function () {
           `what ${name} was told to be gone`,
         ).to.deep.equal([]);
       for (const name of VIEWS) {
-        await until(`${name} is ready`, () => isReady(systems, name), MENDED);
+        await timeUntil(`${name} is ready`, () => isReady(systems, name), MENDED);
         const { answer } = await systems.ask(`${pathOf(name)}/memos`);
         const { healthy: _, ...listed } = textsOf(answer?.body?.items ?? []);
         expect(listed, `list of ${name}`).to.deep.equal(await upstream.texts());

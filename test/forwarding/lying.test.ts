@@ -1,9 +1,9 @@
 // forward(): another server that lies, is silent or talks nonsense. Nothing of it is taken for a deletion, and all of it ends.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 import { line, list, memo, scripted } from "./scripted.ts";
 import { credentialed, MEMOS, startHere } from "./upstream.ts";
 
@@ -143,10 +143,10 @@ describe("readiness of a forwarded kind", () => {
       );
     expect(await ready()).to.match(/^http:\/\/127\.0\.0\.1:\d+ answered 500$/);
     status = 403;
-    while ((await ready()) !== "ready") await delay(20);
+    await until(async () => (await ready()) === "ready");
     raw.closeAllConnections();
     await new Promise((resolve) => raw.close(resolve));
-    while ((await ready()) === "ready") await delay(20);
+    await until(async () => (await ready()) !== "ready");
     expect(await ready()).to.match(/^GET http:\/\/127\.0\.0\.1:\d+\/version: /);
   });
 });

@@ -161,11 +161,6 @@ async function accessStatus(policy: RbacPolicy, spec: AccessContent["spec"]): Pr
   return allowed ? { allowed, reason: "RBAC: a role says so" } : { allowed, reason: "RBAC: no secret-role was found" };
 }
 
-/** Waits until something is so. */
-export async function until(is: () => boolean): Promise<void> {
-  while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
 /** Asks until the answer is another; all before must be the first. @returns how long that took, ms */
 export async function untilChanged<T>(ask: () => Promise<T>, { from, to }: { from: T; to: T }): Promise<number> {
   const began = performance.now();

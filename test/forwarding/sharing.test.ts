@@ -1,6 +1,6 @@
 // forward(): who shares what of the other server, when functions of the options change their mind.
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
+import { until } from "../_support/until.ts";
 import { list, memo, scripted } from "./scripted.ts";
 import { MEMOS } from "./upstream.ts";
 
@@ -71,7 +71,7 @@ describe("forwarded watches that nobody reads any more", () => {
       await using watch = await at.here.server.watch(`${ALL}?watch=true&labelSelector=a%21%3D${count}`);
       expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
     }
-    while (at.here.memos.state.watches > 100) await nextTurn();
+    await until(() => at.here.memos.state.watches <= 100);
     const lists = (): number => at.asked.filter((url) => !url.includes("watch=true")).length;
     const before = lists();
     await using kept = await at.here.server.watch(`${ALL}?watch=true&resourceVersion=10&labelSelector=a%21%3D109`);

@@ -4,9 +4,10 @@ import { createServer } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
+import { until } from "../_support/until.ts";
 import { type Whoami, whoami } from "../_support/whoami.ts";
 import { json, misbehaving, nowhere } from "./misbehaving.ts";
-import { startReviewing, until, untilChanged } from "./reviewing.ts";
+import { startReviewing, untilChanged } from "./reviewing.ts";
 
 async function start(options: TokenReviewOptions) {
   const tokens = tokenReview(options);

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { label } from "../_support/plain.ts";
 import { startRelay } from "../_support/relay.ts";
+import { until } from "../_support/until.ts";
 import { credentialed, MEMOS, Memo, type MemoContent, startHere, startThere, type There } from "./upstream.ts";
 
 const ALL = `${MEMOS}/memos`;
@@ -16,13 +17,6 @@ function set(
 ): void {
   if (typeof content === "string") memos.in("root", "a").set(name, { text: content });
   else memos.in("root", "a").set(name, { text: content.text }, { labels: { in: content.in } });
-}
-
-async function until(is: () => boolean): Promise<void> {
-  for (let tries = 0; !is(); tries++) {
-    if (tries === 1000) throw new Error("it did not come to that");
-    await delay(10);
-  }
 }
 
 describe("a forwarded watch", () => {

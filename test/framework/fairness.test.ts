@@ -1,6 +1,7 @@
 // What is under way at a time, who waits, and whose turn it is.
 import { expect } from "chai";
 import { Gated, NOTES } from "../_support/gated.ts";
+import { until } from "../_support/until.ts";
 import type { Wire, WireAnswer } from "../_support/wire.ts";
 
 /** One at a time, of whomever. */
@@ -123,7 +124,7 @@ describe("requests under way", () => {
     await gated.has(6);
     await gated.counts({ inFlight: 0, longRunning: 2 });
     const cut = (): Wire[] => stuck.filter(({ ended }) => ended !== undefined);
-    while (cut().length < 4) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => cut().length >= 4);
     using watch = await gated.ask("b", `GET /services/watched${NOTES}?watch=true`);
     await watch.begun();
     expect((await watch.read(12)).toString()).to.equal("HTTP/1.1 200");

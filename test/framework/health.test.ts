@@ -1,5 +1,4 @@
 // Readiness: what probes see, what requests get meanwhile, and what a server does with setups.
-import { setTimeout } from "node:timers/promises";
 import {
   allow,
   createServer,
@@ -11,6 +10,7 @@ import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
 import { startPlain } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 import { Wire } from "../_support/wire.ts";
 
 type Hooks = Pick<VirtualWorkspace, "ready" | "setup">;
@@ -193,17 +193,17 @@ describe("a view that is not ready", () => {
     const { state, ready } = verdict();
     state.settle();
     await using server = await start(view("moody", { ready }));
-    const until = async (status: number): Promise<void> => {
-      while ((await server.get("/services/moody/x")).status !== status) await setTimeout(20);
+    const untilAnswers = async (status: number): Promise<void> => {
+      await until(async () => (await server.get("/services/moody/x")).status === status);
     };
-    await until(200);
+    await untilAnswers(200);
     state.fails = "away";
-    await until(503);
+    await untilAnswers(503);
     expectFault(/not ready .*away/);
     const { asked } = state;
     while (state.asked < asked + 2) await server.probe("/readyz"); // fails twice more
     state.fails = "";
-    await until(200);
+    await untilAnswers(200);
   });
 
   it("says so only to who is known: strangers are 401", async () => {

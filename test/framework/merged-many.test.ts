@@ -5,6 +5,7 @@ import { type CacheLease, merged, type Scope, type ViewSource, view } from "@vir
 import { expect } from "chai";
 import { FaultySource } from "../_support/faulty-source.ts";
 import { Note } from "../_support/note.ts";
+import { until } from "../_support/until.ts";
 
 type Content = { spec: { text?: string } };
 
@@ -66,7 +67,7 @@ describe("sources of many objects", () => {
     large.mend({ lost: true });
     large.break("forbidden");
     await lease.confirm({ signal });
-    while (lease.cache.size > 0) await nextTurn();
+    await until(() => lease.cache.size <= 0);
     await delay(20);
     expect(namesOf(lease)).to.deep.equal([]);
   });

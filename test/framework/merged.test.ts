@@ -15,6 +15,7 @@ import { expect } from "chai";
 import { FaultySource } from "../_support/faulty-source.ts";
 import { Note } from "../_support/note.ts";
 import { label, type PlainServer, startPlain } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 
 const ALL = "/services/notes/clusters/*/apis/test.dev/v1/notes";
 const ROOT = "/services/notes/clusters/root/apis/test.dev/v1/notes";
@@ -56,11 +57,6 @@ async function names(server: PlainServer, path = ALL): Promise<string[]> {
 }
 
 const scopeOf = (cluster: string): Scope => ({ cluster, namespace: "" }) as Scope;
-
-/** Waits until it is so. */
-async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 const named = (name: string): string => `${ALL.replace("*", "root")}/${name}`;
 

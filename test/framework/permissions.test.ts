@@ -16,6 +16,7 @@ import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { Note } from "../_support/note.ts";
 import { label, startPlain } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes?watch=true";
 
@@ -46,7 +47,7 @@ async function start(authorize: Authorizer<unknown>) {
 /** Waits until the rule was asked so often. */
 async function askedAgain(state: { readonly asked: number }, times: number): Promise<void> {
   const goal = state.asked + times;
-  while (state.asked < goal) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => state.asked >= goal);
 }
 
 describe("a rule that is asked again about open watches", () => {
@@ -73,7 +74,7 @@ describe("a rule that is asked again about open watches", () => {
     const { signal } = state;
     expect(signal?.aborted).to.equal(false);
     await watch[Symbol.asyncDispose]();
-    while (signal?.aborted !== true) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => signal?.aborted === true);
     const { asked } = state;
     await new Promise((resolve) => setTimeout(resolve, 250));
     expect(state.asked).to.equal(asked);

@@ -15,6 +15,7 @@ import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
 import { UNEXPECTED } from "../_support/internal.ts";
 import { Note } from "../_support/note.ts";
+import { until } from "../_support/until.ts";
 import { Wire } from "../_support/wire.ts";
 
 const GOOD = ["Host: x", "Authorization: Bearer token"];
@@ -346,7 +347,7 @@ describe("an upgrade", () => {
     const [first, hidden] = ["/1", "/2"].map((tail) => `POST /services/raw/at/here${tail} HTTP/1.1`);
     const plain = [hidden, ...GOOD, "Content-Length: 0", "", ""].join("\r\n");
     wire.send(`${[first, ...offer("h2c"), "Content-Length: 1", "", ""].join("\r\n")}xPOST /lost HTTP/1.1\r\nX: `);
-    while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => asked.length !== 0);
     wire.send(plain);
     using other = await server.wire();
     other.request("GET /livez HTTP/1.1", "Host: x");

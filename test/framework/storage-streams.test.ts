@@ -1,6 +1,5 @@
 // The storage contract (packages/framework/src/storage.ts), the streaming half: changes, progress, lost history, failures,
 // and who shares a stream with whom.
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   allow,
@@ -14,6 +13,7 @@ import { FakeSource, type FakeSourceOptions } from "@virtual-workspaces/testing"
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { label, type PlainServer, startPlain, type WatchStream } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 
 const Thing = defineResource({
   group: "example.dev",
@@ -248,7 +248,7 @@ describe("head", () => {
     const before = requests;
     const others = Promise.all([server.get(ALL), server.get(ALL), server.get(ALL)]);
     // Those that were let in have put their question by the time that another request is answered.
-    while (requests < before + 3) await nextTurn();
+    await until(() => requests >= before + 3);
     await server.get(`${ALL}?resourceVersion=0`);
     heads[0]?.resolve();
     await first;

@@ -13,6 +13,7 @@ import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
 import { Http2Client } from "../_support/http2.ts";
+import { until } from "../_support/until.ts";
 import { Wire, type WireAnswer } from "../_support/wire.ts";
 
 const PATH = "GET /services/who/ HTTP/1.1";
@@ -154,7 +155,7 @@ describe("failed authentications over HTTP/2", () => {
       for (let at = 0; at < 2; at++) {
         using client = await server.http2();
         const stream = client.begin({ path: "/services/who/", headers: { authorization: `Bearer late-${at}` } });
-        while (server.asked.length <= at) await new Promise((resolve) => setImmediate(resolve));
+        await until(() => server.asked.length > at);
         leave(client, stream);
         await new Promise((resolve) => stream.once("close", resolve));
         // What is asked for behind the reset is answered behind it.
@@ -173,7 +174,7 @@ describe("authentications under way", () => {
   it("are bounded for each address", async () => {
     await using server = await start({ pending: 2 });
     const waiting = await Promise.all([server.ask("slow"), server.ask("slow")]);
-    while (server.asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => server.asked.length >= 2);
     const refused = await server.answer("slow");
     expect(refused).to.have.property("status", 429);
     expect(JSON.parse(refused?.body ?? "")).to.include({

@@ -3,6 +3,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { allow, defineResource, defineVirtualWorkspace, type ObjectOf, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 
 const Task = defineResource({
   group: "test.dev",
@@ -116,7 +117,7 @@ describe("a view that depends on something of its own", () => {
     await using watch = await started.server.watch(`${TASKS}?watch=true`, { user: "alice" });
     expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
     expect(await started.names("bob")).to.deep.equal(["b"]);
-    while (permissions.again.has("bob")) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => !permissions.again.has("bob"));
     expect([...permissions.again.keys()]).to.deep.equal(["alice"]);
   });
 

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { TestIssuer } from "../_support/issuer.ts";
-import { Stores, until } from "../workspace-server/shards/support.ts";
+import { Stores, untilAt } from "../workspace-server/shards/support.ts";
 import { bind, makeWorkspace } from "../workspace-server/support/logical-clusters.ts";
 import { configure, makeType, mapped, removeConfiguration } from "../workspace-server/support/logins.ts";
 import { CLUSTERS, type Front, startFront, startShards } from "./support.ts";
@@ -28,7 +28,7 @@ describe("issuers that a workspace's type names, behind a front proxy", function
     for (const role of ["cluster-admin", "system:kcp:workspace:access"])
       await bind(front, cluster, { name: `jane-${role}`, role, subject });
     const token = issuer.token();
-    await until(front, { path: `/clusters/root:team${MAPS}`, user: token }, ({ status }) => status === 200);
+    await untilAt(front, { path: `/clusters/root:team${MAPS}`, user: token }, ({ status }) => status === 200);
     const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
     const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     const { body } = await front.send(`POST /clusters/root:team${path}`, review, { user: token });
@@ -76,8 +76,8 @@ describe("issuers that a workspace's type names, at a path with {cluster}", func
     cluster = await makeWorkspace(front, "team", "of-team");
     await makeWorkspace(front, "bare", "of-bare");
     await makeWorkspace(front, "other");
-    await until(front, { path: "/e2e/w/root:team/x", user: issuer.token() }, ({ body }) => "x-remote-user" in body);
-    await until(front, { path: "/e2e/w/root:bare/x", user: bareToken("x") }, ({ body }) => "x-remote-user" in body);
+    await untilAt(front, { path: "/e2e/w/root:team/x", user: issuer.token() }, ({ body }) => "x-remote-user" in body);
+    await untilAt(front, { path: "/e2e/w/root:bare/x", user: bareToken("x") }, ({ body }) => "x-remote-user" in body);
   });
   after(() => stack.disposeAsync());
 
@@ -125,9 +125,9 @@ describe("issuers that a workspace's type names, at a path with {cluster}", func
   it("count as they are now", async () => {
     const token = issuer.token();
     await removeConfiguration(front, "a");
-    await until(front, { path: "/e2e/w/root:team/x", user: token }, ({ body }) => "authorization" in body);
+    await untilAt(front, { path: "/e2e/w/root:team/x", user: token }, ({ body }) => "authorization" in body);
     await configure(front, "a", [mapped(issuer, "b:")]);
-    await until(front, { path: "/e2e/w/root:team/x", user: token }, ({ body }) => body["x-remote-user"] === "b:jane");
+    await untilAt(front, { path: "/e2e/w/root:team/x", user: token }, ({ body }) => body["x-remote-user"] === "b:jane");
   });
 
   it("need the shards", () =>

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { REMOTE_HEADERS } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { outcome } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 import { type Front, startFront } from "./support.ts";
 
 interface Backend extends AsyncDisposable {
@@ -45,11 +46,6 @@ async function startBackend(name: string): Promise<Backend> {
     },
   };
   return backend;
-}
-
-/** Waits until it is so. */
-async function eventually(is: () => Promise<boolean>): Promise<void> {
-  while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe("a mapping of paths", function () {
@@ -137,9 +133,9 @@ describe("a mapping of paths", function () {
     for (let times = 0; times < 5; times++) expect(await asked()).to.equal(first);
     const [own, other] = first === "one" ? servers : [servers[1], servers[0]];
     own.isReady = false;
-    await eventually(async () => (await asked()) !== first);
+    await until(async () => (await asked()) !== first);
     own.isReady = true;
-    await eventually(async () => (await asked()) === first);
+    await until(async () => (await asked()) === first);
     // It ends at once: what changes nothing is asked of the other one, and all is from then on.
     await own[Symbol.asyncDispose]();
     expect(await asked()).to.not.equal(first);

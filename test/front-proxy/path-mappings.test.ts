@@ -8,7 +8,7 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { Authority, type KeyPair, SERVER_AUTH } from "../_support/certificates.ts";
 import { type Answer, outcome } from "../_support/plain.ts";
-import { Stores, until } from "../workspace-server/shards/support.ts";
+import { Stores, untilAt } from "../workspace-server/shards/support.ts";
 import { AS_ADMIN, CLUSTERS, type Front, type Shards, startFront, startShards } from "./support.ts";
 
 const API = "/clusters/root/apis";
@@ -104,7 +104,7 @@ describe("PathMappings of a front proxy", function () {
       return `${status} ${reason}`.trim();
     };
     const is = (answer: Answer): boolean => said(answer) === state;
-    const { body } = await until(front, { path: `${MAPPINGS}/${name}`, user: "admin" }, is);
+    const { body } = await untilAt(front, { path: `${MAPPINGS}/${name}`, user: "admin" }, is);
     return body.status.conditions[0].message ?? "";
   };
   const secret = (pair: KeyPair, type = "kubernetes.io/tls") => ({
@@ -117,9 +117,9 @@ describe("PathMappings of a front proxy", function () {
     expect((await front.get("/readyz")).text).to.equal("ok");
     expect((await front.get("/services/one")).status).to.equal(404);
     expect((await front.send(`POST ${CRDS}`, manifests[0], ADMIN)).status).to.equal(201);
-    await until(front, { path: MAPPINGS, user: "admin" }, ({ status }) => status === 200);
+    await untilAt(front, { path: MAPPINGS, user: "admin" }, ({ status }) => status === 200);
     await made("one", { path: "/services/one", backends: [one.url] });
-    await until(front, { path: "/services/one/x", user: "alice" }, ({ status }) => status === 200);
+    await untilAt(front, { path: "/services/one/x", user: "alice" }, ({ status }) => status === 200);
     await accepted("one", "True");
     const headers = { "x-remote-user": "root", "x-remote-group": "system:masters" };
     const { body } = await front.get("/services/one/x", { user: "boss", headers });
@@ -131,7 +131,7 @@ describe("PathMappings of a front proxy", function () {
     const { rows } = (await front.get(`${MAPPINGS}/one`, table)).body;
     expect(rows[0].cells.slice(0, 3)).to.deep.equal(["one", "/services/one", "True"]);
     await deleted("one");
-    await until(front, { path: "/services/one/x", user: "alice" }, ({ status }) => status === 404);
+    await untilAt(front, { path: "/services/one/x", user: "alice" }, ({ status }) => status === 404);
   });
 
   it("are told of strangers only what these bring, and never by the proxy's own certificate", async () => {
@@ -149,10 +149,10 @@ describe("PathMappings of a front proxy", function () {
     const held = front.get("/services/changing/hold");
     await using watch = await front.watch("/services/changing/api/v1/pods?watch=1");
     expect(await watch.take(1)).to.deep.equal(["ADDED one"]);
-    await until(front, { path: "/services/changing", user: "alice" }, () => one.held.length === 1);
+    await untilAt(front, { path: "/services/changing", user: "alice" }, () => one.held.length === 1);
     const spec = { path: "/services/changing", backends: [other.url], caBundle: CA };
     await change(`${MAPPINGS}/changing`, { spec });
-    const { status, body } = await until(
+    const { status, body } = await untilAt(
       front,
       { path: "/services/changing", user: "alice" },
       (answer) => answer.status !== 200 || answer.body.name === "other",
@@ -175,7 +175,7 @@ describe("PathMappings of a front proxy", function () {
     await accepted("secret", "True");
     expect((await front.get("/services/secret")).body.by).to.equal("first");
     await change(`${SECRETS}/client`, { data: secret(client("second")).data });
-    await until(front, { path: "/services/secret", user: "alice" }, ({ body }) => body.by === "second");
+    await untilAt(front, { path: "/services/secret", user: "alice" }, ({ body }) => body.by === "second");
     // What strangers say is not vouched for.
     expect((await front.get("/services/secret", { user: "unknown" })).body.by).to.equal(undefined);
     await change(`${SECRETS}/client`, { data: { "tls.crt": base64("x"), "tls.key": base64("y") } });

@@ -3,7 +3,7 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { outcome } from "../_support/plain.ts";
 import { type Relay, startRelay } from "../_support/relay.ts";
-import { type Body, SHARDS, Stores, until, WORKSPACES } from "../workspace-server/shards/support.ts";
+import { type Body, SHARDS, Stores, untilAt, WORKSPACES } from "../workspace-server/shards/support.ts";
 import { AS_ADMIN, type Front, type Shards, startFront, startShards } from "./support.ts";
 
 const admin = { user: "admin" };
@@ -45,7 +45,7 @@ describe("a front proxy whose shards come and go", function () {
 
   const get = (path: string) => front.get(`/clusters/${path}/api/v1/namespaces/default`, admin);
   const becomes = (path: string, code: number) =>
-    until(
+    untilAt(
       front,
       { path: `/clusters/${path}/api/v1/namespaces/default`, user: "admin" },
       ({ status }) => status === code,
@@ -80,7 +80,7 @@ describe("a front proxy whose shards come and go", function () {
     const first = await make("root", "anew", "shard-1");
     const path = `/clusters/root${WORKSPACES}/anew`;
     expect((await front.send(`DELETE ${path}`, undefined, admin)).status).to.equal(200);
-    await until(front, { path, user: "admin" }, ({ status }) => status === 404);
+    await untilAt(front, { path, user: "admin" }, ({ status }) => status === 404);
     await becomes("root:anew", 403);
     const counted = /^virtual_workspaces_unreachable_requests_total\{kind="gone"\} ([1-9]\d*)$/m;
     expect((await front.get("/metrics", admin)).text).to.match(counted);

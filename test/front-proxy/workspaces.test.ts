@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect } from "chai";
 import { outcome } from "../_support/plain.ts";
-import { Stores, until, WORKSPACES } from "../workspace-server/shards/support.ts";
+import { Stores, untilAt, WORKSPACES } from "../workspace-server/shards/support.ts";
 import { type Front, type Shards, startFront, startShards } from "./support.ts";
 
 const ADMIN = { user: "admin" };
@@ -43,9 +43,9 @@ describe("a front proxy before two shards", function () {
     const made = await front.send(`POST /clusters/${at}${WORKSPACES}`, workspace, ADMIN);
     expect(made.status, made.text).to.equal(201);
     const path = `/clusters/${at}${WORKSPACES}/${name}`;
-    const ready = await until(front, { path, user: "admin" }, ({ body }) => body?.status?.phase === "Ready");
+    const ready = await untilAt(front, { path, user: "admin" }, ({ body }) => body?.status?.phase === "Ready");
     expect(ready.body.metadata.annotations["core.kcp.io/shard"]).to.equal(shard);
-    await until(front, { path: `/clusters/${at}:${name}/api`, user: "admin" }, ({ status }) => status === 200);
+    await untilAt(front, { path: `/clusters/${at}:${name}/api`, user: "admin" }, ({ status }) => status === 200);
     return ready.body.spec.cluster;
   }
 

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
+import { until } from "../_support/until.ts";
 import { kubectls } from "../e2e/support/kubectls.ts";
 import { building, goProgram } from "./support/build.ts";
 import { builtKubectl, type KubectlHome, kubectl, nameOf, startKubectl } from "./support/kubectl.ts";
@@ -135,7 +136,7 @@ describe("pods through a view", function () {
         for (const event of ["ran", "detached", "forwarded"]) await target.event(event);
         for (const { path } of target.upgrades) await target.event("over", (over) => over["path"] === path);
         socket.destroy();
-        while (setting.server.server.stats.longRunning > 0) await new Promise((resolve) => setImmediate(resolve));
+        await until(() => setting.server.server.stats.longRunning <= 0);
       });
 
       for (const [who, leave] of LEAVING)

@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { plainAnswer, startRaw, thrown } from "../_support/raw.ts";
+import { until } from "../_support/until.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 /** Not even an error: it is passed on as it is. */
@@ -32,7 +33,7 @@ describe("a request's signal", () => {
     await server.until(() => server.requests.length === 1);
     const second = new AbortController();
     const waiting = thrown(upstream.send({ path: "/waiting", signal: second.signal }));
-    while (upstream.stats.pending === 0) await new Promise(setImmediate);
+    await until(() => upstream.stats.pending !== 0);
     second.abort(REASON);
     expect(await waiting).to.equal(REASON);
     expect(upstream.stats.pending).to.equal(0);

@@ -3,6 +3,7 @@ import { header, headerValues, Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { faults, startFaulty } from "../_support/faulty.ts";
 import { plainAnswer, type RawRequest, type RawServer, startRaw, thrown } from "../_support/raw.ts";
+import { until } from "../_support/until.ts";
 
 const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
@@ -20,7 +21,7 @@ async function outcomes(answer: (request: RawRequest) => void): Promise<(string 
   const whole = await thrown(upstream.send(post));
   const streamed = await thrown(upstream.stream(post).then(({ body }) => text(body)));
   expect([whole.delivered, streamed.delivered]).to.deep.equal([true, true]);
-  while (upstream.stats.connections > 0) await new Promise(setImmediate);
+  await until(() => upstream.stats.connections <= 0);
   return [whole.code, streamed.code];
 }
 

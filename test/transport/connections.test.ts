@@ -13,6 +13,7 @@ import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
 import { startFaulty } from "../_support/faulty.ts";
 import { plainAnswer, startRaw, thrown } from "../_support/raw.ts";
 import { startRelay } from "../_support/relay.ts";
+import { until } from "../_support/until.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
@@ -29,7 +30,7 @@ describe("connections", () => {
     expect(upstream.stats).to.include({ active: 1000, pending: 0, connections: 1001 });
     await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()));
     await server.until(() => server.sockets.size === 1);
-    while (upstream.stats.connections > 1) await new Promise(setImmediate);
+    await until(() => upstream.stats.connections <= 1);
     expect(upstream.stats.active).to.equal(0);
   });
 
@@ -96,7 +97,7 @@ describe("connections", () => {
       },
     });
     const making = thrown(tunnel.send({ path: "/" }));
-    while (signals.length === 0) await new Promise(setImmediate);
+    await until(() => signals.length !== 0);
     await tunnel[Symbol.asyncDispose]();
     expect([(await making).code, signals[0]?.aborted]).to.deep.equal(["closed", true]);
   });

@@ -6,6 +6,7 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { startFaulty } from "../_support/faulty.ts";
 import { plainAnswer, startRaw, thrown } from "../_support/raw.ts";
+import { until } from "../_support/until.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
@@ -79,7 +80,7 @@ describe("deadlines", () => {
     const hanging = [1, 2].map(() => thrown(upstream.send({ path: "/hang", signal: hold.signal })));
     await server.until(() => server.requests.length === 2);
     const waiting = thrown(upstream.send({ path: "/late", method: "POST", body: "x", deadlines: { head: 60 } }));
-    while (upstream.stats.pending === 0) await new Promise(setImmediate);
+    await until(() => upstream.stats.pending !== 0);
     expect(upstream.stats).to.include({ active: 3, pending: 1, connections: 2 });
     const error = await waiting;
     expect([error.code, error.delivered]).to.deep.equal(["timeout", false]);
@@ -158,7 +159,7 @@ describe("deadlines", () => {
     );
     expect(code).to.equal("timeout");
     await server.until(() => server.sockets.size === 0);
-    while (upstream.stats.connections > 0) await new Promise(setImmediate);
+    await until(() => upstream.stats.connections <= 0);
     expect(upstream.stats.active).to.equal(0);
     expect(upstream.stats.failures.timeout).to.equal(2);
   });

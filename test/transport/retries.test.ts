@@ -3,6 +3,7 @@
 import { type Credential, Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { plainAnswer, type RawRequest, startRaw, thrown } from "../_support/raw.ts";
+import { until } from "../_support/until.ts";
 
 /** Ends the connection as soon as a second request comes on it, without a word. */
 function onceEach(): (request: RawRequest) => void {
@@ -153,7 +154,7 @@ describe("credentials", () => {
     expect(await thrown<unknown>(upstream.send({ path: "/" }))).to.equal(error);
     expect(server.opened).to.equal(0);
     expect(await thrown<unknown>(upstream.stream({ path: "/" }))).to.equal(error);
-    while (upstream.stats.active > 0) await new Promise(setImmediate);
+    await until(() => upstream.stats.active <= 0);
     expect(upstream.stats.pending).to.equal(0);
   });
 

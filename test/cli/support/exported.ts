@@ -1,4 +1,6 @@
 // An export in a workspace of one shard, and a workspace of another that has bound it, with something in it.
+
+import { until } from "../../_support/until.ts";
 import type { Start } from "./start.ts";
 
 /** What is where: names of logical clusters, and where the view of the export is below a server's `/services`. */
@@ -66,10 +68,13 @@ export async function bindWidgets(
   const cluster = await workspace(server, name, shard);
   const ours = `/clusters/root:${name}/apis`;
   await made(server, `${ours}/apis.kcp.io/v1alpha2/apibindings`, BINDING);
-  await until("bound", async () => {
-    const { body } = await server.get(`${ours}/apis.kcp.io/v1alpha2/apibindings/widgets`, { token: "root-token" });
-    return JSON.parse(body).status?.phase === "Bound";
-  });
+  await until(
+    async () => {
+      const { body } = await server.get(`${ours}/apis.kcp.io/v1alpha2/apibindings/widgets`, { token: "root-token" });
+      return JSON.parse(body).status?.phase === "Bound";
+    },
+    { what: "bound" },
+  );
   await makeWidget(server, widget, name);
   return cluster;
 }
@@ -84,23 +89,17 @@ async function workspace(server: Start, name: string, shard: string): Promise<st
   const spec = { type: { name: "universal", path: "root" }, location };
   const object = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
   await made(server, `/clusters/root/${TENANCY}`, object);
-  return until(`workspace ${name}`, async () => {
-    const { body } = await server.get(`/clusters/root/${TENANCY}/${name}`, { token: "root-token" });
-    const { spec, status } = JSON.parse(body);
-    return status?.phase === "Ready" ? (spec.cluster as string) : undefined;
-  });
+  return until(
+    async () => {
+      const { body } = await server.get(`/clusters/root/${TENANCY}/${name}`, { token: "root-token" });
+      const { spec, status } = JSON.parse(body);
+      return status?.phase === "Ready" ? (spec.cluster as string) : undefined;
+    },
+    { what: `workspace ${name}` },
+  );
 }
 
 async function made(server: Start, path: string, object: object): Promise<void> {
   const { code, body } = await server.create(path, object);
   if (code !== 201) throw new Error(`${path}: ${code} ${body}`);
-}
-
-/** The first answer that says something, asked for again and again. */
-export async function until<T>(what: string, ask: () => Promise<T | undefined | false>, within = 30_000): Promise<T> {
-  for (const last = performance.now() + within; performance.now() < last; ) {
-    const found = await ask();
-    if (found !== undefined && found !== false) return found;
-  }
-  throw new Error(`no ${what} within ${within} ms`);
 }

@@ -1,9 +1,9 @@
 // `kubectl ws tree -i` at a terminal: what its screen shows, and where one is afterwards.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { setImmediate as immediate } from "node:timers/promises";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { Admin } from "../../workspace-server/faults/support/admin.ts";
 import * as make from "../../workspace-server/faults/support/tree.ts";
 import { HAS_PTY, Pty, type PtyOptions } from "../support/pty.ts";
@@ -150,7 +150,7 @@ describe("kubectl ws tree -i", function () {
     pty.type("j\x1a");
     await pty.shows(() => !pty.isOther);
     // It gives the terminal back first: what goes on before it has stopped stops then, for good.
-    while (!/\) T /.test(readFileSync(`/proc/${pidOf(pty)}/stat`, "utf8"))) await immediate();
+    await until(() => /\) T /.test(readFileSync(`/proc/${pidOf(pty)}/stat`, "utf8")));
     process.kill(pidOf(pty), "SIGCONT");
     await pty.shows(() => pty.isOther);
     await shows(pty, "  ▼ root", "→   ▶ a", "    ▶ b", "    ▶ c");

@@ -10,8 +10,8 @@ import {
   terminal,
 } from "@virtual-workspaces/client";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { Part, type Shard, startShard, Widget } from "../support/shard.ts";
-import { until } from "../support/until.ts";
 
 type Options = ControllerOptions<Awaited<ReturnType<typeof widgetOf>>>;
 const widgetOf = (shard: Shard) => shard.client.resource(Widget).get("");
@@ -49,11 +49,11 @@ describe("a controller", () => {
     });
     await it.running.started;
     expect(it.running.state).to.equal("running");
-    await until("a", () => seen.length === 1);
+    await until(() => seen.length === 1, { what: "a" });
     widgets.set("a", { size: 2 });
-    await until("a changed", () => seen.length === 2);
+    await until(() => seen.length === 2, { what: "a changed" });
     widgets.delete("a");
-    await until("a deleted", () => seen.length === 3);
+    await until(() => seen.length === 3, { what: "a deleted" });
     const id = "root|default/a";
     expect(seen).to.eql([`${id} 1 1`, `${id} 2 1`, `${id} undefined 1`]);
     expect(it.running.metrics).to.include({ succeeded: 3, failed: 0 });
@@ -65,11 +65,11 @@ describe("a controller", () => {
     await using _ = start(shard, ({ cluster }, { object }) => {
       seen.push(`${cluster}=${object?.spec?.size}`);
     });
-    await until("all", () => seen.length === 20);
+    await until(() => seen.length === 20, { what: "all" });
     shard.widgets.in("c7", "default").set("same", { size: 70 });
-    await until("one more", () => seen.length > 20);
+    await until(() => seen.length > 20, { what: "one more" });
     shard.widgets.in("other", "default").set("last", {});
-    await until("the last", () => seen.at(-1) === "other=undefined");
+    await until(() => seen.at(-1) === "other=undefined", { what: "the last" });
     expect(seen.slice(20)).to.eql(["c7=70", "other=undefined"]);
     expect(new Set(seen.slice(0, 20)).size).to.equal(20);
   });
@@ -83,13 +83,13 @@ describe("a controller", () => {
       if (attempt === 3)
         throw ApiError.conflict({ group: "test.dev", resource: "widgets" }, "a", "somebody was faster");
     });
-    await until("four attempts", () => attempts.length === 4);
+    await until(() => attempts.length === 4, { what: "four attempts" });
     expect(attempts).to.eql([1, 2, 3, 4]);
     expect(it.failures.map(({ error, attempt, retryAfter }) => [String(error), attempt, retryAfter])).to.eql([
       ["Error: not yet", 1, 5],
       ["Error: not yet", 2, 10],
     ]);
-    await until("counted", () => it.running.metrics.succeeded === 1);
+    await until(() => it.running.metrics.succeeded === 1, { what: "counted" });
     expect(it.running.metrics).to.include({ succeeded: 1, failed: 2, conflicts: 1 });
   });
 
@@ -101,12 +101,12 @@ describe("a controller", () => {
       calls++;
       throw terminal("no such size");
     });
-    await until("reported", () => it.failures.length === 1);
+    await until(() => it.failures.length === 1, { what: "reported" });
     expect(it.failures[0]).to.not.have.property("retryAfter");
     expect(String(it.failures[0]?.error)).to.equal("TerminalError: no such size");
     expect(it.running.metrics.queue).to.include({ delayed: 0, depth: 0, retries: 0 });
     widgets.set("a", { size: 3 });
-    await until("tried again as it changed", () => calls === 2);
+    await until(() => calls === 2, { what: "tried again as it changed" });
   });
 
   it("does not come again before a server says so", async () => {
@@ -114,7 +114,7 @@ describe("a controller", () => {
     await using it = start(shard, () => {
       throw ApiError.tooManyRequests("later", 3600);
     });
-    await until("reported", () => it.failures.length === 1);
+    await until(() => it.failures.length === 1, { what: "reported" });
     expect(it.failures[0]?.retryAfter).to.equal(3_600_000);
   });
 
@@ -122,7 +122,7 @@ describe("a controller", () => {
     shard.widgets.in("root", "default").set("a", {});
     let calls = 0;
     await using _ = start(shard, () => (++calls < 3 ? { requeueAfter: 1 } : undefined));
-    await until("three times", () => calls === 3);
+    await until(() => calls === 3, { what: "three times" });
   });
 
   it("aborts what takes too long, and tries it again", async () => {
@@ -139,7 +139,7 @@ describe("a controller", () => {
             signal.addEventListener("abort", () => reject(signal.reason));
           });
     await using it = start(shard, hang, { timeout: 20 });
-    await until("done", () => it.running.metrics.succeeded === 1);
+    await until(() => it.running.metrics.succeeded === 1, { what: "done" });
     expect(it.running.metrics).to.include({ failed: 1, timeouts: 1 });
     expect(String(reasons)).to.equal("TimeoutError: it took longer than 20 ms");
   });
@@ -164,7 +164,7 @@ describe("a controller", () => {
       { workers: 3 },
     );
     for (let n = 1; n <= 100; n++) for (const name of ["a", "b", "c"]) widgets.set(name, { size: n });
-    await until("the last of each", () => ["a", "b", "c"].every((name) => last.get(name) === 100));
+    await until(() => ["a", "b", "c"].every((name) => last.get(name) === 100), { what: "the last of each" });
     expect(most).to.equal(3);
   });
 
@@ -189,13 +189,13 @@ describe("a controller", () => {
         onError: ({ error }) => expect.fail(String(error)),
       }),
     );
-    await until("both", () => seen.length === 2);
+    await until(() => seen.length === 2, { what: "both" });
     const part = await parts.create({ metadata: { name: "p", ownerReferences: a }, spec: {} });
-    await until("a", () => seen.length === 3);
+    await until(() => seen.length === 3, { what: "a" });
     await parts.update({ ...part, metadata: { ...part.metadata, ownerReferences: b } });
-    await until("a and b", () => seen.length === 5);
+    await until(() => seen.length === 5, { what: "a and b" });
     await parts.delete("p");
-    await until("b", () => seen.length === 6);
+    await until(() => seen.length === 6, { what: "b" });
     expect([seen[2], seen.slice(3, 5).sort(), seen[5]]).to.eql(["a", ["a", "b"], "b"]);
   });
 
@@ -210,14 +210,14 @@ describe("a controller", () => {
       expect(signal.aborted).to.equal(false);
       ended++;
     });
-    await until("one is under way", () => began === 1);
+    await until(() => began === 1, { what: "one is under way" });
     const stopped = it.running.stop();
     expect(it.running.state).to.equal("stopping");
     release.resolve();
     await stopped;
     expect([began, ended, it.running.state]).to.eql([1, 1, "stopped"]);
     widgets.set("late", {});
-    await until("the informer has it", () => it.informer.store.list().length === 11);
+    await until(() => it.informer.store.list().length === 11, { what: "the informer has it" });
     expect([began, it.running.metrics.queue.depth]).to.eql([1, 0]);
   });
 
@@ -233,7 +233,7 @@ describe("a controller", () => {
         }),
       { grace: 10 },
     );
-    await until("it is under way", () => began);
+    await until(() => began, { what: "it is under way" });
     await it.running.stop();
     expect(it.failures).to.eql([]);
     expect(it.running.metrics.queue).to.include({ working: 0, delayed: 0 });

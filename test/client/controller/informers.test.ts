@@ -2,8 +2,8 @@
 import { controller, Informer, keyText, ownerKeys, related } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { startRelay } from "../../_support/relay.ts";
+import { until } from "../../_support/until.ts";
 import { clientOf, Part, type Shard, startShard, Widget } from "../support/shard.ts";
-import { until } from "../support/until.ts";
 
 const fail = ({ error }: { readonly error: unknown }): never => {
   throw error;
@@ -39,7 +39,7 @@ describe("a controller over informers", () => {
     second.start();
     await it.started;
     it.add({ cluster: "root", namespace: "default", name: "now" });
-    await until("all", () => seen.length === 4);
+    await until(() => seen.length === 4, { what: "all" });
     expect([...seen].sort()).to.eql(["a", "b", "c", "now"]);
   });
 
@@ -61,14 +61,14 @@ describe("a controller over informers", () => {
         }),
       );
       await it.started;
-      await until("what was there", () => seen.length === (cluster === "*" ? 2 : 1));
+      await until(() => seen.length === (cluster === "*" ? 2 : 1), { what: "what was there" });
       seen.length = 0;
       const ownerReferences = [{ apiVersion: "test.dev/v1", kind: "Widget", name: "a", uid }];
       await inCluster("root")
         .resource(Part)
         .in("default")
         .create({ metadata: { name: "p", ownerReferences }, spec: {} });
-      await until("the owner", () => seen.length === 1);
+      await until(() => seen.length === 1, { what: "the owner" });
       expect(seen).to.eql(["root|default/a 7"]);
     });
 
@@ -87,14 +87,14 @@ describe("a controller over informers", () => {
       }),
     );
     await it.started;
-    await until("both", () => seen.length === 2);
+    await until(() => seen.length === 2, { what: "both" });
     await informer.stop();
     at.delete("a");
     at.set("b", { size: 2 });
     await informer.start().synced;
-    await until("what has changed", () => seen.length === 4);
+    await until(() => seen.length === 4, { what: "what has changed" });
     at.set("last", { size: 9 });
-    await until("the last", () => seen.length === 5);
+    await until(() => seen.length === 5, { what: "the last" });
     expect(seen.slice(2).sort()).to.eql(["a undefined", "b 2", "last 9"]);
   });
 
@@ -115,11 +115,11 @@ describe("a controller over informers", () => {
       }),
     );
     await it.started;
-    await until("all", () => seen.length === 20);
+    await until(() => seen.length === 20, { what: "all" });
     for (let n = 1; n <= 30; n++) {
       relay.cut();
       at.set(`w${n % 20}`, { size: n });
-      await until(`change ${n}`, () => seen.length === 20 + n);
+      await until(() => seen.length === 20 + n, { what: `change ${n}` });
     }
     expect(seen.slice(20)).to.eql(Array.from({ length: 30 }, (_, n) => `w${(n + 1) % 20} ${n + 1}`));
   });
@@ -135,7 +135,7 @@ describe("a controller over informers", () => {
         reconcile: (_key, { object }) => void seen.push(object?.spec.size),
         onError: fail,
       });
-      await until("what is there", () => seen.length === 1);
+      await until(() => seen.length === 1, { what: "what is there" });
       await it.stop();
       expect([seen, informer.connected]).to.eql([[1], true]);
     }

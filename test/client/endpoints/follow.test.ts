@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { type Endpoint, endpointUrls, followEndpoints } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { startRelay } from "../../_support/relay.ts";
+import { until } from "../../_support/until.ts";
 import { clientOf, EndpointSlice, type Slices, startSlices } from "../support/shard.ts";
-import { until } from "../support/until.ts";
 
 describe("followEndpoints", () => {
   let slices: Slices;
@@ -45,7 +45,7 @@ describe("followEndpoints", () => {
     const it = record();
     await it.endpoints.synced;
     slices.list("http://c", "http://b");
-    await until("one goes, one comes", () => it.told.length === 4);
+    await until(() => it.told.length === 4, { what: "one goes, one comes" });
     await it[Symbol.asyncDispose]();
     expect(it.told.slice(0, 2)).to.eql(["+ http://a", "+ http://b"]);
     expect(it.told.slice(2, 4).sort()).to.eql(["+ http://c", "- http://a"]);
@@ -75,7 +75,7 @@ describe("followEndpoints", () => {
     await it.endpoints.synced;
     fails = true;
     slices.list();
-    await until("reported", () => it.failures.length === 1);
+    await until(() => it.failures.length === 1, { what: "reported" });
     expect(it.endpoints.statuses.map(({ url, ready }) => [url, ready])).to.eql([["http://a", "True"]]);
   });
 
@@ -88,7 +88,7 @@ describe("followEndpoints", () => {
     for (const name of ["b", "c", "d"]) {
       relay.cut();
       slices.list(`http://${name}`);
-      await until(name, () => it.told.at(-1) === `+ http://${name}` || it.told.at(-2) === `+ http://${name}`);
+      await until(() => it.told.at(-1) === `+ http://${name}` || it.told.at(-2) === `+ http://${name}`, { what: name });
     }
     expect(it.told.filter((text) => text.startsWith("+"))).to.eql(
       ["a", "b", "c", "d"].map((name) => `+ http://${name}`),
@@ -125,7 +125,7 @@ describe("followEndpoints", () => {
     slices.slices.in("root").setStatus("others", { endpoints: [{ url: "http://worse" }] });
     slices.slices.in("root").delete("others");
     slices.list("http://b");
-    await until("the change", () => it.told.length === 3);
+    await until(() => it.told.length === 3, { what: "the change" });
     await it[Symbol.asyncDispose]();
     expect(it.told.filter((text) => text.startsWith("+"))).to.eql(["+ http://a", "+ http://b"]);
     expect(asked.slice(0, 3)).to.eql(["one", "all", "all"]);

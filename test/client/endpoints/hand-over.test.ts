@@ -1,9 +1,9 @@
 import { controller, endpointInformers, Informer } from "@virtual-workspaces/client";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { follow } from "../support/followed.ts";
 import { type Gate, startGate } from "../support/gate.ts";
 import { clientOf, EndpointSlice, type Shard, type Slices, startShard, startSlices, Widget } from "../support/shard.ts";
-import { until } from "../support/until.ts";
 
 describe("an endpoint", () => {
   let stack: AsyncDisposableStack;
@@ -28,24 +28,24 @@ describe("an endpoint", () => {
     slices.list(gated, one.url);
     await using it = follow(slices, shards());
     await it.running.started;
-    await until("one", () => it.told.length === 1);
+    await until(() => it.told.length === 1, { what: "one" });
     const status = it.informers.endpoints.statuses.find(({ url }) => url === gated);
     expect(status).to.include({ ready: "False", reason: "Failed" });
     expect(status?.message).to.match(/127\.0\.0\.1/);
     expect(it.failures[0]?.url).to.equal(gated);
     gate.open();
-    await until("the other", () => it.told.length === 2);
+    await until(() => it.told.length === 2, { what: "the other" });
     expect(it.informers.endpoints.statuses.map(({ ready, failures }) => [ready, failures])).to.eql([
       ["True", 0],
       ["True", 0],
     ]);
     const told = it.failures.length;
     gate.cut();
-    await until("a failure that is got over", () => it.failures.length > told);
+    await until(() => it.failures.length > told, { what: "a failure that is got over" });
     expect(it.failures.at(-1)?.url).to.equal(gated);
     expect(it.informers.endpoints.statuses.map(({ ready }) => ready)).to.eql(["True", "True"]);
     two.widgets.in("b", "default").set("x", { size: 3 });
-    await until("it goes on", () => it.world.get("b|default/x") === 3);
+    await until(() => it.world.get("b|default/x") === 3, { what: "it goes on" });
   });
 
   it("whose clusters are listed elsewhere hands them over: nothing is gone before the other has synced", async () => {
@@ -53,14 +53,14 @@ describe("an endpoint", () => {
     one.widgets.in("lost", "default").set("x", { size: 1 });
     slices.list(one.url);
     await using it = follow(slices, shards());
-    await until("both", () => it.told.length === 2);
+    await until(() => it.told.length === 2, { what: "both" });
     slices.list(gated);
-    await until("the other is refused", () => gate.refused > 0);
+    await until(() => gate.refused > 0, { what: "the other is refused" });
     expect(it.told).to.have.length(2);
     gate.open();
-    await until("the lost one is gone", () => it.told.includes("lost|default/x gone"));
+    await until(() => it.told.includes("lost|default/x gone"), { what: "the lost one is gone" });
     two.widgets.in("moved", "default").set("x", { size: 5 });
-    await until("the moved one goes on", () => it.world.get("moved|default/x") === 5);
+    await until(() => it.world.get("moved|default/x") === 5, { what: "the moved one goes on" });
     expect(it.told.filter((text) => /gone|deleted/.test(text))).to.eql(["lost|default/x gone"]);
   });
 
@@ -68,9 +68,9 @@ describe("an endpoint", () => {
     one.widgets.in("a", "default").set("x", { size: 1 });
     slices.list(one.url);
     await using it = follow(slices, shards(), { handOver: 20 });
-    await until("one", () => it.told.length === 1);
+    await until(() => it.told.length === 1, { what: "one" });
     slices.list(gated);
-    await until("gone", () => it.told.length === 2);
+    await until(() => it.told.length === 2, { what: "gone" });
     expect(it.told[1]).to.equal("a|default/x gone");
   });
 
@@ -107,10 +107,10 @@ describe("an endpoint", () => {
       },
       onError: ({ error }) => void told.push(String(error)),
     });
-    await until("work is under way", () => told.length === 1);
+    await until(() => told.length === 1, { what: "work is under way" });
     one.widgets.in("a", "default").set("x", { size: 2 });
     slices.list();
-    await until("told", () => running.metrics.gone === 1);
+    await until(() => running.metrics.gone === 1, { what: "told" });
     expect(told).to.eql(["begins", "ends", "gone", "Error: once more", "gone"]);
     expect(running.metrics.queue).to.include({ depth: 0, delayed: 0, working: 0 });
     await running.stop();

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { startRelay } from "../../_support/relay.ts";
+import { until } from "../../_support/until.ts";
 import { follow } from "../support/followed.ts";
 import { type Shard, type Slices, startShard, startSlices } from "../support/shard.ts";
-import { until } from "../support/until.ts";
 
 describe("endpoints of a slice", () => {
   let stack: AsyncDisposableStack;
@@ -22,19 +22,19 @@ describe("endpoints of a slice", () => {
     slices.list(one.url);
     await using it = follow(slices, shards());
     await it.running.started;
-    await until("one", () => it.told.length === 1);
+    await until(() => it.told.length === 1, { what: "one" });
     slices.list(one.url, two.url);
-    await until("both", () => it.told.length === 2);
+    await until(() => it.told.length === 2, { what: "both" });
     one.widgets.in("a", "default").set("x", { size: 10 });
-    await until("a change", () => it.told.length === 3);
+    await until(() => it.told.length === 3, { what: "a change" });
     expect(it.informers.sources.widgets.endpointOf({ cluster: "a", namespace: "default", name: "x" })?.url).to.equal(
       one.url,
     );
     slices.list(two.url);
-    await until("one is gone", () => it.told.length === 4);
+    await until(() => it.told.length === 4, { what: "one is gone" });
     one.widgets.in("a", "default").set("x", { size: 11 });
     two.widgets.in("b", "default").delete("x");
-    await until("a delete", () => it.told.length === 5);
+    await until(() => it.told.length === 5, { what: "a delete" });
     expect(it.told).to.eql([
       "a|default/x 1",
       "b|default/x 2",
@@ -43,7 +43,7 @@ describe("endpoints of a slice", () => {
       "b|default/x deleted",
     ]);
     slices.list(two.url, one.url);
-    await until("one is back", () => it.told.length === 6);
+    await until(() => it.told.length === 6, { what: "one is back" });
     expect(it.told[5]).to.equal("a|default/x 11");
     expect(it.failures).to.eql([]);
   });
@@ -53,13 +53,13 @@ describe("endpoints of a slice", () => {
     await it.running.started;
     expect(it.statuses()).to.eql([]);
     slices.list(one.url);
-    await until("one", () => it.told.length === 1);
+    await until(() => it.told.length === 1, { what: "one" });
     slices.list();
-    await until("none", () => it.told.length === 2);
+    await until(() => it.told.length === 2, { what: "none" });
     slices.list(one.url);
-    await until("one again", () => it.told.length === 3);
+    await until(() => it.told.length === 3, { what: "one again" });
     slices.slices.in("root").delete("shards");
-    await until("no object", () => it.told.length === 4);
+    await until(() => it.told.length === 4, { what: "no object" });
     expect(it.told).to.eql(["a|default/x 1", "a|default/x gone", "a|default/x 1", "a|default/x gone"]);
     expect(it.statuses()).to.eql([]);
   });
@@ -73,9 +73,9 @@ describe("endpoints of a slice", () => {
     slices.list(`${two.url}/`, two.url.replace("http:", "HTTP:"), one.url);
     slices.slices.in("root").set("shards", { export: { name: "other" } });
     one.widgets.in("a", "default").set("last", {});
-    await until("the last", () => it.world.has("a|default/last"));
+    await until(() => it.world.has("a|default/last"), { what: "the last" });
     slices.list(two.url);
-    await until("a list that is another", () => it.statuses().length === 1);
+    await until(() => it.statuses().length === 1, { what: "a list that is another" });
     expect(it.informers.endpoints.statuses[0]).to.eql(since.find(({ url }) => url === two.url));
     expect(it.told.filter((text) => text.startsWith("b|"))).to.eql(["b|default/x 2"]);
     expect([one, two].map(({ client }) => client.upstream.stats.requests)).to.eql(requests);
@@ -85,9 +85,9 @@ describe("endpoints of a slice", () => {
     slices.list("ftp://host/x", one.url, "no url", "http://user:secret@host/", "http://host/?x=1");
     await using it = follow(slices, shards());
     await it.running.started;
-    await until("one", () => it.told.length === 1);
+    await until(() => it.told.length === 1, { what: "one" });
     slices.list("no url", one.url, two.url);
-    await until("both", () => it.told.length === 2);
+    await until(() => it.told.length === 2, { what: "both" });
     expect(it.failures.map(({ error }) => String(error))).to.eql([
       "ApiError: endpoint ftp://host/x: ftp: is neither https nor http",
       "ApiError: endpoint no url: no URL: give one like https://host:6443/services/apiexport/root/todo",
@@ -106,7 +106,7 @@ describe("endpoints of a slice", () => {
       },
     });
     await it.running.started;
-    await until("one", () => it.told.length === 1);
+    await until(() => it.told.length === 1, { what: "one" });
     const [status, ...others] = it.informers.endpoints.statuses;
     expect(status).to.include({ url: "https://shard-1.internal:6443/services/shard", address: one.url, ready: "True" });
     expect(others).to.eql([]);
@@ -121,17 +121,17 @@ describe("endpoints of a slice", () => {
     slices.list(one.url, alias);
     await using it = follow(slices, { ...shards(), [alias]: one });
     await it.running.started;
-    await until("both", () => it.statuses().filter((text) => text.endsWith("True Ready")).length === 2);
+    await until(() => it.statuses().filter((text) => text.endsWith("True Ready")).length === 2, { what: "both" });
     const widgets = one.widgets.in("a", "default");
     widgets.set("y", { size: 1 });
     widgets.set("x", { size: 3 });
-    await until("both changes", () => it.world.get("a|default/x") === 3 && it.world.has("a|default/y"));
+    await until(() => it.world.get("a|default/x") === 3 && it.world.has("a|default/y"), { what: "both changes" });
     slices.list(alias);
-    await until("one endpoint", () => it.statuses().length === 1);
+    await until(() => it.statuses().length === 1, { what: "one endpoint" });
     widgets.delete("y");
     widgets.set("x", { size: 4 });
-    await until("a change at the other", () => it.world.get("a|default/x") === 4);
-    await until("a delete at the other", () => !it.world.has("a|default/y"));
+    await until(() => it.world.get("a|default/x") === 4, { what: "a change at the other" });
+    await until(() => !it.world.has("a|default/y"), { what: "a delete at the other" });
     expect(it.told.filter((text) => text.startsWith("a|default/y")).sort()).to.eql([
       "a|default/y 1",
       "a|default/y deleted",

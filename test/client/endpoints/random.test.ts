@@ -2,10 +2,10 @@
 // arrives, the world ends up as the truth, and what was deleted is told once.
 import { expect } from "chai";
 import { Random } from "../../_support/random.ts";
+import { until } from "../../_support/until.ts";
 import { follow } from "../support/followed.ts";
 import { startGate } from "../support/gate.ts";
 import { type Shard, startShard, startSlices } from "../support/shard.ts";
-import { until } from "../support/until.ts";
 
 /** What the shards have, as a controller is to see it. */
 function truth(shards: readonly Shard[]): Record<string, number | undefined> {
@@ -76,16 +76,15 @@ describe("a controller over shards whose list changes a hundred times", () => {
         for (let turns = random.below(30); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
       }
       slices.list(stable.url, ...others.map(({ url }) => url));
-      await until(
-        "all endpoints",
-        () => it.statuses().length === 3 && it.statuses().every((text) => / True /.test(text)),
-      );
+      await until(() => it.statuses().length === 3 && it.statuses().every((text) => / True /.test(text)), {
+        what: "all endpoints",
+      });
       for (let writes = 0; writes < 20; writes++) write();
       const wanted = truth(shards);
       const isTrue = (): boolean =>
         it.world.size === Object.keys(wanted).length &&
         Object.entries(wanted).every(([id, size]) => it.world.get(id) === size);
-      await until("the world is as the shards have it", isTrue);
+      await until(isTrue, { what: "the world is as the shards have it" });
 
       const told = it.told.flatMap((text) => (text.endsWith(" deleted") ? [text.slice(0, -" deleted".length)] : []));
       const ofStable = [...new Set(told.filter((id) => id.startsWith("c0-")))];

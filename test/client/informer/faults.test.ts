@@ -5,6 +5,7 @@ import { allow, deny } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { Random } from "../../_support/random.ts";
 import { startRelay } from "../../_support/relay.ts";
+import { until } from "../../_support/until.ts";
 import { Notes, QUICK, Watched } from "./support.ts";
 import { startWire } from "./wire.ts";
 
@@ -17,7 +18,7 @@ describe("an informer, when things fail", () => {
     server.set("a", "1");
     await using watched = await Watched.synced(wire.port, SHORT);
     // A renewed watch, not the one that began with all there was.
-    while (watched.informer.metrics.watches < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => watched.informer.metrics.watches >= 2);
     server.set("a", "2");
     await watched.until(() => watched.events.length === 2);
     wire.deaden();
@@ -50,7 +51,7 @@ describe("an informer, when things fail", () => {
     await using server = await Notes.start();
     await using watched = await Watched.synced(server.port, SHORT);
     const count = (): number => watched.informer.metrics.watches;
-    while (count() < 4) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => count() >= 4);
     server.set("a", "1");
     await watched.until(() => watched.events.length === 1);
     expect(watched.told).to.deep.equal(["connected", "synced"]);
@@ -174,9 +175,9 @@ describe("an informer, when things fail", () => {
       watched.informer.start();
       if (n > 0) await watched.informer.synced;
       await watched.informer.stop();
-      while (wire.open > 1) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => wire.open <= 1);
       await watched[Symbol.asyncDispose]();
-      while (wire.open > 0) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => wire.open <= 0);
     }
   });
 });

@@ -1,5 +1,6 @@
 // How everything is read: by watch where the server has that, by pages where it has not, and never half.
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { type Answering, added, bookmark, expired, modified, Scripted, status } from "./scripted.ts";
 import { Watched } from "./support.ts";
 
@@ -23,7 +24,7 @@ describe("a list by watch", () => {
     await using watched = new Watched(server.port, { renewEvery: 1 });
     watched.informer.start();
     await watched.until(() => watched.told.includes("connected"));
-    while (watched.informer.metrics.bytes < 300) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => watched.informer.metrics.bytes >= 300);
     expect([watched.events.length, watched.informer.store.size]).to.deep.equal([0, 0]);
     answer?.events(added("gone", "8"), { ...added("gone", "11"), type: "DELETED" }, bookmark("12", true));
     await watched.informer.synced;
@@ -40,7 +41,7 @@ describe("a list by watch", () => {
     });
     expect(first?.query.has("resourceVersion")).to.equal(false);
     // It is renewed as any watch, from the bookmark.
-    while (server.count("watch") === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => server.count("watch") !== 0);
     expect(server.asked.at(-1)?.query.get("resourceVersion")).to.equal("12");
     expect(server.asked.at(-1)?.query.get("timeoutSeconds")).to.equal("1");
     expect(watched.told).to.deep.equal(["connected", "synced"]);

@@ -1,6 +1,7 @@
 // What an informer makes of watches that lie, end too soon, or are refused: nothing wrong, and no storm.
 import { Client } from "@virtual-workspaces/client";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { type Answering, added, bookmark, expired, modified, note, Scripted, status } from "./scripted.ts";
 import { NOTE, Watched } from "./support.ts";
 
@@ -68,7 +69,7 @@ describe("watches of an informer", () => {
       else answer.events(bookmark("9"));
     });
     await using watched = await Watched.synced(server.port, { backoff: { first: 20, most: 10_000 } });
-    while (server.count("watch") < 6) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => server.count("watch") >= 6);
     const at = server.asked.filter(({ way }) => way === "watch").map((asked) => asked.at);
     expect((at[5] ?? 0) - (at[0] ?? 0)).to.be.above(10 + 20 + 40 + 80 + 160);
     expect(watched.labels).to.deep.equal(["added a"]);
@@ -128,7 +129,7 @@ describe("watches of an informer", () => {
       else answer.events().end();
     });
     await using watched = await Watched.synced(server.port, { backoff: { first: 20, most: 10_000 } });
-    while (server.count("watch") < 6) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => server.count("watch") >= 6);
     const at = server.asked.filter(({ way }) => way === "watch").map((asked) => asked.at);
     expect((at[5] ?? 0) - (at[0] ?? 0)).to.be.above(20 + 40 + 80 + 160);
     expect(watched.informer.metrics).to.include({ errors: 0, relists: 0 });

@@ -1,5 +1,6 @@
 // Connections to the other server: who waits for whom, and what becomes of those that are kept.
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { asAlice, type Bed, bed, type EngineName } from "./bed.ts";
 import type { Row } from "./rows.ts";
 
@@ -44,7 +45,7 @@ export const CONNECTIONS: readonly Row[] = [
       const one = here.get("/services/archive/1");
       const release = await first.promise;
       const two = here.get("/services/archive/2");
-      while (here.server.stats.inFlight < 2) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => here.server.stats.inFlight >= 2);
       expect(here.asked).to.have.length(1);
       release();
       expect([(await one).text, (await two).text]).to.deep.equal(["1", "2"]);

@@ -3,20 +3,11 @@
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { APIS, bindingOf, exportOf } from "../../workspace-server/bindings/support/shard.ts";
 import { bind, makeAdmin, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import {
-  ALL,
-  letContent,
-  namesOf,
-  Provider,
-  startViewed,
-  untilAnswer,
-  WIDGETS,
-  widget,
-  widgetSchema,
-} from "./support/provider.ts";
+import { ALL, letContent, namesOf, Provider, startViewed, WIDGETS, widget, widgetSchema } from "./support/provider.ts";
 
 const root = { user: "root" };
 const bob = { user: "bob" };

@@ -2,10 +2,11 @@
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { APIS } from "../../workspace-server/bindings/support/shard.ts";
 import { makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { ALL, MAPS, map, namesOf, Provider, startViewed, untilAnswer } from "./support/provider.ts";
+import { ALL, MAPS, map, namesOf, Provider, startViewed } from "./support/provider.ts";
 
 const root = { user: "root" };
 const EVERYWHERE = "/api/v1/configmaps";

@@ -1,8 +1,9 @@
 // The conformance suite on the view: an API server as any, of one workspace with writes, and of all of them.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
+import { untilAnswer } from "../../_support/until.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { ALL, MAPS, map, Provider, startViewed, untilAnswer, WIDGETS, widget } from "./support/provider.ts";
+import { ALL, MAPS, map, Provider, startViewed, WIDGETS, widget } from "./support/provider.ts";
 
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
 

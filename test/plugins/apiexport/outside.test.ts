@@ -8,8 +8,9 @@ import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type PlainServer, startPlain } from "../../_support/plain.ts";
 import { type Relay, startRelay } from "../../_support/relay.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { MAPS, map, namesOf, Provider, untilAnswer, WIDGETS, widget } from "./support/provider.ts";
+import { MAPS, map, namesOf, Provider, WIDGETS, widget } from "./support/provider.ts";
 
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
 

@@ -2,10 +2,11 @@
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { APIS } from "../../workspace-server/bindings/support/shard.ts";
 import { makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { namesOf, Provider, startViewed, untilAnswer, WIDGETS, widget, widgetSchema } from "./support/provider.ts";
+import { namesOf, Provider, startViewed, WIDGETS, widget, widgetSchema } from "./support/provider.ts";
 
 const TABLE = { headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } };
 const root = { user: "root" };

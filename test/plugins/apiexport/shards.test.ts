@@ -3,11 +3,12 @@ import { apiExportView } from "@virtual-workspaces/apiexport";
 import { builtInKinds, type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type Calls, callsTo } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { APIS, bindingOf, exportOf } from "../../workspace-server/bindings/support/shard.ts";
 import { makeOn, Stores, startSharded } from "../../workspace-server/shards/support.ts";
 import { bind } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { MAPS, map, namesOf, Provider, untilAnswer, WIDGETS, widget, widgetSchema } from "./support/provider.ts";
+import { MAPS, map, namesOf, Provider, WIDGETS, widget, widgetSchema } from "./support/provider.ts";
 
 const GADGETS = WIDGETS.replace("widgets", "gadgets");
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };

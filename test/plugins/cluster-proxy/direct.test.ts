@@ -6,8 +6,8 @@ import type { Duplex } from "node:stream";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { type CallOptions, outcome } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { grant } from "../../workspace-server/support/logical-clusters.ts";
-import { untilAnswer } from "../apiexport/support/provider.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, isReady, OtherHub, TestHub } from "./support/hub.ts";
 

@@ -5,8 +5,8 @@ import { Agent } from "@virtual-workspaces/cluster-proxy";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
 import { createAuthority } from "../../_support/server.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { grant } from "../../workspace-server/support/logical-clusters.ts";
-import { untilAnswer } from "../apiexport/support/provider.ts";
 import { kubeconfigOf, linesOf, startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, OtherHub, type TestAgent, TestHub } from "./support/hub.ts";
 

@@ -1,9 +1,9 @@
 // The server's own initializer, `system:apibindings`: a client of the view, as which kcp's controller works.
 import { type AuditPolicy, audit } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { untilAnswer } from "../../_support/until.ts";
 import { grant, makeAdmin, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { untilAnswer } from "../apiexport/support/provider.ts";
 import { LC, root, startViewed } from "./support/owner.ts";
 
 const TENANCY = "/apis/tenancy.kcp.io/v1alpha1";

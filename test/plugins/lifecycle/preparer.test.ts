@@ -4,9 +4,9 @@ import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { manifests, preparer } from "../../../examples/over-workspaces/preparer.ts";
 import type { WatchEvent } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { Stores, startSharded } from "../../workspace-server/shards/support.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { untilAnswer } from "../apiexport/support/provider.ts";
 import { LC, lifecycleViews, MAPS, Owner, root } from "./support/owner.ts";
 
 const WORKSPACES = "/clusters/root:team/apis/tenancy.kcp.io/v1alpha1/workspaces";

@@ -2,8 +2,8 @@
 import { preparedLabel } from "@virtual-workspaces/lifecycle";
 import { expect } from "chai";
 import type { Answer, Calls, WatchEvent } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { untilAnswer } from "../apiexport/support/provider.ts";
 import { LC, MAPS, map, Owner, root, startViewed } from "./support/owner.ts";
 
 /** So that there is a namespace. */

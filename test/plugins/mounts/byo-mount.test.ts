@@ -6,8 +6,8 @@ import { expect } from "chai";
 import byoMount, { manifests } from "../../../examples/over-workspaces/byo-mount.ts";
 import { Note } from "../../_support/note.ts";
 import { outcome, startPlain } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { startWorkspaces } from "../../workspace-server/support/workspaces.ts";
-import { untilAnswer } from "../apiexport/support/provider.ts";
 
 const root = { user: "root" };
 const CRDS = "/clusters/root/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -5,7 +5,7 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { reportFault } from "../../_setup/faults.ts";
 import { startPlain } from "../../_support/plain.ts";
-import { until } from "../../workspace-server/shards/support.ts";
+import { untilAt } from "../../workspace-server/shards/support.ts";
 import { isReady, kubeconfigOf, refTo, secret, startMounted, startTarget } from "./support/mounted.ts";
 
 const MOUNTS = "/apis/proxy.kcp.io/v1alpha1/mounts";
@@ -34,7 +34,7 @@ describe("a view of mounts that begins", function () {
     const view = mountsView({ upstream, allow: ["127.0.0.1"], onError });
     await using other = await startPlain([view], { authentication: [staticTokens({ alice: { name: "alice" } })] });
     const asked = { path: `/services/mounts/${team}/there/api`, user: "alice" };
-    expect((await until(other, asked, ({ status }) => status === 200)).text).to.equal("GET /api");
+    expect((await untilAt(other, asked, ({ status }) => status === 200)).text).to.equal("GET /api");
     // What comes behind all that it has written.
     await mounted.make("Mount", "last", { spec: { type: "Redirect", path: "root:team" } });
     await mounted.until("last", isReady);

@@ -13,7 +13,7 @@ import {
   Stores,
   shardAt,
   startSharded,
-  until,
+  untilAt,
   untilShard,
 } from "../../workspace-server/shards/support.ts";
 import { grant, makeAdmin } from "../../workspace-server/support/logical-clusters.ts";
@@ -56,7 +56,7 @@ describe("mounts on several shards", function () {
     await turned(at, name, phase);
   };
   const turned = (at: string, name: string, phase: string): Promise<Answer> =>
-    until(server, `/clusters/${at}${WORKSPACES}/${name}`, ({ body }) => body.status?.phase === phase);
+    untilAt(server, `/clusters/${at}${WORKSPACES}/${name}`, ({ body }) => body.status?.phase === phase);
 
   /** Each shard with its view and its controller. */
   const start = async (): Promise<AsyncDisposable> => {
@@ -96,7 +96,7 @@ describe("mounts on several shards", function () {
       clusters[name] = cluster;
       await grant(server, cluster, { user: "alice", verbs: ["get"] });
       await post(`/clusters/${cluster}${APIS}/apibindings`, bindingOf("proxy.kcp.io", "root:proxy.kcp.io"));
-      await until(server, `/clusters/${cluster}${MOUNTS}`, ({ status }) => status === 200);
+      await untilAt(server, `/clusters/${cluster}${MOUNTS}`, ({ status }) => status === 200);
     }
   });
   after(() => running.disposeAsync());
@@ -113,7 +113,7 @@ describe("mounts on several shards", function () {
         ...secret({ kubeconfig: kubeconfigOf(target) }),
       });
       await mount(cluster, "there", { ref: refTo("there") });
-      const { body } = await until(server, `/clusters/${cluster}${MOUNTS}/there`, (one) => isReady(one.body));
+      const { body } = await untilAt(server, `/clusters/${cluster}${MOUNTS}/there`, (one) => isReady(one.body));
       expect(body.status.URL).to.equal(`${at}/services/mounts/${cluster}/there`);
       await show(cluster, "there");
     }
@@ -133,7 +133,7 @@ describe("mounts on several shards", function () {
     ] as const) {
       const cluster = clusters[name] as string;
       await mount(cluster, `to-${to}`, { type: "Workspace", path: `root:${to}` });
-      const { body } = await until(server, `/clusters/${cluster}${MOUNTS}/to-${to}`, (one) => isReady(one.body));
+      const { body } = await untilAt(server, `/clusters/${cluster}${MOUNTS}/to-${to}`, (one) => isReady(one.body));
       expect(body.status.URL).to.equal(`${server.url}/clusters/root:${to}`);
       await show(cluster, `to-${to}`);
       await post(`/clusters/root:${name}:to-${to}${CONFIG_MAPS}`, configMap(`by-${name}`));
@@ -169,7 +169,7 @@ describe("mounts on several shards", function () {
     await untilShard(server, "shard-1", "not ready");
     const away = "a shard of this server does not run yet: try again";
     // The link has the server's former port until it was looked at.
-    await until(server, { path: link, user: "alice" }, ({ body }) => body?.message === away);
+    await untilAt(server, { path: link, user: "alice" }, ({ body }) => body?.message === away);
     for (const path of [there, link]) {
       const { status, body, headers } = await server.get(path, alice);
       expect([status, body.reason, body.message], path).to.deep.equal([...[503, "ServiceUnavailable", away]]);
@@ -177,7 +177,7 @@ describe("mounts on several shards", function () {
     }
     isThere = true;
     await untilShard(server, "shard-1", "ready");
-    await until(server, { path: link, user: "alice" }, ({ status }) => status === 200);
+    await untilAt(server, { path: link, user: "alice" }, ({ status }) => status === 200);
     expectFault(/controller failed .*in-process-shards.*no disk for shard-1/);
   });
 });

@@ -1,9 +1,9 @@
 // A provider by any tool of the command line: what it may do is bounded, and what it is told is never a flag.
 import { existsSync, readFileSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type CommandProviderOptions, commandProvider } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { localNode } from "../../../tools/install.mjs";
+import { until } from "../../_support/until.ts";
 import { CALL, gone, Opened } from "./support/processes.ts";
 import { StandIn } from "./support/stand-in.ts";
 
@@ -26,7 +26,7 @@ async function opened(options: Partial<CommandProviderOptions>): Promise<Opened>
 /** The processes of a stand-in that hangs, once there are any. */
 async function hanging(stand: StandIn): Promise<readonly number[]> {
   const read = (): string => (existsSync(stand.path("hanging")) ? readFileSync(stand.path("hanging"), "utf8") : "");
-  while (read() === "") await nextTurn();
+  await until(() => read() !== "");
   return read().split(" ").map(Number);
 }
 

@@ -1,5 +1,4 @@
 // What the manager makes of what providers do and say, and of what Spaces say.
-import { setImmediate as immediate } from "node:timers/promises";
 import {
   namespaceOf,
   type ProviderContext,
@@ -8,6 +7,7 @@ import {
   SpaceProviderDesc,
 } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { KeptManagement } from "./support/kept-management.ts";
 import { KeptSpaces, kubeconfigOf } from "./support/kept-spaces.ts";
 import { conditionOf, isReady, Management, messageOf, NAMESPACE, SECRET } from "./support/management.ts";
@@ -97,7 +97,7 @@ describe("a manager of spaces", function () {
       // The end of a manager is one to an opening as well.
       const before = signals.length;
       await running.restart({ callTimeout: 60_000, types: { slow: { open } } });
-      while (signals.length === before) await immediate();
+      await until(() => signals.length !== before);
       await running.restart();
       expect(signals.at(-1)?.aborted).to.equal(true);
       await management.removeProvider("opening");
@@ -281,20 +281,19 @@ describe("a manager of spaces", function () {
       await management.until(HERE, "keys", isReady);
       expect(await running.secrets(HERE)).to.deep.equal(["external-keys"]);
       const secrets = management.client.resource(SECRET).in(HERE);
-      const until = async (text: string): Promise<void> => {
-        for (;;) {
+      const untilKubeconfig = (text: string): Promise<true> =>
+        until(async () => {
           const { data } = await secrets.get("external-keys").catch(() => ({ data: undefined }));
-          if (Buffer.from(data?.["kubeconfig"] ?? "", "base64").toString() === text) return;
-        }
-      };
-      await until(kubeconfigOf("keys", "first"));
+          return Buffer.from(data?.["kubeconfig"] ?? "", "base64").toString() === text;
+        });
+      await untilKubeconfig(kubeconfigOf("keys", "first"));
       kept.token = "second";
       kept.set("keys", { accessVersion: "2" });
-      await until(kubeconfigOf("keys", "second"));
+      await untilKubeconfig(kubeconfigOf("keys", "second"));
       await secrets.mergePatch("external-keys", { data: { kubeconfig: "Zm9yZ2Vk" } });
-      await until(kubeconfigOf("keys", "second"));
+      await untilKubeconfig(kubeconfigOf("keys", "second"));
       await secrets.delete("external-keys");
-      await until(kubeconfigOf("keys", "second"));
+      await untilKubeconfig(kubeconfigOf("keys", "second"));
       const before = kept.calls.length;
       await management.client
         .resource(Space)

@@ -1,7 +1,7 @@
 // What happened is in memory while it is young, and in the store later: clients that resume see no difference.
-import { setTimeout as delay } from "node:timers/promises";
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { NOTES, Note, serve, versionOf } from "./notes.ts";
 
 const WRITTEN = 300;
@@ -49,7 +49,3 @@ describe("what happened to objects in a store", () => {
 
 const numberOf = (object: object): number | undefined =>
   (object as { readonly spec?: { readonly n?: number } }).spec?.n;
-
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await delay(2);
-}

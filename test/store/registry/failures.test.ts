@@ -3,6 +3,7 @@ import type { StoreErrorCode } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
 import type { Answer, PlainServer } from "../../_support/plain.ts";
+import { until } from "../../_support/until.ts";
 import { FailingStore } from "./failing-store.ts";
 import { NOTES, note, startNotes, versionOf } from "./notes.ts";
 
@@ -100,7 +101,7 @@ describe("a store that fails", () => {
     await using _watch = await server.watch(`${NOTES}?watch=true`);
     store.fail("watch", "Unavailable");
     store.cut("Unavailable");
-    while (troubles.length < 6) await new Promise(setImmediate);
+    await until(() => troubles.length >= 6);
     store.mend();
     const began = performance.now();
     await server.send(`POST ${NOTES}`, note("a", 1));
@@ -127,7 +128,7 @@ describe("a store that fails", () => {
     const watch = await server.watch(`${NOTES}?watch=true`);
     expect(store.watching).to.equal(1);
     await watch[Symbol.asyncDispose]();
-    while (store.watching > 0) await new Promise(setImmediate);
+    await until(() => store.watching <= 0);
     await server.send(`POST ${NOTES}`, note("a", 1));
     await using again = await server.watch(`${NOTES}?watch=true`);
     expect(await again.take(1)).to.deep.equal(["ADDED a"]);

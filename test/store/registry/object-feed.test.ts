@@ -10,6 +10,7 @@ import {
   type Watch,
 } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 
 const note = (plural: string, group = "test.dev") =>
   defineResource({
@@ -20,10 +21,6 @@ const note = (plural: string, group = "test.dev") =>
     scope: "Namespaced",
     spec: { type: "object", properties: { text: { type: "string" } } },
   });
-
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** A store whose watches fail when they are told to. */
 function failing(store: Store): { readonly store: Store; fail(error: Error): void } {

@@ -2,7 +2,8 @@
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome, type PlainServer } from "../../_support/plain.ts";
-import { APIS, bindingOf, exportOf, pathOf, schemaOf, TestShard, until, url } from "./support/shard.ts";
+import { until } from "../../_support/until.ts";
+import { APIS, bindingOf, exportOf, pathOf, schemaOf, TestShard, url } from "./support/shard.ts";
 
 const V1 = "/apis/apis.kcp.io/v1alpha1";
 

@@ -2,7 +2,8 @@
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome, type PlainServer } from "../../_support/plain.ts";
-import { APIS, bindingOf, exportOf, pathOf, said, schemaOf, TestShard, until, url, widget } from "./support/shard.ts";
+import { until } from "../../_support/until.ts";
+import { APIS, bindingOf, exportOf, pathOf, said, schemaOf, TestShard, url, widget } from "./support/shard.ts";
 
 const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 const WIDGETS = "/apis/example.dev/v1/widgets";
@@ -45,11 +46,10 @@ describe("exports that are bound", function () {
     await post(cluster, `${APIS}/apibindings`, bindingOf(name, `${pathOf(provider)}:widgets`));
     await bound(cluster, name);
   };
-  const bound = (cluster: string, name = "w"): Promise<void> =>
-    until(
-      () => said(shard.binding(cluster, name) as never, "BindingUpToDate") === "True",
-      () => JSON.stringify(shard.binding(cluster, name)),
-    );
+  const bound = (cluster: string, name = "w"): Promise<true> =>
+    until(() => said(shard.binding(cluster, name) as never, "BindingUpToDate") === "True", {
+      what: () => JSON.stringify(shard.binding(cluster, name)),
+    });
   const names = async (cluster: string, path = WIDGETS): Promise<unknown> => {
     const { status, body } = await server.get(url(cluster, path));
     return status === 200 ? body.items.map((one: { metadata: { name: string } }) => one.metadata.name) : status;

@@ -4,7 +4,8 @@ import { memoryStore, type Outcome, type Transaction } from "@virtual-workspaces
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import type { PlainServer } from "../../_support/plain.ts";
-import { APIS, bindingOf, exportOf, pathOf, said, TestShard, until, url } from "./support/shard.ts";
+import { until } from "../../_support/until.ts";
+import { APIS, bindingOf, exportOf, pathOf, said, TestShard, url } from "./support/shard.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
@@ -49,7 +50,7 @@ describe("claims of exports", function () {
   };
   const labels = async (cluster: string, name: string): Promise<Record<string, string> | undefined> =>
     (await server.get(url(cluster, `${MAPS}/${name}`))).body.metadata?.labels;
-  const labelled = (cluster: string, name: string, value: string | undefined): Promise<void> =>
+  const labelled = (cluster: string, name: string, value: string | undefined): Promise<true> =>
     until(async () => (await labels(cluster, name))?.[LABEL] === value);
 
   it("are on what is there and on what comes, as long as they are accepted and selected", async () => {

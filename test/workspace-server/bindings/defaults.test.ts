@@ -9,7 +9,8 @@ import {
 import { expect } from "chai";
 import { ensure, modify } from "../../../packages/workspace-server/src/state/modify.ts";
 import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";
-import { type Status, said, TestShard, until } from "./support/shard.ts";
+import { until } from "../../_support/until.ts";
+import { type Status, said, TestShard } from "./support/shard.ts";
 
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
 

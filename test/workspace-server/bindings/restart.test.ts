@@ -3,7 +3,8 @@ import { APIBinding, APIExport, APIResourceSchema, LogicalCluster } from "@virtu
 import { memoryStore, type Store, StoreError } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { ensure, remove } from "../../../packages/workspace-server/src/state/modify.ts";
-import { bindingOf, ConfigMap, exportOf, pathOf, said, schemaOf, TestShard, until } from "./support/shard.ts";
+import { until } from "../../_support/until.ts";
+import { bindingOf, ConfigMap, exportOf, pathOf, said, schemaOf, TestShard } from "./support/shard.ts";
 
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
 const key = (cluster: string, name: string, namespace = "") => ({ cluster, namespace, name });
@@ -75,10 +76,7 @@ describe("bindings over restarts", function () {
         killed = left.writes < 0;
       }
       await using shard = await new TestShard({ store }).start();
-      await until(
-        () => isBound(shard),
-        () => JSON.stringify(shard.binding("a", "w")),
-      );
+      await until(() => isBound(shard), { what: () => JSON.stringify(shard.binding("a", "w")) });
       expect(shard.state.apiBindings.store.list().length).to.equal(1);
       expect(await labels(shard)).to.equal(1);
       expect(shard.bindings.servedIn("a").length).to.equal(2);

@@ -3,7 +3,8 @@ import { APIBinding, APIExport, APIExportEndpointSlice, APIResourceSchema } from
 import { expect } from "chai";
 import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
-import { bindingOf, exportOf, pathOf, said, schemaOf, TestShard, until } from "./support/shard.ts";
+import { until } from "../../_support/until.ts";
+import { bindingOf, exportOf, pathOf, said, schemaOf, TestShard } from "./support/shard.ts";
 
 const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });
 

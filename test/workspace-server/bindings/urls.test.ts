@@ -11,7 +11,7 @@ import {
   Stores,
   shardObject,
   startSharded,
-  until,
+  untilAt,
 } from "../shards/support.ts";
 import type { Workspaces } from "../support/workspaces.ts";
 import { bindingOf, exportOf } from "./support/shard.ts";
@@ -57,19 +57,19 @@ const bound = (cluster: string): string => `/clusters/${cluster}/apis/apis.kcp.i
 
 async function bindMaps(server: Workspaces, cluster: string): Promise<void> {
   await made(server, bound(cluster), bindingOf("maps", "root:maps"));
-  await until(server, `${bound(cluster)}/maps`, ({ body }) => body.status?.phase === "Bound");
+  await untilAt(server, `${bound(cluster)}/maps`, ({ body }) => body.status?.phase === "Bound");
 }
 
 async function unbindMaps(server: Workspaces, cluster: string): Promise<void> {
   expect((await server.send(`DELETE ${bound(cluster) as "/"}/maps`, undefined, root)).status).to.equal(200);
-  await until(server, `${bound(cluster)}/maps`, ({ status }) => status === 404);
+  await untilAt(server, `${bound(cluster)}/maps`, ({ status }) => status === 404);
 }
 
 const urlsOf = ({ body }: { readonly body: Body }): string[] =>
   (body.status?.endpoints ?? body.status?.virtualWorkspaces ?? []).map(({ url }: Body) => url);
 
 const having = (server: Workspaces, path: string, urls: readonly string[]) =>
-  until(server, path, (answer) => JSON.stringify(urlsOf(answer)) === JSON.stringify(urls));
+  untilAt(server, path, (answer) => JSON.stringify(urlsOf(answer)) === JSON.stringify(urls));
 
 const slice = (name: string, spec: object = {}): object => ({
   apiVersion: "apis.kcp.io/v1alpha1",
@@ -113,7 +113,7 @@ describe("URLs in an APIExport", function () {
     await patch(server, `${SHARDS}/shard-1`, { metadata: { labels: { seen: "yes" } } });
     // A shard that says something else, and an export behind ours in the same queue: when that is done, ours has been looked at.
     await made(server, EXPORTS, exportOf("other", []));
-    await until(server, `${EXPORTS}/other`, (answer) => urlsOf(answer).length === 2);
+    await untilAt(server, `${EXPORTS}/other`, (answer) => urlsOf(answer).length === 2);
     const { resourceVersion } = (await server.get(`${EXPORTS}/maps`, root)).body.metadata;
     expect(resourceVersion).to.equal(body.metadata.resourceVersion);
     await patch(server, `${SHARDS}/shard-1`, { spec: { virtualWorkspaceURL: "https://else.test/x" } });
@@ -130,7 +130,7 @@ describe("URLs in an APIExport", function () {
     await made(server, EXPORTS, exportOf("maps", []));
     await having(server, `${EXPORTS}/maps`, [ON.root, ON["shard-1"]]);
     await made(server, bound(mine), bindingOf("shards", "root:shards.core.kcp.io"));
-    await until(server, `${bound(mine)}/shards`, ({ body }) => body.status?.phase === "Bound");
+    await untilAt(server, `${bound(mine)}/shards`, ({ body }) => body.status?.phase === "Bound");
     for (const name of ["shard-1", "other"]) {
       const spec = { baseURL: "https://evil.test", virtualWorkspaceURL: "https://evil.test" };
       const shard = {
@@ -147,7 +147,7 @@ describe("URLs in an APIExport", function () {
     await bindMaps(server, far);
     await having(server, `${SLICES}/maps`, [ON["shard-1"]]);
     await made(server, EXPORTS, exportOf("later", []));
-    const later = await until(server, `${EXPORTS}/later`, (answer) => urlsOf(answer).length > 0);
+    const later = await untilAt(server, `${EXPORTS}/later`, (answer) => urlsOf(answer).length > 0);
     expect(urlsOf(later).filter((url) => url.includes("evil"))).to.deep.equal([]);
     for (const path of [`${EXPORTS}/maps`, `${SLICES}/parted`])
       expect(urlsOf(await server.get(path, root))).to.deep.equal(
@@ -167,7 +167,7 @@ describe("URLs in an APIExport", function () {
     expect(found.body.status).to.not.have.property("virtualWorkspaces");
     expect(found.body.status.conditions.map(({ type }: Body) => type)).to.deep.equal(["IdentityValid"]);
     await made(server, EXPORTS, exportOf("later", []));
-    const later = await until(
+    const later = await untilAt(
       server,
       `${EXPORTS}/later`,
       (answer) => conditionOf(answer, "IdentityValid") !== undefined,
@@ -189,7 +189,11 @@ describe("URLs in an endpoint slice", function () {
       await makeOn(server, "near", { shard: "root" }),
     ];
     await made(server, EXPORTS, exportOf("maps", []));
-    const none = await until(server, `${SLICES}/maps`, (answer) => conditionOf(answer, "PartitionValid") !== undefined);
+    const none = await untilAt(
+      server,
+      `${SLICES}/maps`,
+      (answer) => conditionOf(answer, "PartitionValid") !== undefined,
+    );
     expect(urlsOf(none)).to.deep.equal([]);
     await bindMaps(server, far);
     const one = await having(server, `${SLICES}/maps`, [ON["shard-1"]]);
@@ -240,7 +244,7 @@ describe("URLs in an endpoint slice", function () {
     const near = await makeOn(server, "near", { shard: "root" });
     await made(server, EXPORTS, exportOf("maps", []));
     await made(server, SLICES, slice("mine"));
-    const { body } = await until(
+    const { body } = await untilAt(
       server,
       `${SLICES}/mine`,
       (answer) => conditionOf(answer, "PartitionValid") !== undefined,
@@ -268,7 +272,7 @@ describe("URLs in an endpoint slice", function () {
     const near = await makeOn(server, "near", { shard: "root" });
     await made(server, EXPORTS, exportOf("maps", []));
     await made(server, SLICES, slice("mine"));
-    await until(server, `${SLICES}/mine`, (answer) => conditionOf(answer, "PartitionValid") !== undefined);
+    await untilAt(server, `${SLICES}/mine`, (answer) => conditionOf(answer, "PartitionValid") !== undefined);
     const apply = async (endpoints: readonly object[]): Promise<void> => {
       const object = { apiVersion: "apis.kcp.io/v1alpha1", kind: "APIExportEndpointSlice", metadata: { name: "mine" } };
       const call = `PATCH ${SLICES}/mine/status?fieldManager=mine&force=true` as const;
@@ -287,7 +291,7 @@ describe("URLs in an endpoint slice", function () {
     await having(server, `${SLICES}/mine`, ["https://mine.test/view"]);
     const isGone = (answer: Parameters<typeof conditionOf>[0]) =>
       conditionOf(answer, "APIExportValid")?.status === "False";
-    expect(urlsOf(await until(server, `${SLICES}/mine`, isGone))).to.deep.equal(["https://mine.test/view"]);
+    expect(urlsOf(await untilAt(server, `${SLICES}/mine`, isGone))).to.deep.equal(["https://mine.test/view"]);
     await apply([]);
     await having(server, `${SLICES}/mine`, []);
   });

@@ -3,11 +3,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { setImmediate as turn } from "node:timers/promises";
 import { lmdbStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { tree } from "../../_setup/tree.ts";
 import { Random } from "../../_support/random.ts";
+import { until } from "../../_support/until.ts";
 import { definition } from "./definitions.ts";
 import { startShard } from "./subject.ts";
 
@@ -24,7 +24,7 @@ async function started(dir: string): Promise<{ readonly child: ChildProcess; rea
 
 /** Until no key space holds anything. */
 async function emptied(store: Store): Promise<void> {
-  while ((await store.range({ from: "@", to: "A" })).entries.length > 0) await turn();
+  await until(async () => (await store.range({ from: "@", to: "A" })).entries.length <= 0);
 }
 
 /** Comes and goes until the server is gone. */

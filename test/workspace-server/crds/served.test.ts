@@ -4,6 +4,7 @@ import { lmdbStore, memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { tree } from "../../_setup/tree.ts";
 import type { Answer } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { definition, type Json, version } from "./definitions.ts";
 import { type Shard, startShard } from "./subject.ts";
 
@@ -42,16 +43,6 @@ const ruled = (rule: string, message: string): Json =>
     },
   });
 
-/** Asks again until the answer is as it should be. */
-async function until(ask: () => Promise<Answer>, is: (answer: Answer) => boolean): Promise<Answer> {
-  for (const end = performance.now() + 15_000; ; ) {
-    const answer = await ask();
-    if (is(answer)) return answer;
-    if (performance.now() > end) throw new Error(`still ${answer.status} ${answer.text}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 const condition = ({ body }: Answer, type: string): string | undefined =>
   body.status?.conditions?.find((one: { readonly type: string }) => one.type === type)?.reason;
 
@@ -60,7 +51,7 @@ async function define(shard: Shard, cluster: string, crd: Json): Promise<Answer>
   const { server, url } = shard;
   const made = await server.send(`POST ${url(cluster)}${CRDS}`, crd);
   expect(made.status, made.text).to.equal(201);
-  return until(
+  return untilAnswer(
     () => server.get(`${url(cluster)}${CRDS}/${name}`),
     (answer) => condition(answer, "Established") !== undefined,
   );
@@ -185,7 +176,7 @@ for (const [name, open] of Object.entries(STORES))
         ({ type, object }) => type === "MODIFIED" && object.metadata.deletionTimestamp !== undefined,
       );
       expect(gone.at(-1)?.object.metadata.name).to.equal("held");
-      const waiting = await until(
+      const waiting = await untilAnswer(
         () => server.get(`${root}${CRDS}/widgets.example.dev`),
         (answer) => condition(answer, "Terminating") === "InstanceDeletionInProgress",
       );
@@ -199,7 +190,7 @@ for (const [name, open] of Object.entries(STORES))
         headers: { "content-type": "application/merge-patch+json" },
       });
       expect(freed.status, freed.text).to.equal(200);
-      await until(
+      await untilAnswer(
         () => server.get(`${root}${CRDS}/widgets.example.dev`),
         ({ status }) => status === 404,
       );
@@ -213,7 +204,7 @@ for (const [name, open] of Object.entries(STORES))
       await define(shard, "root", definition());
       await server.send(`POST ${root}${WIDGETS}`, widget("old"));
       await server.send(`DELETE ${root}${CRDS}/widgets.example.dev`);
-      await until(
+      await untilAnswer(
         () => server.get(`${root}${CRDS}/widgets.example.dev`),
         ({ status }) => status === 404,
       );
@@ -267,7 +258,7 @@ for (const [name, open] of Object.entries(STORES))
       expect((await server.get(`${root}/apis/example.dev/v1/wares`)).status).to.equal(404);
       await define(shard, "elsewhere", other);
       await server.send(`DELETE ${root}${CRDS}/widgets.example.dev`);
-      const got = await until(
+      const got = await untilAnswer(
         () => server.get(`${root}${CRDS}/wares.example.dev`),
         (answer) => condition(answer, "Established") === "InitialNamesAccepted",
       );

@@ -3,6 +3,7 @@
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { counted } from "../support/counted.ts";
 import { type Body, ClusterClient, ownerOf } from "../support/objects.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
@@ -77,7 +78,7 @@ describe("the garbage collector, where owners", function () {
         for await (const { bytes } of maps.objectsIn(key)) if (bytes.includes("ownerReferences")) children++;
         return children;
       };
-      while ((await left()) > 0) await new Promise((resolve) => setImmediate(resolve));
+      await until(async () => (await left()) <= 0);
       await counts.quiet();
       const { gets, commits } = counts.counts;
       expect(performance.now() - began).to.be.below(30_000);

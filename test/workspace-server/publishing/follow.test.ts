@@ -19,7 +19,7 @@ import {
   Stores,
   shardObject,
   startSharded,
-  until,
+  untilAt,
   WORKSPACES,
 } from "../shards/support.ts";
 import { define } from "../support/logical-clusters.ts";
@@ -169,14 +169,14 @@ describe("a controller over the slices of an export", function () {
     expect((await server.send(call, undefined, root)).status).to.equal(200);
     await provider.until("one endpoint is left", () => provider.urls.length === 1 && known.size === 1);
     const unseen = await provider.put(far, "ours-unseen");
-    await until(server, `/clusters/${far}${BINDINGS}/maps`, ({ status }) => status === 404);
+    await untilAt(server, `/clusters/${far}${BINDINGS}/maps`, ({ status }) => status === 404);
     await provider.bind(far);
     await provider.until("all of it again", () => [before, during, unseen].every((name) => known.has(name)));
 
     // The shard goes for good, and what was on it before it.
     expect((await server.send(`DELETE /clusters/root${WORKSPACES}/far`, undefined, root)).status).to.equal(200);
     expect((await server.send(`DELETE ${SHARDS}/amber`, undefined, root)).status).to.equal(200);
-    await until(server, `${SHARDS}/amber`, ({ status }) => status === 404);
+    await untilAt(server, `${SHARDS}/amber`, ({ status }) => status === 404);
     await provider.until("what is left", () => provider.urls.length === 1 && known.size === 1);
     const last = await provider.put(near, "ours-last");
     await provider.until("the others go on", () => known.has(last));
@@ -205,7 +205,7 @@ describe("a controller over the slices of an export", function () {
       await provider.bind(cluster);
       places.push(cluster);
     }
-    await until(server, SLICE, ({ body }) => body.status.endpoints.length === 5);
+    await untilAt(server, SLICE, ({ body }) => body.status.endpoints.length === 5);
     await provider.until("five endpoints", () => provider.urls.length === 5);
     const isAll = (): boolean => new Set(written.map(clusterOf)).size === 5;
     await provider.until("objects everywhere", isAll);
@@ -219,7 +219,7 @@ describe("a controller over the slices of an export", function () {
     );
     expect((await server.send(`DELETE /clusters/root${WORKSPACES}/on-blue`, undefined, root)).status).to.equal(200);
     expect((await server.send(`DELETE ${SHARDS}/blue`, undefined, root)).status).to.equal(200);
-    await until(server, `${SHARDS}/blue`, ({ status }) => status === 404);
+    await untilAt(server, `${SHARDS}/blue`, ({ status }) => status === 404);
     await provider.until("four endpoints", () => provider.urls.length === 4);
     stop.abort();
     await storm;

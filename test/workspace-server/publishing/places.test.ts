@@ -6,7 +6,7 @@ import { APIExportEndpointSlice, publishURLs } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { startPlain } from "../../_support/plain.ts";
 import { bindingOf, exportOf } from "../bindings/support/shard.ts";
-import { type Body, CONFIG_MAPS, configMap, makeOn, root, Stores, until } from "../shards/support.ts";
+import { type Body, CONFIG_MAPS, configMap, makeOn, root, Stores, untilAt } from "../shards/support.ts";
 import { byShards, Kitchen, STATUS, urlOn } from "./support/menus.ts";
 
 const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });
@@ -64,7 +64,7 @@ describe("publishURLs", function () {
       onError: ({ error }) => kitchen.failures.push({ controller: "", error, attempt: 1 }),
     });
     const having = (cluster: string, urls: readonly string[]) =>
-      until(
+      untilAt(
         server,
         `/clusters/${cluster}/${APIS}/v1alpha1/apiexportendpointslices/maps`,
         ({ body }) => (body.status?.endpoints ?? []).map(({ url }: Body) => url).join() === urls.join(),

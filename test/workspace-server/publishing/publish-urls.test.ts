@@ -3,8 +3,9 @@
 import { publishURLs } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { APPLY, MERGE } from "../../_support/patches.ts";
+import { until } from "../../_support/until.ts";
 import { ManualClock } from "../../client/support/manual-clock.ts";
-import { type Body, conditionOf, root, SHARDS, Stores, until } from "../shards/support.ts";
+import { type Body, conditionOf, root, SHARDS, Stores, untilAt } from "../shards/support.ts";
 import { makeAdmin } from "../support/logical-clusters.ts";
 import { byShards, Kitchen, urlOn } from "./support/menus.ts";
 
@@ -112,7 +113,7 @@ describe("publishURLs", function () {
     await kitchen.having("soup", ["https://else.test/services/menus/soup"]);
     shards = { selector: { matchLabels: { region: "eu" } } };
     published.recheck();
-    const { body } = await until(
+    const { body } = await untilAt(
       kitchen.server,
       `${kitchen.menus}/soup`,
       ({ body: { status } }) => status.endpoints[0].shards.matchAll === undefined,
@@ -164,7 +165,7 @@ describe("publishURLs", function () {
       broken = fault;
       const before = kitchen.failures.length;
       published.recheck();
-      while (kitchen.failures.length === before) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => kitchen.failures.length !== before);
       expect(String(kitchen.failures.at(-1)?.error)).to.match(message);
     }
     broken = undefined;
@@ -199,7 +200,7 @@ describe("publishURLs", function () {
     expect(soup.status.note).to.equal("hot");
     broken = true;
     published.recheck();
-    const bad = await until(
+    const bad = await untilAt(
       kitchen.server,
       `${kitchen.menus}/soup`,
       (answer) => conditionOf(answer, "VirtualWorkspaceURLsReady")?.status === "False",
@@ -212,7 +213,7 @@ describe("publishURLs", function () {
     expect(bad.body.status.virtualWorkspaces).to.deep.equal(soup.status.virtualWorkspaces);
     broken = false;
     published.recheck();
-    await until(
+    await untilAt(
       kitchen.server,
       `${kitchen.menus}/soup`,
       (answer) => conditionOf(answer, "VirtualWorkspaceURLsReady")?.status === "True",
@@ -258,7 +259,7 @@ describe("publishURLs", function () {
       await kitchen.having("soup", [urlOn.root("soup")]);
       const before = asked;
       await kitchen.send(`PATCH ${kitchen.menus}/soup/status`, { status: { endpoints: null } }, PATCH);
-      while (asked === before) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => asked !== before);
       clock.advance(wait - 100);
       await new Promise((resolve) => setImmediate(resolve));
       expect((await kitchen.server.get(`${kitchen.menus}/soup`, root)).body.status?.endpoints ?? []).to.deep.equal([]);
@@ -281,7 +282,7 @@ describe("publishURLs", function () {
       manager: "alice",
       urls: () => ["https://a.test/x"],
     });
-    while (kitchen.failures.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => kitchen.failures.length !== 0);
     expect(kitchen.failures[0]?.error).to.have.property("code", 403);
     await makeAdmin(kitchen.server, kitchen.cluster, "alice");
     await kitchen.having("soup", ["https://a.test/x"]);

@@ -6,7 +6,17 @@ import { expectFault } from "../../_setup/faults.ts";
 import { signingKey } from "../../_support/issuer.ts";
 import { outcome } from "../../_support/plain.ts";
 import { pemOf } from "../support/accounts.ts";
-import { CONFIG_MAPS, conditionOf, makeOn, root, SHARDS, Stores, startSharded, until, WORKSPACES } from "./support.ts";
+import {
+  CONFIG_MAPS,
+  conditionOf,
+  makeOn,
+  root,
+  SHARDS,
+  Stores,
+  startSharded,
+  untilAt,
+  WORKSPACES,
+} from "./support.ts";
 
 const TYPES = "/apis/tenancy.kcp.io/v1alpha1/workspacetypes";
 const ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/default";
@@ -53,13 +63,13 @@ describe("what is on a shard that does not run for now", function () {
       for (const at of [far, "root"]) await post(`${at}${TYPES}`, typeOf("both"));
       await post(`${far}${TYPES}`, typeOf("base"));
       await post(`root${TYPES}`, typeOf("extending", { extend: { with: [{ name: "base", path: "root:far" }] } }));
-      await until(server, `/clusters/${far}${ACCOUNT}`, ({ status }) => status === 200);
+      await untilAt(server, `/clusters/${far}${ACCOUNT}`, ({ status }) => status === 200);
       const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
       token = (await post(`${far}${ACCOUNT}/token`, request)).status.token;
     }
     isThere = false;
     await using server = await start();
-    await until(server, `${SHARDS}/shard-1`, (one) => conditionOf(one, "Ready")?.status === "False");
+    await untilAt(server, `${SHARDS}/shard-1`, (one) => conditionOf(one, "Ready")?.status === "False");
     const asAccount = () => server.get(`/clusters/root:near${CONFIG_MAPS}`, { user: token });
     const whoami = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
     const identity = () =>
@@ -84,7 +94,7 @@ describe("what is on a shard that does not run for now", function () {
     expect((await made("plain", { name: "universal", path: "root" })).status).to.equal(201);
 
     isThere = true;
-    await until(server, "/readyz", ({ status }) => status === 200);
+    await untilAt(server, "/readyz", ({ status }) => status === 200);
     expect((await asAccount()).status, "known, and not let in").to.equal(403);
     expect((await identity()).status).to.equal(201);
     for (const [at, [type, where]] of types.entries()) {

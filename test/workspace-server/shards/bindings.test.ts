@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { bindingOf, exportOf, schemaOf } from "../bindings/support/shard.ts";
 import { makeAdmin } from "../support/logical-clusters.ts";
-import { type Body, makeOn, namesIn, root, Stores, shardAt, startSharded, until, WORKSPACES } from "./support.ts";
+import { type Body, makeOn, namesIn, root, Stores, shardAt, startSharded, untilAt, WORKSPACES } from "./support.ts";
 
 const APIS = "/apis/apis.kcp.io/v1alpha2";
 const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
@@ -33,10 +33,10 @@ describe("exports and shards of one process", function () {
       };
       await post(`${provider}${SCHEMAS}`, schemaOf("v1"));
       await post(`${provider}${APIS}/apiexports`, exportOf("widgets", ["v1.widgets.example.dev"]));
-      await until(server, `/clusters/${provider}${APIS}/apiexports/widgets`, ({ body }) => body.status?.identityHash);
+      await untilAt(server, `/clusters/${provider}${APIS}/apiexports/widgets`, ({ body }) => body.status?.identityHash);
       // Who may not bind where the export is may not bind anywhere, whatever they may where they are.
       await makeAdmin(server, near, "alice");
-      await until(
+      await untilAt(
         server,
         { path: `/clusters/${near}${APIS}/apibindings`, user: "alice" },
         ({ status }) => status === 200,
@@ -45,24 +45,24 @@ describe("exports and shards of one process", function () {
       const refused = await server.send(`POST /clusters/${near}${APIS}/apibindings`, binding, { user: "alice" });
       expect(refused.status, refused.text).to.equal(403);
       await makeAdmin(server, provider, "alice");
-      await until(
+      await untilAt(
         server,
         { path: `/clusters/${provider}${APIS}/apiexports`, user: "alice" },
         ({ status }) => status === 200,
       );
       await post(`${near}${APIS}/apibindings`, binding, "alice");
-      await until(server, `/clusters/${near}${APIS}/apibindings/w`, isBound);
+      await untilAt(server, `/clusters/${near}${APIS}/apibindings/w`, isBound);
       await post(`${near}${WIDGETS}`, { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "n" } });
       const slice = `/clusters/${provider}${SLICES}/widgets`;
       const ends = ({ body }: { readonly body: Body }): string[] => body.status?.endpoints?.map(({ url }: Body) => url);
       const at = (url: string) => `${url}/services/apiexport/${provider}/widgets`;
-      const one = await until(server, slice, (answer) => ends(answer)?.length === 1);
+      const one = await untilAt(server, slice, (answer) => ends(answer)?.length === 1);
       expect(ends(one)).to.deep.equal([at(server.url)]);
       await post(`${far}${APIS}/apibindings`, binding);
-      await until(server, `/clusters/${far}${APIS}/apibindings/w`, isBound);
+      await untilAt(server, `/clusters/${far}${APIS}/apibindings/w`, isBound);
       await post(`${far}${WIDGETS}`, { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "f" } });
       const shard = await shardAt(server, "shard-1");
-      const both = await until(server, slice, (answer) => ends(answer)?.length === 2);
+      const both = await untilAt(server, slice, (answer) => ends(answer)?.length === 2);
       expect(ends(both)).to.have.members([at(server.url), at(shard.url)]);
       const { identityHash } = (await server.get(`/clusters/${provider}${APIS}/apiexports/widgets`, root)).body.status;
       const all = `/clusters/*/apis/example.dev/v1/widgets:${identityHash}`;
@@ -70,7 +70,7 @@ describe("exports and shards of one process", function () {
       expect(namesIn(await shard.get(all, root))).to.deep.equal(["f"]);
       const isUpToDate = ({ body }: { readonly body: Body }): boolean =>
         body.status.conditions.every(({ status }: Body) => status === "True");
-      for (const cluster of [near, far]) await until(server, `/clusters/${cluster}${APIS}/apibindings/w`, isUpToDate);
+      for (const cluster of [near, far]) await untilAt(server, `/clusters/${cluster}${APIS}/apibindings/w`, isUpToDate);
       before = await versions(server);
     }
     await using server = await startSharded(stores);
@@ -80,7 +80,7 @@ describe("exports and shards of one process", function () {
     const more = await makeOn(server, "more", { shard: "root" });
     const binding = bindingOf("w", "root:provider:widgets");
     expect((await server.send(`POST /clusters/${more}${APIS}/apibindings`, binding, root)).status).to.equal(201);
-    await until(server, `/clusters/${more}${APIS}/apibindings/w`, isBound);
+    await untilAt(server, `/clusters/${more}${APIS}/apibindings/w`, isBound);
     expect(await versions(server)).to.deep.equal(before);
   });
 
@@ -104,7 +104,7 @@ describe("exports and shards of one process", function () {
         const name = `of-${provider}-on-${shard}`;
         const consumer = await makeOn(server, name, { shard });
         await post(`${consumer}${APIS}/apibindings`, bindingOf("w", `root:provider-${provider}:widgets`));
-        await until(server, `/clusters/${consumer}${APIS}/apibindings/w`, isBound);
+        await untilAt(server, `/clusters/${consumer}${APIS}/apibindings/w`, isBound);
       }
       // Whoever has bound it follows what it becomes.
       const size = { type: "object", properties: { size: { type: "integer" }, color: { type: "string" } } };
@@ -116,7 +116,7 @@ describe("exports and shards of one process", function () {
       const path = `/clusters/${at}${APIS}/apiexports/widgets` as const;
       expect((await server.send(`PATCH ${path}`, { spec }, { ...root, headers })).status).to.equal(200);
       for (const shard of others)
-        await until(
+        await untilAt(
           server,
           `/clusters/root:of-${provider}-on-${shard}${APIS}/apibindings/w`,
           ({ body }) => body.status.boundResources[0].schema.name === "v2.widgets.example.dev",
@@ -124,7 +124,7 @@ describe("exports and shards of one process", function () {
       const urls = await Promise.all(others.map(async (shard) => (await shardAt(server, shard)).url));
       const expected = urls.map((url) => `${url}/services/apiexport/${at}/widgets`).sort();
       const ends = ({ body }: { readonly body: Body }) => body.status?.endpoints?.map(({ url }: Body) => url).sort();
-      await until(
+      await untilAt(
         server,
         `/clusters/${at}${SLICES}/widgets`,
         (answer) => JSON.stringify(ends(answer)) === JSON.stringify(expected),
@@ -134,6 +134,6 @@ describe("exports and shards of one process", function () {
       expect((await server.send(`DELETE /clusters/root${WORKSPACES}/${name}`, undefined, root)).status).to.equal(200);
     await server.server.removeShard("shard-2");
     const slices = ["root", "shard-1"].map((name) => `/clusters/root:provider-${name}${SLICES}/widgets`);
-    for (const slice of slices) await until(server, slice, ({ body }) => body.status?.endpoints?.length === 1);
+    for (const slice of slices) await untilAt(server, slice, ({ body }) => body.status?.endpoints?.length === 1);
   });
 });

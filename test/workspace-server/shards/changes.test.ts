@@ -13,7 +13,7 @@ import {
   shardAt,
   shardObject,
   startSharded,
-  until,
+  untilAt,
   untilShard,
   WORKSPACES,
 } from "./support.ts";
@@ -34,7 +34,7 @@ describe("shards that come and go", function () {
     const shard = await shardAt(server, "amber");
     expect((await shard.get(`/clusters/${cluster}${CONFIG_MAPS}`, root)).status).to.equal(200);
     expect((await server.send(`DELETE ${SHARDS}/amber`, undefined, { user: "admin" })).status).to.equal(200);
-    const held = await until(server, `${SHARDS}/amber`, (answer) => conditionOf(answer, "ShardEmpty") !== undefined);
+    const held = await untilAt(server, `${SHARDS}/amber`, (answer) => conditionOf(answer, "ShardEmpty") !== undefined);
     expect(conditionOf(held, "ShardEmpty")).to.include({
       status: "False",
       reason: "LogicalClustersRemain",
@@ -48,9 +48,13 @@ describe("shards that come and go", function () {
     };
     const late = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "late" }, spec };
     expect((await server.send(`POST /clusters/root${WORKSPACES}`, late, root)).status).to.equal(201);
-    await until(server, `/clusters/root${WORKSPACES}/late`, ({ body: { status } }) => status?.phase === "Unavailable");
+    await untilAt(
+      server,
+      `/clusters/root${WORKSPACES}/late`,
+      ({ body: { status } }) => status?.phase === "Unavailable",
+    );
     expect((await server.send(`DELETE /clusters/root${WORKSPACES}/one`, undefined, root)).status).to.equal(200);
-    await until(server, `${SHARDS}/amber`, ({ status }) => status === 404);
+    await untilAt(server, `${SHARDS}/amber`, ({ status }) => status === 404);
     await shard.get("/livez").then(
       () => expect.fail("it listens still"),
       (error: { readonly code: string }) => expect(error.code).to.equal("ECONNREFUSED"),
@@ -58,7 +62,7 @@ describe("shards that come and go", function () {
     expect((await server.get("/readyz", root)).text).to.equal("ok");
     // Of that name one may come again, over the store of before.
     expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), { user: "admin" })).status).to.equal(201);
-    await until(server, `/clusters/root${WORKSPACES}/late`, ({ body: { status } }) => status?.phase === "Ready");
+    await untilAt(server, `/clusters/root${WORKSPACES}/late`, ({ body: { status } }) => status?.phase === "Ready");
   });
 
   it("come and go by calls, too", async () => {
@@ -112,12 +116,12 @@ describe("shards that come and go", function () {
       await untilShard(server, "amber", "ready");
       await makeOn(server, "other", { shard: "amber" });
       expect((await server.send(`POST /clusters/root:far${CONFIG_MAPS}`, configMap("a"), root)).status).to.equal(201);
-      await until(
+      await untilAt(
         server,
         `/clusters/root:far${WORKSPACES}/child`,
         ({ body }) => body.metadata.labels?.["tenancy.kcp.io/phase"] === "Ready",
       );
-      await until(
+      await untilAt(
         server,
         `/clusters/root${WORKSPACES}/far`,
         ({ body }) => body.metadata.labels?.["tenancy.kcp.io/phase"] === "Ready",
@@ -141,10 +145,10 @@ describe("shards that come and go", function () {
       expect((await server.send(`DELETE ${SHARDS}/amber`, undefined, root)).status).to.equal(200);
     }
     await using server = await startSharded(stores, { shards: { names: [] } });
-    await until(server, `${SHARDS}/amber`, (answer) => conditionOf(answer, "ShardEmpty") !== undefined);
+    await untilAt(server, `${SHARDS}/amber`, (answer) => conditionOf(answer, "ShardEmpty") !== undefined);
     expect((await server.get(`/clusters/root:one${CONFIG_MAPS}`, root)).status).to.equal(200);
     expect((await server.send(`DELETE /clusters/root${WORKSPACES}/one`, undefined, root)).status).to.equal(200);
-    await until(server, `${SHARDS}/amber`, ({ status }) => status === 404);
+    await untilAt(server, `${SHARDS}/amber`, ({ status }) => status === 404);
     expect(namesIn(await server.get(SHARDS, root))).to.deep.equal(["root"]);
   });
 

@@ -15,7 +15,7 @@ import {
   shardAt,
   shardObject,
   startSharded,
-  until,
+  untilAt,
   untilShard,
   WORKSPACES,
 } from "./support.ts";
@@ -57,7 +57,7 @@ describe("a shard that does not work", function () {
     expect(conditionOf(told, "Ready")).to.include({ reason: "NotStarted", message: "no disk for shard-1" });
     expect((await server.get(`/clusters/root${WORKSPACES}/far`, root)).body.status.phase, "it waits").to.equal("Ready");
     isThere = true;
-    await until(server, "/readyz", ({ status }) => status === 200);
+    await untilAt(server, "/readyz", ({ status }) => status === 200);
     expect(namesIn(await server.get(`/clusters/root:far${CONFIG_MAPS}`, root))).to.deep.equal(["kube-root-ca.crt"]);
     expect((await server.get(`/clusters/root:far:child${CONFIG_MAPS}`, root)).status).to.equal(200);
     await untilShard(server, "shard-1", "ready");

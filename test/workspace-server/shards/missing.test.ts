@@ -17,7 +17,7 @@ import {
   Stores,
   shardObject,
   startSharded,
-  until,
+  untilAt,
   untilShard,
   WORKSPACES,
 } from "./support.ts";
@@ -89,15 +89,16 @@ describe("a shard that does not run for now", function () {
         ["widgets", provider],
         ["own", "root"],
       ] as const)
-        await until(server, `/clusters/${where}${APIS}/apiexports/${name}`, ({ body }) => body.status?.identityHash);
+        await untilAt(server, `/clusters/${where}${APIS}/apiexports/${name}`, ({ body }) => body.status?.identityHash);
       const binding: Body = bindingOf("w", "root:provider:widgets");
       const permissionClaims = [{ ...CLAIM, selector: { matchAll: true }, state: "Accepted" }];
       await post(`${near}${APIS}/apibindings`, { ...binding, spec: { ...binding.spec, permissionClaims } });
       for (const cluster of [near, far]) await post(`${cluster}${APIS}/apibindings`, bindingOf("own", "root:own"));
       await post(`${near}${CONFIG_MAPS}`, configMap("a"));
-      for (const cluster of [near, far]) await until(server, `/clusters/${cluster}${APIS}/apibindings/own`, isUpToDate);
-      await until(server, at.binding, isUpToDate);
-      await until(server, at.slice, ({ body }) => body.status?.endpoints?.length === 2);
+      for (const cluster of [near, far])
+        await untilAt(server, `/clusters/${cluster}${APIS}/apibindings/own`, isUpToDate);
+      await untilAt(server, at.binding, isUpToDate);
+      await untilAt(server, at.slice, ({ body }) => body.status?.endpoints?.length === 2);
     }
     // Once more, so that all is written that a start writes.
     await (await start())[Symbol.asyncDispose]();
@@ -110,7 +111,7 @@ describe("a shard that does not run for now", function () {
       expect((await server.send(`PATCH ${path}`, { metadata: { labels: { seen: "1" } } }, PATCH)).status).to.equal(200);
     const late = await server.send(`POST /clusters/root:near${APIS}/apibindings`, bindingOf("late", "root:own"), root);
     expect(late.status, late.text).to.equal(201);
-    await until(
+    await untilAt(
       server,
       `/clusters/root:near${APIS}/apibindings/late`,
       ({ body }) => body.status?.conditions?.length > 0,
@@ -127,12 +128,12 @@ describe("a shard that does not run for now", function () {
       if (!ours.test(key)) expect(after.get(key), key).to.deep.equal(before.get(key));
 
     isThere = true;
-    await until(server, "/readyz", ({ status }) => status === 200);
-    await until(server, at.binding, isUpToDate);
+    await untilAt(server, "/readyz", ({ status }) => status === 200);
+    await untilAt(server, at.binding, isUpToDate);
     expect(
       (await server.send(`DELETE /clusters/root:provider${APIS}/apiexports/widgets`, undefined, root)).status,
     ).to.equal(200);
-    const gone = await until(server, at.binding, (one) => conditionOf(one, "APIExportValid")?.status === "False");
+    const gone = await untilAt(server, at.binding, (one) => conditionOf(one, "APIExportValid")?.status === "False");
     expect(conditionOf(gone, "APIExportValid")).to.include({ reason: "APIExportNotFound" });
     expectFault(/controller failed .*in-process-shards.*no disk for shard-1/);
   });
@@ -146,17 +147,17 @@ describe("a shard that does not run for now", function () {
     expect((await server.send(`PATCH ${SHARDS}/amber`, { metadata: { finalizers: null } }, PATCH)).status).to.equal(
       200,
     );
-    await until(server, `${SHARDS}/amber`, ({ status }) => status === 404);
-    await until(server, `/clusters/root:jewel${CONFIG_MAPS}`, ({ status }) => status === 404);
+    await untilAt(server, `${SHARDS}/amber`, ({ status }) => status === 404);
+    await untilAt(server, `/clusters/root:jewel${CONFIG_MAPS}`, ({ status }) => status === 404);
     const path = `/clusters/root${WORKSPACES}/jewel` as const;
     expect((await server.send(`DELETE ${path}`, undefined, root)).status).to.equal(200);
-    const said = await until(server, path, (one) => conditionOf(one, "WorkspaceContentDeleted") !== undefined);
+    const said = await untilAt(server, path, (one) => conditionOf(one, "WorkspaceContentDeleted") !== undefined);
     const condition = conditionOf(said, "WorkspaceContentDeleted");
     expect(condition).to.include({ status: "False", reason: "ShardNotFound" });
     expect(condition.message).to.match(
       /^chosen shard "amber" does not exist anymore.*create the Shard again, or give up/,
     );
     expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), root)).status).to.equal(201);
-    await until(server, path, ({ status }) => status === 404);
+    await untilAt(server, path, ({ status }) => status === 404);
   });
 });

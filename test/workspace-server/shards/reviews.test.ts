@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
 import { type Answer, type CallOptions, outcome } from "../../_support/plain.ts";
 import { bind, makeAdmin } from "../support/logical-clusters.ts";
-import { CONFIG_MAPS, makeOn, root, Stores, shardAt, startSharded, until } from "./support.ts";
+import { CONFIG_MAPS, makeOn, root, Stores, shardAt, startSharded, untilAt } from "./support.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 const NOT_RUNNING = [503, "ServiceUnavailable", "a shard of this server does not run yet: try again"];
@@ -32,7 +32,7 @@ describe("access reviews at the address of a shard", function () {
     const near = await makeOn(server, "near", { shard: "root" });
     const shard = await shardAt(server, "shard-1");
     await makeAdmin(server, near, "alice");
-    await until(server, { path: `/clusters/${near}${CONFIG_MAPS}`, user: "alice" }, ({ status }) => status === 200);
+    await untilAt(server, { path: `/clusters/${near}${CONFIG_MAPS}`, user: "alice" }, ({ status }) => status === 200);
     // The last is not for administrators either: who exports the kind lets nobody.
     const questions = [
       [about("alice", reads), { allowed: true, reason: "access granted" }],

@@ -17,7 +17,7 @@ import {
   Stores,
   shardAt,
   startSharded,
-  until,
+  untilAt,
   WORKSPACES,
 } from "./support.ts";
 
@@ -96,7 +96,7 @@ describe("several shards in one process", function () {
     const { identityHash } = (await server.get(tenancy, root)).body.status;
     expect(namesIn(await shard.get(`/clusters/*${WORKSPACES}:${identityHash}`, root))).to.deep.equal(["child"]);
     expect((await server.send(`DELETE /clusters/root${WORKSPACES}/far`, undefined, root)).status).to.equal(200);
-    await until(server, `/clusters/root${WORKSPACES}/far`, ({ status }) => status === 404);
+    await untilAt(server, `/clusters/root${WORKSPACES}/far`, ({ status }) => status === 404);
     for (const cluster of [far, child])
       expect(namesIn(await server.get(`/clusters/${cluster}${CONFIG_MAPS}`, root)), cluster).to.deep.equal([]);
     expect(namesIn(await shard.get(`/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters`, root))).to.deep.equal([]);
@@ -132,8 +132,8 @@ describe("several shards in one process", function () {
     await makeAdmin(server, near, "bob");
     const ask = async (at: typeof shard | typeof server, cluster: string, user: string) =>
       (await at.get(`/clusters/${cluster}${CONFIG_MAPS}`, { user })).status;
-    await until(server, { path: `/clusters/${far}${CONFIG_MAPS}`, user: "alice" }, ({ status }) => status === 200);
-    await until(server, { path: `/clusters/${near}${CONFIG_MAPS}`, user: "bob" }, ({ status }) => status === 200);
+    await untilAt(server, { path: `/clusters/${far}${CONFIG_MAPS}`, user: "alice" }, ({ status }) => status === 200);
+    await untilAt(server, { path: `/clusters/${near}${CONFIG_MAPS}`, user: "bob" }, ({ status }) => status === 200);
     expect([
       await ask(server, far, "alice"),
       await ask(server, "root:far", "alice"),
@@ -146,7 +146,7 @@ describe("several shards in one process", function () {
     ]).to.deep.equal([403, 403, 403]);
     // A workspace is its maker's, also where the tree goes on elsewhere.
     const child = await makeOn(server, "child", { shard: "root", at: "root:far", user: "alice" });
-    await until(
+    await untilAt(
       server,
       { path: `/clusters/root:far:child${CONFIG_MAPS}`, user: "alice" },
       ({ status }) => status === 200,
@@ -160,7 +160,7 @@ describe("several shards in one process", function () {
     const far = await makeOn(server, "far", { shard: "shard-1" });
     const shard = await shardAt(server, "shard-1");
     const account = "/api/v1/namespaces/default/serviceaccounts/default";
-    await until(server, `/clusters/${far}${account}`, ({ status }) => status === 200);
+    await untilAt(server, `/clusters/${far}${account}`, ({ status }) => status === 200);
     const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
     const made = await server.send(`POST /clusters/${far}${account}/token`, request, root);
     expect(made.status, made.text).to.equal(201);
@@ -190,7 +190,7 @@ describe("several shards in one process", function () {
       return server.send(`POST /clusters/root${WORKSPACES}`, workspace, root);
     };
     const phase = (name: string, wanted: string) =>
-      until(server, `/clusters/root${WORKSPACES}/${name}`, ({ body }) => body.status?.phase === wanted);
+      untilAt(server, `/clusters/root${WORKSPACES}/${name}`, ({ body }) => body.status?.phase === wanted);
     for (const name of ["a", "b", "c"]) expect((await make(name)).status).to.equal(201);
     for (const name of ["a", "b", "c"]) {
       const { body } = await phase(name, "Ready");
@@ -225,7 +225,7 @@ describe("several shards in one process", function () {
     const patch = { metadata: { annotations: { "core.kcp.io/inactive": "true" } } };
     expect((await server.send(`PATCH ${path}`, patch, { ...root, headers })).status).to.equal(200);
     for (const at of [server, shard]) {
-      const shut = await until(at, `/clusters/root:far${CONFIG_MAPS}`, ({ status }) => status !== 200);
+      const shut = await untilAt(at, `/clusters/root:far${CONFIG_MAPS}`, ({ status }) => status !== 200);
       expect(shut.body.message).to.include("logical cluster is marked inactive");
     }
   });

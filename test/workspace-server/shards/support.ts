@@ -1,9 +1,9 @@
 // A server with several shards, whose stores outlive it, and clients of each of them.
-import { setTimeout as delay } from "node:timers/promises";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import type { ShardsOptions } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type Answer, type Calls, callsTo } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { startWorkspaces, type Workspaces, type WorkspacesOptions } from "../support/workspaces.ts";
 
 export const SHARDS = "/clusters/root/apis/core.kcp.io/v1alpha1/shards";
@@ -69,7 +69,7 @@ export async function makeOn(
   const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
   const made = await server.send(`POST /clusters/${at}${WORKSPACES}`, workspace, { user });
   expect(made.status, made.text).to.equal(201);
-  const ready = await until(
+  const ready = await untilAt(
     server,
     `/clusters/${at}${WORKSPACES}/${name}`,
     ({ body }) => body.status?.phase === "Ready",
@@ -79,19 +79,13 @@ export async function makeOn(
 }
 
 /** Asks until the answer is as wanted. @param path with whose token, if not the shard's administrator's */
-export async function until(
+export function untilAt(
   server: Calls,
   path: string | { readonly path: string; readonly user: string },
   is: (answer: Answer) => boolean,
 ): Promise<Answer> {
   const asked = typeof path === "string" ? { path, user: "root" } : path;
-  const over = performance.now() + 20_000;
-  for (;;) {
-    const answer = await server.get(asked.path, { user: asked.user });
-    if (is(answer)) return answer;
-    if (performance.now() > over) throw new Error(`${asked.path} is still ${answer.status} ${answer.text}`);
-    await delay(10);
-  }
+  return untilAnswer(() => server.get(asked.path, { user: asked.user }), is);
 }
 
 export function configMap(name: string): object {
@@ -116,5 +110,5 @@ export function conditionOf({ body }: Answer, type: string): Body {
 /** Waits until a shard is said to run, or not to. @returns its Shard object */
 export function untilShard(server: Calls, name: string, is: "ready" | "not ready"): Promise<Answer> {
   const wanted = is === "ready" ? "True" : "False";
-  return until(server, `${SHARDS}/${name}`, (answer) => conditionOf(answer, "Ready")?.status === wanted);
+  return untilAt(server, `${SHARDS}/${name}`, (answer) => conditionOf(answer, "Ready")?.status === wanted);
 }

@@ -21,7 +21,7 @@ import {
   shardAt,
   shardObject,
   startSharded,
-  until,
+  untilAt,
 } from "./support.ts";
 
 const APIS = "apis/apis.kcp.io/v1alpha2";
@@ -68,7 +68,7 @@ describe("views over several shards", function () {
       const binding = { ...of, kind: "APIBinding", spec };
       expect((await server.send(`POST /clusters/${cluster}/${APIS}/apibindings`, binding, root)).status).to.equal(201);
     }
-    const slice = await until(
+    const slice = await untilAt(
       server,
       "/clusters/root/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/maps",
       ({ body }) => body.status?.endpoints?.length === 2,
@@ -101,7 +101,7 @@ describe("views over several shards", function () {
     const far = await makeOn(server, "far", { shard: "shard-1" });
     const near = await makeOn(server, "near", { shard: "root" });
     await makeAdmin(server, far, "alice");
-    await until(server, { path: `/clusters/${far}${CONFIG_MAPS}`, user: "alice" }, ({ status }) => status === 200);
+    await untilAt(server, { path: `/clusters/${far}${CONFIG_MAPS}`, user: "alice" }, ({ status }) => status === 200);
     const shard = await shardAt(server, "shard-1");
     const ask = async (at: typeof shard | typeof server, cluster: string, user = "root") =>
       (await at.get(`/services/apiexport/a/b/clusters/${cluster}/api/v1/configmaps`, { user })).status;
@@ -181,7 +181,7 @@ describe("views over several shards", function () {
     await server.server.removeShard("amber");
     expect(closed).to.deep.equal(["amber"]);
     expect((await server.send(`POST ${SHARDS}`, shardObject("bad"), root)).status).to.equal(201);
-    const told = await until(server, `${SHARDS}/bad`, ({ body }) => body.status?.conditions?.length > 0);
+    const told = await untilAt(server, `${SHARDS}/bad`, ({ body }) => body.status?.conditions?.length > 0);
     expect(told.body.status.conditions[0]).to.include({ type: "Ready", status: "False", message: "no view here" });
     expectFault(/controller failed .*in-process-shards.*no view here/);
   });

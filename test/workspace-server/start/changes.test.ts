@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { modify } from "../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../packages/workspace-server/src/state/objects.ts";
 import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";
+import { until } from "../../_support/until.ts";
 import { configMap, namespace, paths, widget } from "../faults/support/tree.ts";
 import { ClusterClient } from "../support/objects.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
@@ -43,9 +44,8 @@ describe("while a server has not read everything yet", function () {
 
   const status = async (path: string, user: string): Promise<number> => (await server.get(path, { user })).status;
   /** Asks until it is answered so: what is written is heard of a moment later. */
-  const until = async (path: string, user: string, code: number): Promise<void> => {
-    while ((await status(path, user)) !== code);
-  };
+  const untilStatus = (path: string, user: string, code: number): Promise<true> =>
+    until(async () => (await status(path, user)) === code);
   /** Everything is read from now on; resolves when it is. */
   const readAll = async (): Promise<void> => {
     held.release();
@@ -57,11 +57,11 @@ describe("while a server has not read everything yet", function () {
     expect(await status(map, "alice")).to.equal(200);
     const own = new ClusterClient(server, "root:own");
     for (const name of ["test-admin", "test-access"]) await own.delete(`${BINDINGS}/${name}`);
-    await until(map, "alice", 403);
+    await untilStatus(map, "alice", 403);
     // Of one that nobody has asked for yet.
     const child = new ClusterClient(server, tree.clusters.child);
     for (const name of ["test-admin", "test-access"]) await child.delete(`${BINDINGS}/${name}`);
-    await until(`/clusters/root:own:child${MAP}`, "alice", 403);
+    await untilStatus(`/clusters/root:own:child${MAP}`, "alice", 403);
     expect(held.waiting).to.be.greaterThan(0);
     await readAll();
     expect([await status(map, "alice"), await status(`/clusters/root:own:child${MAP}`, "alice")]).to.deep.equal([
@@ -76,11 +76,11 @@ describe("while a server has not read everything yet", function () {
     await parent.delete(`${WORKSPACES}/child`);
     // Whether there are Workspaces in it, which go first, is looked up where they are read for all.
     await parent.until(`${WORKSPACES}/child`, ({ body }) => body.status.phase === "Deleting");
-    await until(`/clusters/root:own:child${MAP}`, "root", 404);
+    await untilStatus(`/clusters/root:own:child${MAP}`, "root", 404);
     expect(held.waiting).to.be.greaterThan(0);
     await readAll();
     await parent.until(`${WORKSPACES}/child`, (answer) => answer.status === 404);
-    await until(`/clusters/root:own:child${MAP}`, "root", 404);
+    await untilStatus(`/clusters/root:own:child${MAP}`, "root", 404);
     expect(await status(`/clusters/${made}${MAP}`, "root")).to.equal(200);
     const { body } = await server.get(`/clusters/root:own${WORKSPACES}`, root);
     expect(body.items.map((each: { metadata: { name: string } }) => each.metadata.name)).to.deep.equal(["new"]);

@@ -5,6 +5,7 @@ import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { Informer } from "../../../packages/workspace-server/src/state/informers/informer.ts";
 import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
+import { until } from "../../_support/until.ts";
 
 const Task = defineResource({
   group: "test.dev",
@@ -32,10 +33,6 @@ function start() {
     });
   };
   return { tasks, tracked, told, follow, [Symbol.asyncDispose]: () => stack.disposeAsync() };
-}
-
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe("objects that the server follows", () => {

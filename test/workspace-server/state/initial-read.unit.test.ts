@@ -4,6 +4,7 @@ import { memoryStore, persistent, type Store, StoreError, type Watch } from "@vi
 import { expect } from "chai";
 import { Informer } from "../../../packages/workspace-server/src/state/informers/informer.ts";
 import { Pace } from "../../../packages/workspace-server/src/state/informers/initial-read.ts";
+import { until } from "../../_support/until.ts";
 
 const Task = defineResource({
   group: "test.dev",
@@ -137,10 +138,6 @@ async function start() {
 interface Task {
   readonly metadata: { readonly name?: string };
   readonly spec: { readonly text?: string };
-}
-
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe("objects that are still being read", () => {

@@ -1,5 +1,6 @@
 // What a workspace tells of what it serves: discovery and OpenAPI, whoever asks in whichever form.
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
 import { widgets } from "./widgets.ts";
 
@@ -11,8 +12,8 @@ const user = "admin";
 
 const DEFINITIONS = `${ROOT}/apis/apiextensions.k8s.io/v1/customresourcedefinitions` as const;
 
-async function until(server: Workspaces, path: string, status: number): Promise<void> {
-  while ((await server.get(path, { user })).status !== status) await new Promise((resolve) => setImmediate(resolve));
+async function untilStatus(server: Workspaces, path: string, status: number): Promise<void> {
+  await until(async () => (await server.get(path, { user })).status === status);
 }
 
 const namesOf = (groups: readonly { readonly name: string }[]): string[] => groups.map(({ name }) => name);
@@ -59,7 +60,7 @@ describe("discovery of a workspace", () => {
     await using server = await startWorkspaces();
     const { body: before } = await server.get(`${ROOT}/apis`, { user });
     expect((await server.send(`POST ${DEFINITIONS}`, widgets, { user })).status).to.equal(201);
-    await until(server, `${ROOT}/apis/example.dev/v1`, 200);
+    await untilStatus(server, `${ROOT}/apis/example.dev/v1`, 200);
     const { groups } = (await server.get(`${ROOT}/apis`, { user })).body;
     expect(namesOf(groups)).to.deep.equal([...namesOf(before.groups), "example.dev"]);
     for (const headers of [{}, { accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" }]) {
@@ -86,7 +87,7 @@ describe("discovery of a workspace", () => {
       200,
       202,
     );
-    await until(server, `${ROOT}/apis/example.dev`, 404);
+    await untilStatus(server, `${ROOT}/apis/example.dev`, 404);
     expect((await server.get(`${ROOT}/apis`, { user })).body).to.deep.equal(before);
     expect((await server.get(`${ROOT}/openapi/v3`, { user })).body.paths).to.not.have.property("apis/example.dev/v1");
   });

@@ -4,7 +4,7 @@ import { homeClusterName } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { type Answer, outcome } from "../../_support/plain.ts";
-import { until } from "../bindings/support/shard.ts";
+import { until } from "../../_support/until.ts";
 import { startWorkspaces, type Workspaces, type WorkspacesOptions } from "../support/workspaces.ts";
 
 const HOME = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces/~";

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { signingKey } from "../../_support/issuer.ts";
 import { outcome, startPlain } from "../../_support/plain.ts";
 import { createAuthority } from "../../_support/server.ts";
-import { until } from "../bindings/support/shard.ts";
+import { until } from "../../_support/until.ts";
 import { pemOf } from "../support/accounts.ts";
 import { bind, makeWorkspace } from "../support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";

@@ -2,7 +2,7 @@
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
-import { until } from "../bindings/support/shard.ts";
+import { until } from "../../_support/until.ts";
 import { makeAdmin, makeWorkspace } from "../support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
 

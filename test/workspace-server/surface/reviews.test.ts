@@ -2,6 +2,7 @@
 // with what requests are told.
 import { expect } from "chai";
 import { type Answer, outcome } from "../../_support/plain.ts";
+import { until } from "../../_support/until.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
 import { seeded } from "./seeded.ts";
 
@@ -32,7 +33,7 @@ async function start() {
     subjects: [{ apiGroup: RBAC, kind: "User", name: "alice" }],
   });
   const asker = new Asker(server);
-  while ((await asker.who("2abc", "alice")).status !== 201) await new Promise((resolve) => setImmediate(resolve));
+  await until(async () => (await asker.who("2abc", "alice")).status === 201);
   return {
     server,
     asker,

@@ -2,6 +2,7 @@
 // clients in a cluster, whose token says where they are.
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
+import { until } from "../../_support/until.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
 
 const METRICS_RULES = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }];
@@ -155,5 +156,5 @@ describe("without /clusters/", () => {
 });
 
 async function expectSoon(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => holds());
 }

@@ -7,6 +7,7 @@ import { ensure, modify } from "../../../packages/workspace-server/src/state/mod
 import { ShardObjects } from "../../../packages/workspace-server/src/state/objects.ts";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
+import { until } from "../../_support/until.ts";
 import { makeAdmin, makeWorkspace } from "../support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
 import {
@@ -25,9 +26,6 @@ import {
   workspaceOf,
 } from "./support.ts";
 
-const until = async (is: () => Promise<boolean>): Promise<void> => {
-  while (!(await is())) await new Promise((resolve) => setImmediate(resolve));
-};
 /** The binding by which a workspace has workspaces. */
 const bindingIn = async (server: Workspaces, cluster: string): Promise<string> => {
   const all = (await names(server, `/clusters/${cluster}${APIS}/apibindings`)) as string[];

@@ -1,11 +1,12 @@
 // Who may read what a workspace has bound: those whom the workspace lets get its bindings, and nobody writes.
 import { expect } from "chai";
 import { outcome } from "../../../_support/plain.ts";
+import { untilAnswer } from "../../../_support/until.ts";
 import { schemaOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { makeAdmin } from "../../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../../workspace-server/support/workspaces.ts";
 import { Consumer, SCHEMAS, schemasIn } from "../support/consumer.ts";
-import { Provider, startViewed, untilAnswer } from "../support/provider.ts";
+import { Provider, startViewed } from "../support/provider.ts";
 
 const root = { user: "root" };
 const bob = { user: "bob" };

@@ -5,9 +5,10 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { type Relay, startRelay } from "../../../_support/relay.ts";
+import { untilAnswer } from "../../../_support/until.ts";
 import { startWorkspaces, type Workspaces } from "../../../workspace-server/support/workspaces.ts";
 import { Consumer, SCHEMAS, schemasIn } from "../support/consumer.ts";
-import { Provider, untilAnswer } from "../support/provider.ts";
+import { Provider } from "../support/provider.ts";
 
 const WIDGETS = "v1.widgets.example.dev";
 

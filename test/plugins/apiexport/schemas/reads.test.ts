@@ -2,11 +2,12 @@
 import { expect } from "chai";
 import { MERGE } from "../../../_support/patches.ts";
 import { outcome } from "../../../_support/plain.ts";
+import { untilAnswer } from "../../../_support/until.ts";
 import { APIS, exportOf, schemaOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../../workspace-server/support/workspaces.ts";
 import { Consumer, SCHEMAS, schemasIn } from "../support/consumer.ts";
-import { Provider, startViewed, untilAnswer } from "../support/provider.ts";
+import { Provider, startViewed } from "../support/provider.ts";
 
 const root = { user: "root" };
 const TABLE = { headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } };

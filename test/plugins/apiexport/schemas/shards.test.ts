@@ -2,11 +2,12 @@
 import { ApiModel, apiResourceSchemaView } from "@virtual-workspaces/apiexport";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { untilAnswer } from "../../../_support/until.ts";
 import { APIS, bindingOf, schemaOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { makeOn, Stores, shardAt, startSharded } from "../../../workspace-server/shards/support.ts";
 import type { Workspaces } from "../../../workspace-server/support/workspaces.ts";
 import { Consumer, SCHEMAS, schemasIn } from "../support/consumer.ts";
-import { Provider, untilAnswer } from "../support/provider.ts";
+import { Provider } from "../support/provider.ts";
 
 const root = { user: "root" };
 const WIDGETS = "v1.widgets.example.dev";

@@ -1,10 +1,10 @@
 // A workspace whose bound schemas are read, through the view of them.
 import { expect } from "chai";
 import type { Answer, CallOptions, Calls } from "../../../_support/plain.ts";
+import { untilAnswer } from "../../../_support/until.ts";
 import { APIS, bindingOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { bind, makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../../workspace-server/support/workspaces.ts";
-import { untilAnswer } from "./provider.ts";
 
 const root = { user: "root" };
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";

@@ -1,5 +1,4 @@
 // A server with the view, a provider's workspace with an export, and workspaces that bind it.
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type ApiExportViewOptions,
   ApiModel,
@@ -10,6 +9,7 @@ import { memoryStore } from "@virtual-workspaces/store";
 import { builtInKinds, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import type { Answer, CallOptions, Calls } from "../../../_support/plain.ts";
+import { untilAnswer } from "../../../_support/until.ts";
 import { APIS, bindingOf, exportOf, schemaOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { bind, makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
 import {
@@ -117,16 +117,6 @@ export class Provider {
   /** Asks as the administrator until the answer is as wanted. */
   async until(path: string, is: (answer: Answer) => boolean): Promise<Answer> {
     return untilAnswer(() => this.server.get(path, root), is);
-  }
-}
-
-/** Asks until the answer is as wanted. @throws Error with the last one when that takes more than 10 s */
-export async function untilAnswer(ask: () => Promise<Answer>, is: (answer: Answer) => boolean): Promise<Answer> {
-  for (const end = performance.now() + 10_000; ; ) {
-    const answer = await ask();
-    if (is(answer)) return answer;
-    if (performance.now() > end) throw new Error(`it does not come to that: ${answer.status} ${answer.text}`);
-    await delay(5);
   }
 }
 

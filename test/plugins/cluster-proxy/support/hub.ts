@@ -15,10 +15,10 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type Answer, type Calls, callsTo, startPlain } from "../../../_support/plain.ts";
+import { untilAnswer } from "../../../_support/until.ts";
 import { APIS, bindingOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { grant, makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../../../workspace-server/support/workspaces.ts";
-import { untilAnswer } from "../../apiexport/support/provider.ts";
 import { secret, type Target } from "../../mounts/support/mounted.ts";
 
 const root = { user: "root" };

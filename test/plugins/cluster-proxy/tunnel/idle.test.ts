@@ -3,6 +3,7 @@ import { type Duplex, duplexPair } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { AgentEnd, HubEnd } from "@virtual-workspaces/cluster-proxy";
 import { expect } from "chai";
+import { until } from "../../../_support/until.ts";
 import { Between } from "./support/between.ts";
 import { Behind, type Ends, ends, pair, read, tlsPair } from "./support/ends.ts";
 import { codeOf, failure } from "./support/failures.ts";
@@ -29,7 +30,7 @@ describe("A tunnel through which nothing was asked for", () => {
     await using tunnel = await ends({ agent: { targets, heartbeat }, hub: { heartbeat } });
     for (const end of [tunnel.hub, tunnel.agent])
       for (let times = 0, last: number | undefined; times < 3; times++) {
-        while (end.stats.heartbeat?.at === last) await turn();
+        await until(() => end.stats.heartbeat?.at !== last);
         last = end.stats.heartbeat?.at;
         expect(end.stats.heartbeat?.roundTrip).to.be.at.least(0);
       }
@@ -48,7 +49,7 @@ describe("A tunnel through which nothing was asked for", () => {
     }
     expect(hub.stats.heartbeat).to.equal(undefined);
     far.write("!");
-    while (hub.stats.heartbeat === undefined) await turn();
+    await until(() => hub.stats.heartbeat !== undefined);
     expect(await take(far, 1)).to.equal("?");
     far.destroy();
   });
@@ -58,7 +59,7 @@ describe("A tunnel through which nothing was asked for", () => {
     await using between = await Between.start();
     await using hub = new HubEnd(between.near, { heartbeat });
     await using agent = new AgentEnd(between.far, { targets, heartbeat });
-    while (hub.stats.heartbeat === undefined || agent.stats.heartbeat === undefined) await turn();
+    await until(() => !(hub.stats.heartbeat === undefined || agent.stats.heartbeat === undefined));
     between.silent = true;
     for (const error of await Promise.all([hub.closed, agent.closed]))
       expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { performServerHandshake } from "node:http2";
 import { AgentEnd, HubEnd, isTunnelError, TunnelError } from "@virtual-workspaces/cluster-proxy";
 import { expect } from "chai";
+import { until } from "../../../_support/until.ts";
 import { Between } from "./support/between.ts";
 import { Behind, ends, pair, read } from "./support/ends.ts";
 import { codeOf, failure } from "./support/failures.ts";
@@ -157,7 +158,7 @@ describe("A connection through a tunnel", () => {
       expect((await read(stream)).toString()).to.equal("here");
     }
     expect(tunnel.hub.stats.read).to.be.below(64 * MiB + MiB);
-    while (tunnel.hub.stats.streams > 50) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => tunnel.hub.stats.streams <= 50);
     for (const stream of unread) stream.destroy();
   });
 
@@ -194,8 +195,7 @@ describe("A connection through a tunnel", () => {
     const last = await tunnel.hub.open("api");
     last.end();
     await read(last);
-    while (tunnel.hub.stats.streams + tunnel.agent.stats.streams + behind.open > 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => tunnel.hub.stats.streams + tunnel.agent.stats.streams + behind.open <= 0);
     expect(tunnel.hub.stats).to.include({ streams: 0, opened: 1001 });
   });
 });
@@ -208,7 +208,7 @@ describe("A tunnel", () => {
     stream.write("a");
     await once(stream, "data");
     const drained = tunnel.agent.drain();
-    while (tunnel.hub.usable) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => !tunnel.hub.usable);
     expect(await codeOf(tunnel.hub.open("api"))).to.equal("draining");
     stream.end("b");
     expect((await read(stream)).toString()).to.equal("b");
@@ -301,7 +301,7 @@ describe("A tunnel", () => {
     expect(await opening).to.be.instanceOf(Error);
     expect(await codeOf(hub.open("api"))).to.equal("closed");
     await agent.closed;
-    while (behind.open > 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => behind.open <= 0);
   });
 
   it("has options that are checked", async () => {

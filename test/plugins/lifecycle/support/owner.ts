@@ -11,13 +11,13 @@ import { memoryStore } from "@virtual-workspaces/store";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type Answer, type Calls, callsTo, type WatchEvent } from "../../../_support/plain.ts";
+import { untilAnswer } from "../../../_support/until.ts";
 import { bind, grant, makeAdmin, makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
 import {
   startWorkspaces,
   type Workspaces,
   type WorkspacesOptions,
 } from "../../../workspace-server/support/workspaces.ts";
-import { untilAnswer } from "../../apiexport/support/provider.ts";
 
 export const root = { user: "root" };
 export const LC = "/apis/core.kcp.io/v1alpha1/logicalclusters";

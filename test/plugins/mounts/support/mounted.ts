@@ -16,10 +16,10 @@ import { expect } from "chai";
 import type { Answer, Calls } from "../../../_support/plain.ts";
 import { callsTo } from "../../../_support/plain.ts";
 import { createAuthority, type TestAuthority } from "../../../_support/server.ts";
+import { untilAnswer } from "../../../_support/until.ts";
 import { APIS, bindingOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { grant, makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../../../workspace-server/support/workspaces.ts";
-import { untilAnswer } from "../../apiexport/support/provider.ts";
 
 const root = { user: "root" };
 export const MERGE = { headers: { "content-type": "application/merge-patch+json" }, ...root };

@@ -1,7 +1,7 @@
 // Kinds of mount objects: several, that come later, that go, and that are bound.
 import { expect } from "chai";
 import { APIS, bindingOf, exportOf, schemaOf } from "../../../workspace-server/bindings/support/shard.ts";
-import { until } from "../../../workspace-server/shards/support.ts";
+import { untilAt } from "../../../workspace-server/shards/support.ts";
 import { makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
 import { type Body, Mounted, mountKind, type Named, root } from "./support/mounted.ts";
 
@@ -116,7 +116,7 @@ describe("kinds of mount objects", function () {
     expect(missing.condition).to.deep.equal(unknown("Dock", "a"));
     await post(consumer, `${APIS}/apibindings`, bindingOf("docks", `${provider}:docks`));
     const binding = `/clusters/${consumer}${APIS}/apibindings/docks` as const;
-    await until(held.server, binding, ({ body }) => body.status?.phase === "Bound");
+    await untilAt(held.server, binding, ({ body }) => body.status?.phase === "Bound");
     await held.until("dock", ({ condition }) => condition?.[3] === NOT_FOUND("Dock", "a")[3], consumer);
     await held.object(ref, READY);
     await held.until("dock", ({ phase }) => phase === "Ready", consumer);

@@ -3,7 +3,7 @@
 import { staticTokens } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
-import { until } from "../../../workspace-server/shards/support.ts";
+import { untilAt } from "../../../workspace-server/shards/support.ts";
 import { type Body, Mounted, mountKind, root, saidBy, WORKSPACES } from "./support/mounted.ts";
 
 const ref = { kind: "KubeCluster", name: "shared" };
@@ -41,7 +41,7 @@ describe("many mounted workspaces", function () {
 
   const names = Array.from({ length: MANY }, (_, number) => `ws-${number}`);
   const all = (is: (said: ReturnType<typeof saidBy>) => boolean): Promise<unknown> =>
-    until(held.server, `/clusters/root${WORKSPACES}`, ({ body }) =>
+    untilAt(held.server, `/clusters/root${WORKSPACES}`, ({ body }) =>
       body.items.every((one: Body) => isOther(one) || is(saidBy(one))),
     );
   const isOther = ({ metadata }: Body): boolean => !names.includes(metadata.name);

@@ -2,8 +2,8 @@
 import { type Controller, type ControllerOptions, controller, Informer } from "@virtual-workspaces/client";
 import { followSpaces, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
+import { until } from "../../../_support/until.ts";
 import { NOTE, type NoteObject } from "../../../client/informer/support.ts";
-import { until } from "../../../client/support/until.ts";
 import { Shops } from "../support/shops.ts";
 
 describe("controllers across spaces", function () {
@@ -44,10 +44,10 @@ describe("controllers across spaces", function () {
     shops.set("two", "menu", "pea");
     const served: string[] = [];
     const running = await run({ reconcile: ({ cluster }) => void served.push(cluster) });
-    await until("all of them", () => served.length === 10_001);
+    await until(() => served.length === 10_001, { what: "all of them" });
     expect(served.indexOf("default/two")).to.be.within(0, 1);
     shops.set("two", "menu", "onion");
-    await until("the change", () => served.length === 10_002);
+    await until(() => served.length === 10_002, { what: "the change" });
     expect(running.metrics.queue).to.include({ depth: 0, delayed: 0, working: 0 });
   });
 
@@ -65,12 +65,12 @@ describe("controllers across spaces", function () {
       },
       gone: ({ cluster, name }) => void gone.add(`${cluster} ${name}`),
     });
-    await until("all have failed", () => failed.size === 200);
+    await until(() => failed.size === 200, { what: "all have failed" });
     expect(running.metrics.queue.delayed + running.metrics.queue.depth).to.be.above(0);
     await shops.remove("one");
-    await until("all are gone", () => gone.size === 200);
+    await until(() => gone.size === 200, { what: "all are gone" });
     expect([...gone].every((key) => key.startsWith("default/one "))).to.equal(true);
-    await until("nothing is left", () => running.metrics.queue.working === 0);
+    await until(() => running.metrics.queue.working === 0, { what: "nothing is left" });
     expect(running.metrics.queue).to.include({ depth: 0, delayed: 0, working: 0 });
   });
 });

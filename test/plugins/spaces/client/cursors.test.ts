@@ -2,8 +2,8 @@
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import { followSpaces, type SpaceEvent, type Spaces, type SpaceWatchOptions } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
+import { until } from "../../../_support/until.ts";
 import { NOTE, type NoteContent, QUICK } from "../../../client/informer/support.ts";
-import { until } from "../../../client/support/until.ts";
 import { when } from "../support/lent.ts";
 import { Reader } from "../support/reader.ts";
 import { Shops } from "../support/shops.ts";
@@ -37,7 +37,7 @@ describe("cursors across spaces", function () {
   const stopped = async (): Promise<Reader> => {
     const spaces = follow();
     const reader = watched(spaces);
-    await until("everything", () => reader.lines.length >= 4);
+    await until(() => reader.lines.length >= 4, { what: "everything" });
     await spaces[Symbol.asyncDispose]();
     await reader.over;
     return reader;
@@ -49,7 +49,7 @@ describe("cursors across spaces", function () {
     await spaces.synced;
     const { cursor } = await spaces.list(NOTE);
     const readers = [watched(spaces), watched(follow())];
-    for (const reader of readers) await until("everything", () => reader.lines.length === 4);
+    for (const reader of readers) await until(() => reader.lines.length === 4, { what: "everything" });
     expect(readers.map((reader) => reader.cursor)).to.eql([cursor, cursor]);
     expect(cursor).to.match(/^v1\.[\w-]+$/);
     // One reads them at once, another later.
@@ -67,19 +67,19 @@ describe("cursors across spaces", function () {
   it("go on after every event, after a restart, without loss and without telling anything twice", async () => {
     const spaces = follow();
     const first = watched(spaces);
-    await until("everything", () => first.lines.length === 4);
+    await until(() => first.lines.length === 4, { what: "everything" });
     for (let n = 0; n < 5; n++) {
       shops.set("one", `n${n}`, "1");
       shops.set("two", "menu", `${n}`);
       if (n % 2 === 0) shops.delete("one", `n${n}`);
     }
-    await until("all of it", () => first.lines.length === 17);
+    await until(() => first.lines.length === 17, { what: "all of it" });
     await spaces[Symbol.asyncDispose]();
     expect(first.cursors).to.have.length(17);
     const again = follow();
     for (const { cursor, known } of first.cursors) {
       const reader = watched(again, { cursor }, { known: known as Map<string, Map<string, string>> });
-      await until("the same", () => JSON.stringify(sorted(reader)) === JSON.stringify(sorted(first)));
+      await until(() => JSON.stringify(sorted(reader)) === JSON.stringify(sorted(first)), { what: "the same" });
       expect(reader.wrong).to.eql([]);
       const resets = reader.lines.filter((line) => /^(RESET|LEFT)/.test(line));
       expect(resets.filter((line) => !line.endsWith("incomplete"))).to.eql([]);
@@ -91,13 +91,13 @@ describe("cursors across spaces", function () {
     shops.set("one", "other", "cress");
     const spaces = follow();
     const reader = watched(spaces);
-    await until("everything", () => reader.lines.length === 5);
+    await until(() => reader.lines.length === 5, { what: "everything" });
     await spaces[Symbol.asyncDispose]();
     const at = reader.lines.indexOf("+ default/one menu leek");
     const { cursor = "", known } = reader.cursors[at] ?? {};
     shops.delete("one", "menu");
     const again = watched(follow(), { cursor }, { known: known as Map<string, Map<string, string>> });
-    await until("everything", () => again.lines.includes("SYNCED default/one"));
+    await until(() => again.lines.includes("SYNCED default/one"), { what: "everything" });
     expect(again.lines.filter((line) => line.includes("/one"))).to.eql([
       "RESET default/one incomplete",
       "+ default/one other cress",
@@ -131,7 +131,7 @@ describe("cursors across spaces", function () {
     shops.set("short", "menu", "leek");
     const spaces = follow();
     const reader = watched(spaces);
-    await until("everything", () => reader.lines.length === 6);
+    await until(() => reader.lines.length === 6, { what: "everything" });
     await spaces[Symbol.asyncDispose]();
     await reader.over;
     await shops.forget("short", 10);
@@ -151,7 +151,7 @@ describe("cursors across spaces", function () {
     const spaces = follow();
     await when(spaces, () => spaces.states.some(({ name, ready }) => name === "default/two" && !ready));
     const again = resumed(reader, spaces);
-    await until("a failure", () => failures.some((line) => line.startsWith("default/one: ")));
+    await until(() => failures.some((line) => line.startsWith("default/one: ")), { what: "a failure" });
     shops.set("one", "menu", "onion");
     shops.set("two", "menu", "onion");
     await shops.wire("one").start();

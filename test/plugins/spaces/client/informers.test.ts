@@ -2,7 +2,7 @@
 import { controller, Informer } from "@virtual-workspaces/client";
 import { type EngagedSpace, followSpaces, namespaceOf, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
-import { until } from "../../../client/support/until.ts";
+import { until } from "../../../_support/until.ts";
 import { type AnyMap, Lent, when } from "../support/lent.ts";
 import { isReady, MAP, NAMESPACE } from "../support/management.ts";
 
@@ -52,7 +52,7 @@ describe("informers across spaces", function () {
     return informers;
   };
   const heard = async (...lines: readonly string[]): Promise<void> => {
-    await until(`${lines} in ${told}`, () => lines.every((line) => told.includes(line)));
+    await until(() => lines.every((line) => told.includes(line)), { what: `${lines} in ${told}` });
     expect(told.sort()).to.eql([...lines].sort());
     told.length = 0;
   };
@@ -110,7 +110,7 @@ describe("informers across spaces", function () {
     const informers = await watched();
     await heard(...AT_FIRST);
     lent.down("one");
-    await until("a failure", () => failures.length > 0);
+    await until(() => failures.length > 0, { what: "a failure" });
     await lent.put("one", "dinner", { soup: "beet" });
     await lent.take("one", "menu");
     await lent.put("one", "menu", { soup: "leek again" });
@@ -118,7 +118,7 @@ describe("informers across spaces", function () {
     lent.up("one");
     const before = spaces.client("default/one");
     await lent.show("one");
-    await until("another client", () => spaces.client("default/one") !== before);
+    await until(() => spaces.client("default/one") !== before, { what: "another client" });
     await heard("- default/one menu leek", "+ default/one menu leek again", "+ default/one dinner beet");
     expect(made.filter((name) => name === "default/one")).to.have.length(2);
     await lent.put("one", "menu", { soup: "last" });
@@ -178,7 +178,7 @@ describe("informers across spaces", function () {
     await lent.rotate("one", "nobody-knows-this");
     await when(spaces, () => spaces.space("default/one").config.credential?.token === "nobody-knows-this");
     lent.wires.get("one")?.cut();
-    await until("a failure", () => failures.some((line) => /^default\/one: .*Unauthorized/.test(line)));
+    await until(() => failures.some((line) => /^default\/one: .*Unauthorized/.test(line)), { what: "a failure" });
     await lent.put("one", "menu", { soup: "onion" });
     await lent.put("two", "menu", { soup: "onion" });
     await heard("= default/two menu onion");
@@ -212,7 +212,7 @@ describe("informers across spaces", function () {
       },
     });
     await informers.synced;
-    await until("what the other has", () => [...informers.sources.maps.store.list()].length > 0);
+    await until(() => [...informers.sources.maps.store.list()].length > 0, { what: "what the other has" });
     expect(informers.statuses[0]).to.deep.include({ space: "default/one", synced: false });
     expect(String(informers.statuses[0]?.error)).to.equal("Error: not here");
     expect(failures).to.eql(["default/one: Error: not here"]);
@@ -229,7 +229,7 @@ describe("informers across spaces", function () {
       reconcile: async (key) => void served.push(key.cluster),
       onError: ({ error }) => void failures.push(String(error)),
     });
-    await until("everything is served", () => served.length >= 41);
+    await until(() => served.length >= 41, { what: "everything is served" });
     expect(served.indexOf("default/two")).to.be.below(5);
     await informers[Symbol.asyncDispose]();
     told.length = 0;

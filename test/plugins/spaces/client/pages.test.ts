@@ -3,8 +3,8 @@ import type { ApiError } from "@virtual-workspaces/apimachinery";
 import { followSpaces, type SpaceList, type SpaceListOptions, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { faults } from "../../../_support/faulty.ts";
+import { until } from "../../../_support/until.ts";
 import { NOTE, type NoteContent, QUICK } from "../../../client/informer/support.ts";
-import { until } from "../../../client/support/until.ts";
 import { when } from "../support/lent.ts";
 import { Reader } from "../support/reader.ts";
 import { isList, Shops } from "../support/shops.ts";
@@ -54,7 +54,7 @@ describe("pages of lists across spaces", function () {
         const has = [...shops.has(name.slice(8))].sort().join();
         return has === [...(reader.known.get(name) ?? [])].sort().join();
       });
-    await until(`all is known: ${reader.lines}`, truth);
+    await until(truth, { what: `all is known: ${reader.lines}` });
     expect(reader.wrong).to.eql([]);
     return reader.lines.filter((line) => /^(RESET|LEFT)/.test(line));
   };

@@ -1,8 +1,8 @@
 // The open questions of the proposal on lists and watches across clusters, each with what answers it.
 import { followSpaces, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
+import { until } from "../../../_support/until.ts";
 import { NOTE, type NoteContent, QUICK } from "../../../client/informer/support.ts";
-import { until } from "../../../client/support/until.ts";
 import { Lent } from "../support/lent.ts";
 import { MAP } from "../support/management.ts";
 import { Reader } from "../support/reader.ts";
@@ -95,15 +95,15 @@ describe("the open questions of the proposal", function () {
 
   it("4. spaces that come and go during a watch: each is told once, as a whole, and nothing of one that is not there any more", async () => {
     await using reader = new Reader(spaces.watch(NOTE, { backoff }));
-    await until("both", () => reader.lines.length === 4);
+    await until(() => reader.lines.length === 4, { what: "both" });
     await shops.open("three");
     shops.set("three", "menu", "kale");
-    await until("the third", () => reader.known.get("default/three")?.size === 1);
+    await until(() => reader.known.get("default/three")?.size === 1, { what: "the third" });
     await shops.remove("three");
-    await until("it has left", () => reader.lines.includes("LEFT default/three gone"));
+    await until(() => reader.lines.includes("LEFT default/three gone"), { what: "it has left" });
     shops.set("three", "menu", "late");
     shops.set("one", "menu", "onion again");
-    await until("another", () => reader.lines.includes("= default/one menu onion again"));
+    await until(() => reader.lines.includes("= default/one menu onion again"), { what: "another" });
     expect([...reader.known.keys()].sort()).to.eql(["default/one", "default/two"]);
     expect(reader.lines.filter((line) => line.endsWith("late"))).to.eql([]);
     expect(reader.wrong).to.eql([]);

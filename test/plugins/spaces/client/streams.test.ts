@@ -2,9 +2,9 @@
 import { followSpaces, type Spaces, type SpaceWatchOptions } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { type FaultyUpstream, faults, type Rule } from "../../../_support/faulty.ts";
+import { until } from "../../../_support/until.ts";
 import { NOTE, QUICK } from "../../../client/informer/support.ts";
 import { ManualClock } from "../../../client/support/manual-clock.ts";
-import { until } from "../../../client/support/until.ts";
 import { Reader } from "../support/reader.ts";
 import { isList, Shops } from "../support/shops.ts";
 
@@ -41,12 +41,12 @@ describe("streams across spaces", function () {
     await reader.heard(...AT_FIRST);
     reader.hold();
     for (let n = 0; n < 10_000; n++) shops.set("one", `n${n}`, "");
-    await until("one event", () => reader.lines.length > AT_FIRST.length);
+    await until(() => reader.lines.length > AT_FIRST.length, { what: "one event" });
     shops.set("two", "menu", "pea");
     await arrived();
     const before = reader.lines.length;
     reader.go();
-    await until("all of them", () => reader.known.get("default/one")?.size === 10_000);
+    await until(() => reader.known.get("default/one")?.size === 10_000, { what: "all of them" });
     expect(reader.lines.indexOf("+ default/two menu pea") - before).to.be.within(0, 1);
     expect(reader.wrong).to.eql([]);
   });
@@ -55,9 +55,9 @@ describe("streams across spaces", function () {
     await using reader = watched();
     await reader.heard(...AT_FIRST);
     for (let n = 0; n < 20_000; n++) shops.set("one", `n${n}`, "");
-    await until("one event", () => reader.lines.length > AT_FIRST.length);
+    await until(() => reader.lines.length > AT_FIRST.length, { what: "one event" });
     shops.set("two", "menu", "pea");
-    await until("all of them", () => reader.known.get("default/one")?.size === 20_000);
+    await until(() => reader.known.get("default/one")?.size === 20_000, { what: "all of them" });
     expect(reader.lines.indexOf("+ default/two menu pea")).to.be.within(0, 20_000);
   });
 
@@ -74,7 +74,7 @@ describe("streams across spaces", function () {
     }
     expect(bytes.sent - before).to.be.below((2_000 * text.length) / 2);
     reader.go();
-    await until("all of them", () => reader.known.get("default/one")?.size === 2_000);
+    await until(() => reader.known.get("default/one")?.size === 2_000, { what: "all of them" });
     expect(reader.wrong).to.eql([]);
   });
 
@@ -86,13 +86,13 @@ describe("streams across spaces", function () {
     for (let n = 0; n < 100; n++) shops.set("one", `n${n}`, "");
     await arrived();
     await shops.remove("one");
-    await until("it is gone", () => spaces.states.length === 1);
+    await until(() => spaces.states.length === 1, { what: "it is gone" });
     reader.go();
-    await until("that it has left", () => reader.lines.includes("LEFT default/one gone"));
+    await until(() => reader.lines.includes("LEFT default/one gone"), { what: "that it has left" });
     const left = reader.lines.indexOf("LEFT default/one gone");
     expect(left).to.be.below(AT_FIRST.length + 3);
     shops.set("two", "menu", "onion");
-    await until("the other", () => reader.lines.includes("= default/two menu onion"));
+    await until(() => reader.lines.includes("= default/two menu onion"), { what: "the other" });
     expect(reader.lines.slice(left + 1).filter((line) => line.includes("default/one"))).to.eql([]);
   });
 
@@ -108,9 +108,9 @@ describe("streams across spaces", function () {
     }
     await shops.open("brief");
     await shops.remove("brief");
-    await until("it is gone", () => spaces.states.length === 2);
+    await until(() => spaces.states.length === 2, { what: "it is gone" });
     reader.go();
-    await until("what is there now", () => reader.lines.at(-1) === "SYNCED default/one");
+    await until(() => reader.lines.at(-1) === "SYNCED default/one", { what: "what is there now" });
     const [, , , ...rest] = reader.lines;
     expect(rest).to.eql(["LEFT default/one gone", "SYNCED default/one"]);
   });
@@ -120,7 +120,7 @@ describe("streams across spaces", function () {
     for (const name of ["one", "two"]) await shops.remove(name);
     await shops.move("all");
     for (const name of names) await shops.alias(name, "all");
-    await until("all are there", () => spaces.engaged.length === names.length);
+    await until(() => spaces.engaged.length === names.length, { what: "all are there" });
     const wire = shops.wire("all");
     return { wire, rule: wire.fail(faults.hang(), { on: isList }) };
   };
@@ -133,10 +133,10 @@ describe("streams across spaces", function () {
     expect(rule.met).to.equal(16);
     rule[Symbol.dispose]();
     clock.advance(1_000);
-    await until("the last one", () => reader.lines.length === 1);
+    await until(() => reader.lines.length === 1, { what: "the last one" });
     expect(reader.lines[0]).to.match(/^SYNCED default\/z/);
     wire.cut();
-    await until("the others", () => reader.lines.length === 17);
+    await until(() => reader.lines.length === 17, { what: "the others" });
   });
 
   it("are as lists in that", async () => {

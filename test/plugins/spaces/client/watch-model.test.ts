@@ -2,8 +2,8 @@
 import { followSpaces, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { Random } from "../../../_support/random.ts";
+import { until } from "../../../_support/until.ts";
 import { NOTE, QUICK } from "../../../client/informer/support.ts";
-import { until } from "../../../client/support/until.ts";
 import { Reader } from "../support/reader.ts";
 import { Shops } from "../support/shops.ts";
 
@@ -96,14 +96,14 @@ describe("watches across spaces, at random", function () {
       reader.go();
       const truth = JSON.stringify(sorted([...there].map((name) => [`default/${name}`, shops.has(name)])));
       const knowsAll = (one: Reader): boolean => JSON.stringify(sorted([...one.known])) === truth;
-      await until(`${truth} is known`, () => knowsAll(reader));
+      await until(() => knowsAll(reader), { what: `${truth} is known` });
       told.push(...reader.cursors);
       expect(reader.wrong).to.eql([]);
       const every = Math.max(1, Math.floor(told.length / RESUMED));
       const last = follow();
       for (const from of told.filter((_, at) => at % every === 0)) {
         const again = read(last, from);
-        await until(`${truth} is known from ${from.cursor}`, () => knowsAll(again));
+        await until(() => knowsAll(again), { what: `${truth} is known from ${from.cursor}` });
         expect(again.wrong).to.eql([]);
         await again[Symbol.asyncDispose]();
       }

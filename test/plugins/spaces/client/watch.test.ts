@@ -2,8 +2,8 @@
 import { followSpaces, type Spaces, type SpaceWatchOptions } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { faults } from "../../../_support/faulty.ts";
+import { until } from "../../../_support/until.ts";
 import { NOTE, QUICK } from "../../../client/informer/support.ts";
-import { until } from "../../../client/support/until.ts";
 import { when } from "../support/lent.ts";
 import { Reader } from "../support/reader.ts";
 import { isList, Shops } from "../support/shops.ts";
@@ -17,8 +17,8 @@ describe("watches across spaces", function () {
   const failures: string[] = [];
 
   const watched = (options: SpaceWatchOptions = {}): Reader => new Reader(spaces.watch(NOTE, { backoff, ...options }));
-  const failed = (space: string): Promise<void> =>
-    until(`a failure of ${space}`, () => failures.some((line) => line.startsWith(`default/${space}: `)));
+  const failed = (space: string): Promise<true> =>
+    until(() => failures.some((line) => line.startsWith(`default/${space}: `)), { what: `a failure of ${space}` });
 
   beforeEach(async () => {
     shops = await Shops.start("one", "two");
@@ -65,7 +65,7 @@ describe("watches across spaces", function () {
       if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     await made;
-    await until("all of it", () => reader.known.get("default/three")?.size === 200);
+    await until(() => reader.known.get("default/three")?.size === 200, { what: "all of it" });
     expect(reader.wrong).to.eql([]);
     expect(reader.lines.filter((line) => line.includes("default/three"))).to.have.length(201);
     expect(reader.lines.filter((line) => line.startsWith("RESET"))).to.eql([]);
@@ -130,7 +130,7 @@ describe("watches across spaces", function () {
     await shops.forget("short", 10);
     const rule = wire.fail(faults.unavailable(), { on: isList });
     await wire.start();
-    await until("lists that fail", () => rule.met > 2);
+    await until(() => rule.met > 2, { what: "lists that fail" });
     shops.set("one", "menu", "onion");
     await reader.heard("= default/one menu onion");
     rule[Symbol.dispose]();
@@ -159,7 +159,7 @@ describe("watches across spaces", function () {
     const old = shops.notes("one");
     for (const text of ["first", "second"]) {
       const away = await shops.move("one", { isDown: true }, new Map([["menu", text]]));
-      await until("it is asked there", () => away.opened === 0 && failures.length > 0);
+      await until(() => away.opened === 0 && failures.length > 0, { what: "it is asked there" });
       failures.length = 0;
       old.set("menu", `beside the ${text}`);
       await reader.heard(`= default/one menu beside the ${text}`);
@@ -175,7 +175,7 @@ describe("watches across spaces", function () {
     await shops.rotate("one", "nobody-knows-this");
     await when(spaces, () => spaces.space("one").config.credential?.token === "nobody-knows-this");
     shops.wire("one").cut();
-    await until("a failure", () => failures.some((line) => /^default\/one: .*Unauthorized/.test(line)));
+    await until(() => failures.some((line) => /^default\/one: .*Unauthorized/.test(line)), { what: "a failure" });
     shops.set("one", "menu", "onion");
     shops.set("two", "menu", "onion");
     await reader.heard("= default/two menu onion");

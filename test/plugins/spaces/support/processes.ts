@@ -11,6 +11,7 @@ import {
 } from "@virtual-workspaces/spaces";
 import { localNode } from "../../../../tools/install.mjs";
 import { type Tree, tree } from "../../../_setup/tree.ts";
+import { until } from "../../../_support/until.ts";
 import { serverIn } from "./server-in.ts";
 
 type Provider = SpaceProvider & Partial<AsyncDisposable>;
@@ -124,7 +125,7 @@ function argumentsOf(pid: number): readonly string[] {
 
 /** Resolves when a process has ended, though it may not be buried yet. */
 export async function gone(pid: number): Promise<void> {
-  while (isRunning(pid)) await nextTurn();
+  await until(() => !isRunning(pid));
 }
 
 export function isRunning(pid: number): boolean {

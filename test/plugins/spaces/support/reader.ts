@@ -1,7 +1,7 @@
 // Whoever watches across spaces, and believes what he is told: what he knows then, and that nothing was told that cannot be true.
 import type { SpaceEvent } from "@virtual-workspaces/spaces";
+import { until } from "../../../_support/until.ts";
 import type { NoteContent } from "../../../client/informer/support.ts";
-import { until } from "../../../client/support/until.ts";
 
 type Told = SpaceEvent<NoteContent>;
 
@@ -41,10 +41,9 @@ export class Reader implements AsyncDisposable {
 
   /** Waits for these lines and no others, in any order; those of a space in this one. */
   async heard(...lines: readonly string[]): Promise<void> {
-    await until(
-      `${lines.join(", ")} in ${this.lines.slice(this.#seen).join(", ")}`,
-      () => this.lines.length >= this.#seen + lines.length,
-    );
+    await until(() => this.lines.length >= this.#seen + lines.length, {
+      what: `${lines.join(", ")} in ${this.lines.slice(this.#seen).join(", ")}`,
+    });
     const heard = this.lines.slice(this.#seen);
     this.#seen = this.lines.length;
     const sorted = (all: readonly string[]): string =>

@@ -1,7 +1,6 @@
 // A kind or a k3d that needs no Docker, with all of its clusters ended at the end.
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   k3dProvider,
   kindProvider,
@@ -10,6 +9,7 @@ import {
 } from "@virtual-workspaces/spaces";
 import { localNode } from "../../../../tools/install.mjs";
 import { tree } from "../../../_setup/tree.ts";
+import { until } from "../../../_support/until.ts";
 import { Opened } from "./processes.ts";
 
 const PROGRAM = join(import.meta.dirname, "stand-in.fixture.ts");
@@ -71,7 +71,7 @@ export class StandIn implements AsyncDisposable {
 
   /** Resolves when there is something of a cluster. */
   async appears(cluster: string): Promise<void> {
-    while (!this.clusters.includes(cluster)) await nextTurn();
+    await until(() => this.clusters.includes(cluster));
   }
 
   pid(cluster: string): number {

@@ -35,6 +35,7 @@ import type { ShardPeer } from "../../../../packages/workspace-server/src/state/
 import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/state/shard-state.ts";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";
+import { until } from "../../../_support/until.ts";
 import { Crd } from "../../crds/kind.ts";
 
 const TEXTS = { type: "object", additionalProperties: { type: "string" } } as const;
@@ -208,14 +209,6 @@ export function said(object: { readonly status?: Status } | undefined, type: str
 
 /** Where a workspace is, in these tests. */
 export const pathOf = (cluster: string): string => `root:${cluster}`;
-
-export async function until(is: () => boolean | Promise<boolean>, what?: () => string): Promise<void> {
-  for (const end = performance.now() + 10_000; !(await is()); ) {
-    if (performance.now() > end) throw new Error(`it does not happen: ${what?.() ?? is}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 export const APIS = "/apis/apis.kcp.io/v1alpha2";
 export const url = (cluster: string, path: string): `/${string}` => `/clusters/${cluster}${path}`;
 

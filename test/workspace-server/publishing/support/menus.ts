@@ -3,7 +3,7 @@ import { Client, type ReconcileFailure } from "@virtual-workspaces/client";
 import { defineResource } from "@virtual-workspaces/framework";
 import { type PublishURLsOptions, type Shard, viewURL } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { type Body, root, type Stores, startSharded, until } from "../../shards/support.ts";
+import { type Body, root, type Stores, startSharded, untilAt } from "../../shards/support.ts";
 import { define, makeWorkspace } from "../../support/logical-clusters.ts";
 import type { Workspaces } from "../../support/workspaces.ts";
 
@@ -129,7 +129,7 @@ export class Kitchen implements AsyncDisposable {
   /** Waits until a menu has these URLs. @returns it */
   async having(name: string, urls: readonly string[], field = "endpoints"): Promise<Body> {
     const wanted = JSON.stringify([...urls].sort());
-    const found = await until(
+    const found = await untilAt(
       this.server,
       `${this.menus}/${name}`,
       ({ body }) => JSON.stringify((body.status?.[field] ?? []).map(({ url }: Body) => url).sort()) === wanted,

@@ -24,6 +24,7 @@ import { KindsOfClusters } from "../../../../packages/workspace-server/src/state
 import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
 import { workspaceControllers } from "../../../../packages/workspace-server/src/workspaces/workspace-controllers.ts";
 import { testLog } from "../../../_setup/log.ts";
+import { until } from "../../../_support/until.ts";
 import { contentCollections, contentOf } from "./content.ts";
 import { ClusterRoleBinding, Namespace } from "./kinds.ts";
 
@@ -200,7 +201,7 @@ export class World implements AsyncDisposable {
 
   /** Whatever is not so yet gets so as others work: time is no measure. */
   async until(is: () => boolean): Promise<void> {
-    while (!is()) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => is());
   }
 
   [Symbol.asyncDispose](): Promise<void> {

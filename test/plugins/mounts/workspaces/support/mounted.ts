@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { reportFault } from "../../../../_setup/faults.ts";
 import { crd } from "../../../../_support/crd.ts";
 import type { Answer } from "../../../../_support/plain.ts";
-import { until } from "../../../../workspace-server/shards/support.ts";
+import { untilAt } from "../../../../workspace-server/shards/support.ts";
 import {
   startWorkspaces,
   type Workspaces,
@@ -103,7 +103,7 @@ export class Mounted implements AsyncDisposable {
   async define(kind: object, cluster = "root"): Promise<void> {
     const { body } = await this.post(`/clusters/${cluster}${DEFINITIONS}`, kind);
     const { name } = body.metadata;
-    await until(this.server, `/clusters/${cluster}${DEFINITIONS}/${name}`, ({ body: { status } }) =>
+    await untilAt(this.server, `/clusters/${cluster}${DEFINITIONS}/${name}`, ({ body: { status } }) =>
       status?.conditions?.some((one: Body) => one.type === "Established" && one.status === "True"),
     );
   }
@@ -112,7 +112,7 @@ export class Mounted implements AsyncDisposable {
   async undefine(kind: string, cluster = "root"): Promise<void> {
     const path = `clusters/${cluster}${DEFINITIONS}/${kind.toLowerCase()}s.example.dev`;
     expect((await this.server.send(`DELETE /${path}`, undefined, root)).status).to.equal(200);
-    await until(this.server, `/${path}`, ({ status }) => status === 404);
+    await untilAt(this.server, `/${path}`, ({ status }) => status === 404);
   }
 
   /** Makes a mount object, and has it say this. */
@@ -146,7 +146,7 @@ export class Mounted implements AsyncDisposable {
 
   /** Waits until a Workspace says this. @returns it */
   async until(name: string, is: (said: Said) => boolean, cluster = "root"): Promise<Said> {
-    const { body } = await until(this.server, `/clusters/${cluster}${WORKSPACES}/${name}`, ({ body }) =>
+    const { body } = await untilAt(this.server, `/clusters/${cluster}${WORKSPACES}/${name}`, ({ body }) =>
       is(saidBy(body)),
     );
     return saidBy(body);
