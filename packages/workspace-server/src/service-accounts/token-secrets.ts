@@ -1,5 +1,10 @@
 import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { ACCOUNT_NAME_ANNOTATION, ACCOUNT_UID_ANNOTATION, type NamespacedObject, TOKEN_SECRET_TYPE } from "../tokens/claims.ts";
+import {
+  ACCOUNT_NAME_ANNOTATION,
+  ACCOUNT_UID_ANNOTATION,
+  type NamespacedObject,
+  TOKEN_SECRET_TYPE,
+} from "../tokens/claims.ts";
 import type { TokenMinter } from "../tokens/minter.ts";
 import type { KeptKey, KeptObjects } from "./namespace-defaults.ts";
 

@@ -129,7 +129,10 @@ export class Binder {
   }
 
   /** @returns whose the others are; `undefined` without a LogicalCluster */
-  async #lock({ cluster, name }: ObjectKey, wanted: readonly WantedResource[]): Promise<ReadonlyMap<string, Lock> | undefined> {
+  async #lock(
+    { cluster, name }: ObjectKey,
+    wanted: readonly WantedResource[],
+  ): Promise<ReadonlyMap<string, Lock> | undefined> {
     const { objects, state, crds, now } = this.#options;
     const resources: GroupResource[] = wanted.map(({ resource: { group, name: resource } }) => ({ group, resource }));
     let conflicts: ReadonlyMap<string, Lock> | undefined;
