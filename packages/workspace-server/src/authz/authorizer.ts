@@ -82,13 +82,13 @@ const DENIED = "access denied";
 const REQUEST = "request.auth.kcp.io";
 const REVIEW = "sar.auth.kcp.io";
 
-interface Manner {
+interface AuthorizationMode {
   /** Of the audit annotations. */
   readonly domain: string;
   readonly deep: boolean;
 }
 
-function inOrder(options: ShardAuthorizerOptions, manner: Manner): Authorizer<ClusterParams> {
+function inOrder(options: ShardAuthorizerOptions, manner: AuthorizationMode): Authorizer<ClusterParams> {
   const { order = ORDER } = options;
   if (order.length === 0 || new Set(order).size < order.length || order.some((name) => !ORDER.includes(name)))
     throw new Error(`authorization order: name some of ${ORDER.join(", ")}, each once; not ${order.join(", ")}`);
@@ -105,7 +105,7 @@ function inOrder(options: ShardAuthorizerOptions, manner: Manner): Authorizer<Cl
 function memberOf(
   name: AuthorizerName,
   options: ShardAuthorizerOptions,
-  manner: Manner,
+  manner: AuthorizationMode,
 ): Authorizer<ClusterParams> | undefined {
   const { state, webhook, alwaysAllowGroups = [MASTERS_GROUP], alwaysAllowPaths = PATHS } = options;
   switch (name) {
@@ -136,10 +136,10 @@ function isOneOf(patterns: readonly string[], path: string): boolean {
 }
 
 function decisionOf(outcome: ChainOutcome, domain: string): Decision {
-  return outcome.decision === "Allowed" ? new Granted(outcome, domain) : new Refused(outcome, domain);
+  return outcome.decision === "Allowed" ? new AllowedDecision(outcome, domain) : new DeniedDecision(outcome, domain);
 }
 
-class Told {
+class AuditedDecision {
   readonly #outcome: ChainOutcome;
   readonly #domain: string;
 
@@ -153,12 +153,12 @@ class Told {
   }
 }
 
-class Granted extends Told {
+class AllowedDecision extends AuditedDecision {
   readonly allowed = true;
 }
 
 /** What is a secret is kept: whether there is such a workspace, and what it would take to enter. */
-class Refused extends Told {
+class DeniedDecision extends AuditedDecision {
   readonly allowed = false;
   readonly reason = DENIED;
   readonly final: boolean;

@@ -26,18 +26,18 @@ import {
 /** Who may enter a workspace whose administrators want their users to be in certain groups. */
 const requiredGroups: Step = { key: "01-requiredgroups", decide: decideRequiredGroups };
 
-function decideRequiredGroups(asked: ClusterRequest): Verdict {
-  if (asked.deep) return next("deep SAR request");
-  if (asked.cluster === "") return noOpinion("empty cluster name");
-  if (asked.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
-  if (isServiceAccount(asked.question.user)) return next("service account access to logical cluster");
-  const found = asked.state.logicalCluster(asked.cluster);
+function decideRequiredGroups(request: ClusterRequest): Verdict {
+  if (request.deep) return next("deep SAR request");
+  if (request.cluster === "") return noOpinion("empty cluster name");
+  if (request.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
+  if (isServiceAccount(request.question.user)) return next("service account access to logical cluster");
+  const found = request.state.logicalCluster(request.cluster);
   if (found === undefined) return noOpinion("logical cluster not found");
-  if (asked.in(EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP)) return next("external logical cluster admin access");
+  if (request.in(EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP)) return next("external logical cluster admin access");
   const { requiredGroups: value } = found;
   if (value === undefined) return next("logical cluster does not require groups");
   const clauses = [...value.split(";"), KCP_ADMIN_GROUP, BOOTSTRAPPER_GROUP];
-  const holds = clauses.some((clause) => clause.split(",").every((group) => asked.in(group)));
+  const holds = clauses.some((clause) => clause.split(",").every((group) => request.in(group)));
   return holds
     ? next(() => `user is member of required groups: ${value}`)
     : denied(() => `user is not a member of required groups: ${value}`);
@@ -49,20 +49,20 @@ const content: Step = { key: "02-content", decide: decideContent };
 const ENTERED: ReadonlySet<string> = new Set(["Initializing", "Ready", "Inactive", "Terminating", "Deleting"]);
 const LIFECYCLE: ReadonlySet<string> = new Set(["Initializing", "Terminating", "Deleting"]);
 
-function decideContent(asked: ClusterRequest): Verdict {
-  const { question, cluster, state } = asked;
+function decideContent(request: ClusterRequest): Verdict {
+  const { question, cluster, state } = request;
   const { user } = question;
   if (!question.isResource && question.path === "/metrics") return next("shard-level path");
   if (cluster === "" || cluster.startsWith("system:")) return noOpinion("empty or system workspace");
-  if (asked.deep) return next("deep SAR request");
-  if (asked.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
+  if (request.deep) return next("deep SAR request");
+  if (request.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
   const found = state.logicalCluster(cluster);
   if (found === undefined) return denied("LogicalCluster not found");
   const { phase } = found;
   if (!ENTERED.has(phase)) return noOpinion(() => `not permitted due to phase ${JSON.stringify(phase)}`);
   if (LIFECYCLE.has(phase) && isOfLifecycle(user)) return granted("lifecycle VW pre-authorized access");
   if (isServiceAccount(user) && isInScope(user, cluster)) return next("local service account access");
-  return mayEnter(asked) ? next("user logical cluster access") : noOpinion("no verb=access permission on /");
+  return mayEnter(request) ? next("user logical cluster access") : noOpinion("no verb=access permission on /");
 }
 
 /** The groups as they came: a warrant is no view's word. */
@@ -81,9 +81,9 @@ const ACCESS = {
 } as const;
 
 /** Here, unlike behind this step, bindings of bootstrap roles have the workspace's rules of that name as well. */
-function mayEnter(asked: ClusterRequest): boolean {
-  const { users, state, cluster } = asked;
-  const all = [...asked.policies(cluster), state.bootstrap];
+function mayEnter(request: ClusterRequest): boolean {
+  const { users, state, cluster } = request;
+  const all = [...request.policies(cluster), state.bootstrap];
   return all.some((policy) => {
     const also = all.filter((other) => other !== policy);
     return allowingGrant(policy.grants(users, "", also), ACCESS) !== undefined;
@@ -106,22 +106,22 @@ function decideSystemCrds({ question: { isResource, group, resource, subresource
 /** What users of a bound resource may do at most, whatever roles their own workspace gives them: the exporter's word. */
 const maximalPermissionPolicy: Step = { key: "04-maxpermissionpolicy", decide: decideMaximalPermission };
 
-function decideMaximalPermission(asked: ClusterRequest): Verdict {
-  const { question, state, cluster } = asked;
-  if (asked.deep) return next("deep SAR request");
+function decideMaximalPermission(request: ClusterRequest): Verdict {
+  const { question, state, cluster } = request;
+  if (request.deep) return next("deep SAR request");
   const bound = question.isResource ? state.binding(cluster, question.group, question.resource) : undefined;
   if (bound === undefined) return next("no relevant binding found");
   const { reference, export: exported } = bound;
   if (exported === undefined) return next(() => `APIExport ${quoted(reference)} not found`);
   if (!exported.policy) return next(() => `no local maximum permission policy in API Export ${exportName(exported)}`);
-  return judgeByExporter(asked, exported);
+  return judgeByExporter(request, exported);
 }
 
 /** Bindings in namespaces count of the exporter's workspace, of the bootstrap roles not. */
-function judgeByExporter(asked: ClusterRequest, exported: NonNullable<BoundResource["export"]>): Verdict {
-  const { question, state, cluster } = asked;
+function judgeByExporter(request: ClusterRequest, exported: NonNullable<BoundResource["export"]>): Verdict {
+  const { question, state, cluster } = request;
   const users = effectiveUsers(prefixedUser(question.user), cluster);
-  const own = asked.policies(exported.cluster);
+  const own = request.policies(exported.cluster);
   const sources = [...own, state.bootstrap].map((policy, at, all) =>
     policy.grants(users, at < own.length ? question.namespace : "", all.toSpliced(at, 1)),
   );
@@ -141,25 +141,25 @@ function exportName({ cluster, name }: { readonly cluster: string; readonly name
 /** What the bindings of `system:admin` give in every workspace. */
 const bootstrapPolicy: Step = {
   key: "05-bootstrap",
-  decide: (asked) => judge(asked, asked.state.bootstrap, { source: "bootstrap policy", also: [] }),
+  decide: (request) => judge(request, request.state.bootstrap, { source: "bootstrap policy", also: [] }),
 };
 
 /** What the workspace's own bindings give, of its own roles and of bootstrap roles. */
 const localPolicy: Step = {
   key: "05-local",
-  decide: (asked) => ofCluster(asked, asked.state.policy(asked.cluster), "local"),
+  decide: (request) => ofCluster(request, request.state.policy(request.cluster), "local"),
 };
 
 /** What bindings give that another shard has replicated. */
 const globalPolicy: Step = {
   key: "05-global",
-  decide: (asked) => ofCluster(asked, asked.state.replicated?.(asked.cluster), "global"),
+  decide: (request) => ofCluster(request, request.state.replicated?.(request.cluster), "global"),
 };
 
-function ofCluster(asked: ClusterRequest, policy: RbacPolicy | undefined, kind: "local" | "global"): Verdict {
-  if (asked.cluster === "") return noOpinion("empty cluster name");
-  const source = `${kind} cluster ${JSON.stringify(asked.cluster)} policy`;
-  return judge(asked, policy, { source, also: [asked.state.bootstrap] });
+function ofCluster(request: ClusterRequest, policy: RbacPolicy | undefined, kind: "local" | "global"): Verdict {
+  if (request.cluster === "") return noOpinion("empty cluster name");
+  const source = `${kind} cluster ${JSON.stringify(request.cluster)} policy`;
+  return judge(request, policy, { source, also: [request.state.bootstrap] });
 }
 
 interface Judged {
@@ -183,9 +183,9 @@ const POLICIES: readonly Step[] = [bootstrapPolicy, localPolicy, globalPolicy];
 /** What the chain decided, and how. */
 export class ChainOutcome {
   readonly decision: "Allowed" | "Denied" | "NoOpinion";
-  readonly #said: readonly Said[];
+  readonly #said: readonly DecidedStep[];
 
-  constructor(decision: ChainOutcome["decision"], said: readonly Said[]) {
+  constructor(decision: ChainOutcome["decision"], said: readonly DecidedStep[]) {
     this.decision = decision;
     this.#said = said;
   }
@@ -201,29 +201,29 @@ export class ChainOutcome {
   }
 }
 
-interface Said {
+interface DecidedStep {
   readonly key: string;
   readonly verdict: Verdict;
 }
 
 /** Whether the steps that guard a logical cluster as a whole let somebody in, whatever they may do there. @throws what the state throws */
-export function passesGuards(asked: ClusterRequest): boolean {
+export function passesGuards(request: ClusterRequest): boolean {
   return [requiredGroups, content].every(({ decide }) => {
-    const { decision } = decide(asked);
+    const { decision } = decide(request);
     return decision === "next" || decision === "Allowed";
   });
 }
 
 /** Asks the steps. @throws what the state throws */
-export function askChain(asked: ClusterRequest): ChainOutcome {
-  const said: Said[] = [];
+export function askChain(request: ClusterRequest): ChainOutcome {
+  const said: DecidedStep[] = [];
   for (const { key, decide } of GUARDS) {
-    const verdict = decide(asked);
+    const verdict = decide(request);
     said.push({ key, verdict });
     if (verdict.decision !== "next") return new ChainOutcome(verdict.decision, said);
   }
   for (const { key, decide } of POLICIES) {
-    const verdict = decide(asked);
+    const verdict = decide(request);
     said.push({ key, verdict });
     if (verdict.decision === "Allowed") return new ChainOutcome("Allowed", said);
   }

@@ -50,19 +50,27 @@ interface Judgement {
 }
 
 /** The first of grants by which something is allowed. @param missing where those are noted whose role is not there */
-export function allowingGrant(grants: Iterable<Grant>, asked: RuleQuestion, missing: string[] = []): Grant | undefined {
+export function allowingGrant(
+  grants: Iterable<Grant>,
+  question: RuleQuestion,
+  missing: string[] = [],
+): Grant | undefined {
   for (const grant of grants) {
     if (typeof grant.rules === "string") missing.push(grant.rules);
-    else if (grant.rules.some((rule) => ruleAllows(rule, asked))) return grant;
+    else if (grant.rules.some((rule) => ruleAllows(rule, question))) return grant;
   }
   return undefined;
 }
 
 /** The same of several sources, one after the other, with the reason. @param users for whom the grants are */
-export function judged(sources: readonly Iterable<Grant>[], asked: RuleQuestion, users: readonly Named[]): Judgement {
+export function judged(
+  sources: readonly Iterable<Grant>[],
+  question: RuleQuestion,
+  users: readonly Named[],
+): Judgement {
   const missing: string[] = [];
   for (const grants of sources) {
-    const grant = allowingGrant(grants, asked, missing);
+    const grant = allowingGrant(grants, question, missing);
     if (grant !== undefined) return { grant, reason: () => allowedBy(grant, users) };
   }
   return { grant: undefined, reason: () => errorsOf(missing) };

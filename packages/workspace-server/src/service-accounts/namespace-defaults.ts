@@ -1,6 +1,6 @@
 import { equalJson, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "@virtual-workspaces/framework";
-import type { Place } from "../tokens/claims.ts";
+import type { NamespacedObject } from "../tokens/claims.ts";
 
 /** The account that is in every namespace. */
 export const DEFAULT_ACCOUNT = "default";
@@ -82,7 +82,7 @@ function isOvertaken(error: unknown): boolean {
 export type KeptResource = "configmaps" | "secrets" | "serviceaccounts";
 
 /** An object's place, and of which kind it is. */
-export interface KeptKey extends Place {
+export interface KeptKey extends NamespacedObject {
   readonly resource: KeptResource;
 }
 

@@ -1,5 +1,10 @@
 import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { ACCOUNT_NAME_ANNOTATION, ACCOUNT_UID_ANNOTATION, type Place, TOKEN_SECRET_TYPE } from "../tokens/claims.ts";
+import {
+  ACCOUNT_NAME_ANNOTATION,
+  ACCOUNT_UID_ANNOTATION,
+  type NamespacedObject,
+  TOKEN_SECRET_TYPE,
+} from "../tokens/claims.ts";
 import type { TokenMinter } from "../tokens/minter.ts";
 import type { KeptKey, KeptObjects } from "./namespace-defaults.ts";
 
@@ -24,7 +29,7 @@ export class TokenSecrets {
   }
 
   /** @throws what the objects throw, `Conflict` among it: ask again later */
-  async reconcile(place: Place): Promise<void> {
+  async reconcile(place: NamespacedObject): Promise<void> {
     const { objects } = this.#options;
     const key: KeptKey = { ...place, resource: "secrets" };
     const secret = await objects.get(key);
@@ -47,7 +52,7 @@ export class TokenSecrets {
 
   /** `undefined`: nothing is missing. */
   async #filled(
-    { cluster, namespace, name }: Place,
+    { cluster, namespace, name }: NamespacedObject,
     secret: KubeObject,
     account: KubeObject,
   ): Promise<KubeObject | undefined> {

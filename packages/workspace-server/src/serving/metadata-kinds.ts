@@ -17,7 +17,7 @@ export interface MetadataKindsOptions extends Omit<MetadataOptions, "keySpaces">
 /** What watches of a resource resume from: there is nothing behind it. */
 const HISTORY = { events: 4096, bytes: 4 * 2 ** 20 } as const;
 
-interface Known {
+interface KnownMetadata {
   readonly metadata: MetadataCollection;
   readonly served: ServedResource;
 }
@@ -30,7 +30,7 @@ interface Known {
  */
 export class MetadataKinds {
   readonly #options: MetadataKindsOptions;
-  readonly #custom = new Map<string, Known>();
+  readonly #custom = new Map<string, KnownMetadata>();
   readonly #own = new WeakMap<ServedResource, ServedResource>();
 
   constructor(options: MetadataKindsOptions) {

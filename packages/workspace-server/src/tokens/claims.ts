@@ -16,7 +16,7 @@ export interface Named {
 /** What a token of a TokenRequest says. Times are seconds since 1970. */
 export interface BoundClaims {
   readonly form: "bound";
-  readonly account: Place & Named;
+  readonly account: NamespacedObject & Named;
   /** The Secret with which it ends, if any. */
   readonly secret: Named | undefined;
   /** Whether it is bound to what there is not here: a pod, a node. */
@@ -31,7 +31,7 @@ export interface BoundClaims {
 /** What a token in a Secret says. */
 export interface LegacyClaims {
   readonly form: "legacy";
-  readonly account: Place & Named;
+  readonly account: NamespacedObject & Named;
   readonly secretName: string;
 }
 
@@ -175,19 +175,19 @@ export const ACCOUNT_UID_ANNOTATION = "kubernetes.io/service-account.uid";
 export const CREDENTIAL_ID_EXTRA = "authentication.kubernetes.io/credential-id";
 
 /** Where an account or a Secret is. */
-export interface Place {
+export interface NamespacedObject {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
 }
 
 /** The name of an account as a user: `system:serviceaccount:default:builder`. */
-export function userNameOf({ namespace, name }: Pick<Place, "namespace" | "name">): string {
+export function userNameOf({ namespace, name }: Pick<NamespacedObject, "namespace" | "name">): string {
   return `${USER_PREFIX}${namespace}:${name}`;
 }
 
 /** The groups that an account is in, but the one of everybody who has logged in. */
-export function groupsOf({ namespace }: Pick<Place, "namespace">): readonly string[] {
+export function groupsOf({ namespace }: Pick<NamespacedObject, "namespace">): readonly string[] {
   return [ALL_SERVICE_ACCOUNTS, `${ALL_SERVICE_ACCOUNTS}:${namespace}`];
 }
 

@@ -80,6 +80,8 @@ export class World implements AsyncDisposable {
       rootCa: () => "",
     } as never;
     this.#contexts.set(name, shard);
+    // Whoever still waits for something of it fails once it is gone.
+    stack.defer(() => void this.#contexts.delete(name));
     await objects.start();
     stack.use(this.registry.join(inProcessPeer(shard)));
     const changes = {

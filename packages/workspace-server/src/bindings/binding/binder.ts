@@ -38,7 +38,7 @@ export interface Binding {
 type ExportedResource = NonNullable<NonNullable<APIExport["spec"]>["resources"]>[number];
 
 /** A resource of an export, and the schema it is to be served by. */
-interface Wanted {
+interface WantedResource {
   readonly resource: ExportedResource;
   readonly schema: APIResourceSchema;
 }
@@ -77,8 +77,8 @@ export class Binder {
     if (wanted !== undefined) await this.#bindAll({ key, draft }, wanted, identityHash);
   }
 
-  #schemas(found: APIExport, draft: StatusDraft): Wanted[] | undefined {
-    const wanted: Wanted[] = [];
+  #schemas(found: APIExport, draft: StatusDraft): WantedResource[] | undefined {
+    const wanted: WantedResource[] = [];
     for (const resource of found.spec?.resources ?? []) {
       const schema = this.#options.exports.schema(clusterOf(found), resource.schema);
       if (schema === undefined) {
@@ -93,7 +93,7 @@ export class Binder {
 
   async #bindAll(
     { key, draft }: Pick<Binding, "key" | "draft">,
-    wanted: readonly Wanted[],
+    wanted: readonly WantedResource[],
     identityHash: string,
   ): Promise<void> {
     const conflicts = await this.#lock(key, wanted);
@@ -129,7 +129,10 @@ export class Binder {
   }
 
   /** @returns whose the others are; `undefined` without a LogicalCluster */
-  async #lock({ cluster, name }: ObjectKey, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Lock> | undefined> {
+  async #lock(
+    { cluster, name }: ObjectKey,
+    wanted: readonly WantedResource[],
+  ): Promise<ReadonlyMap<string, Lock> | undefined> {
     const { objects, state, crds, now } = this.#options;
     const resources: GroupResource[] = wanted.map(({ resource: { group, name: resource } }) => ({ group, resource }));
     let conflicts: ReadonlyMap<string, Lock> | undefined;

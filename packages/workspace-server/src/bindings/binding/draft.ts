@@ -14,7 +14,7 @@ type Status = NonNullable<APIBinding["status"]>;
 type Bound = NonNullable<Status["boundResources"]>[number];
 
 /** What is said of a condition that does not hold. */
-export type Because = readonly [severity: ConditionSeverity, reason: string, message: string];
+export type ConditionReason = readonly [severity: ConditionSeverity, reason: string, message: string];
 
 /** Conditions of APIBindings. */
 export const EXPORT_VALID = "APIExportValid";
@@ -59,12 +59,12 @@ export class StatusDraft {
     this.#conditions(markTrue(this.conditions, type, this.#now));
   }
 
-  fails(type: string, [severity, reason, message]: Because): void {
+  fails(type: string, [severity, reason, message]: ConditionReason): void {
     this.#conditions(markFalse(this.conditions, { type, severity, reason, message }, this.#now));
   }
 
   /** What binding failed at: once it was complete it stays so. */
-  lags(because: Because): void {
+  lags(because: ConditionReason): void {
     this.fails(UP_TO_DATE, because);
     if (!this.is(INITIAL_BINDING)) this.fails(INITIAL_BINDING, because);
   }

@@ -32,7 +32,7 @@ export interface BoundByDefaultOptions {
 }
 
 /** An export that is bound by default, and is there. */
-export interface Found {
+export interface DefaultBinding {
   readonly wanted: DefaultExport;
   readonly found: APIExport;
   /** As {@link acceptedClaims} has it. */
@@ -71,7 +71,7 @@ export class BoundByDefault {
   }
 
   /** Makes the binding to an export as the server, unless there is one of its name. */
-  async ensure({ cluster }: ObjectKey, to: Found): Promise<void> {
+  async ensure({ cluster }: ObjectKey, to: DefaultBinding): Promise<void> {
     const { objects, state, exports } = this.#options;
     const path = canonicalPath(state, cluster);
     await ensure(objects.of(APIBinding), { cluster, namespace: "", name: nameOf(cluster, to.wanted) }, () => ({
@@ -114,7 +114,7 @@ export function nameOf(cluster: string, { path, name }: DefaultExport): string {
 }
 
 /** What the binding to it says. */
-export function specTo({ wanted, found, own }: Found): APIBindingObject["spec"] {
+export function specTo({ wanted, found, own }: DefaultBinding): APIBindingObject["spec"] {
   const claims = acceptedClaims(found, own);
   return { reference: { export: wanted }, ...(claims.length > 0 && { permissionClaims: claims }) };
 }

@@ -5,14 +5,14 @@ import type { IsAllowed } from "../../authz/access.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { bindAttributes } from "../exports/exports.ts";
-import { type BoundByDefault, type Found, nameOf } from "./default-bindings.ts";
+import { type BoundByDefault, type DefaultBinding, nameOf } from "./default-bindings.ts";
 
 /** By what a workspace gets its bindings while it is set up. */
 export interface Setup {
   /** The LogicalCluster by which it is done; `undefined` as long as it cannot be: it is told when that changes. */
   find(key: ObjectKey, there: LogicalClusterObject): LogicalClusterObject | undefined;
   /** Makes the binding to an export as the workspace's creator, who must be allowed to. @returns why it cannot be made */
-  bind(key: ObjectKey, there: LogicalClusterObject, to: Found): Promise<string | undefined>;
+  bind(key: ObjectKey, there: LogicalClusterObject, to: DefaultBinding): Promise<string | undefined>;
   /** Changes what the LogicalCluster says of itself, unless it is gone. */
   changeStatus(key: ObjectKey, change: (status: Status) => Status): Promise<void>;
 }
@@ -36,7 +36,7 @@ export class OwnSetup implements Setup {
     return there;
   }
 
-  async bind(key: ObjectKey, there: LogicalClusterObject, to: Found): Promise<string | undefined> {
+  async bind(key: ObjectKey, there: LogicalClusterObject, to: DefaultBinding): Promise<string | undefined> {
     const { bound, mayAccess } = this.#options;
     const { wanted, found } = to;
     const creator = creatorOf(there);

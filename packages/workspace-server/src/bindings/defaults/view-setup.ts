@@ -12,7 +12,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { OwnServices } from "../../loopback/own-services.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
-import { type Found, nameOf, specTo } from "./default-bindings.ts";
+import { type DefaultBinding, nameOf, specTo } from "./default-bindings.ts";
 import type { Setup, Status } from "./setup.ts";
 
 /** The view of workspaces that are set up. */
@@ -65,7 +65,7 @@ export class ViewSetup implements Setup, AsyncDisposable {
     return there.spec.createdBy === undefined || this.#options.isOwned(key.cluster) ? there : undefined;
   }
 
-  async bind(key: ObjectKey, there: LogicalClusterObject, to: Found): Promise<string | undefined> {
+  async bind(key: ObjectKey, there: LogicalClusterObject, to: DefaultBinding): Promise<string | undefined> {
     const { own } = this.#options;
     if (there.spec.createdBy === undefined) return own.bind(key, there, to);
     const metadata = { name: nameOf(key.cluster, to.wanted) };

@@ -144,15 +144,15 @@ export function workspaceContent(
   return (cluster) => new WorkspaceContent(cluster, { kinds, isBound });
 }
 
-interface Sources extends Pick<ShardContext, "kinds"> {
+interface ContentSources extends Pick<ShardContext, "kinds"> {
   readonly isBound: (cluster: string, kind: StoredKind) => boolean;
 }
 
 class WorkspaceContent implements Content {
   readonly #cluster: string;
-  readonly #sources: Sources;
+  readonly #sources: ContentSources;
 
-  constructor(cluster: string, sources: Sources) {
+  constructor(cluster: string, sources: ContentSources) {
     this.#cluster = cluster;
     this.#sources = sources;
   }
