@@ -10,7 +10,7 @@ export interface Program {
 }
 
 const SCRIPTS = { bash, zsh, fish };
-export const SHELLS: readonly string[] = Object.keys(SCRIPTS);
+const SHELLS: readonly string[] = Object.keys(SCRIPTS);
 
 /** The command line of `completion`. */
 export const COMPLETION: CommandLine = commandLine({

@@ -137,7 +137,7 @@ function storeOf(flags: ServeFlags, env: NodeJS.ProcessEnv): StoreChoice {
 const FALLBACK_FILES = ["fallback-ca-file", "fallback-client-cert-file", "fallback-client-key-file"] as const;
 
 /** Where those of kcp's views are that this server does not have. @throws UsageError */
-export function fallbackOf(flags: ServeFlags): ForwardedTo | undefined {
+function fallbackOf(flags: ServeFlags): ForwardedTo | undefined {
   const url = urlOf(flags, "fallback-url");
   const [ca, certFile, keyFile] = FALLBACK_FILES.map((name) => flags[name]);
   if (url === undefined && FALLBACK_FILES.filter((name) => flags[name] !== undefined).length === 0) return undefined;

@@ -89,6 +89,6 @@ async function filesOf(paths: readonly string[]): Promise<ViewFiles | undefined>
 }
 
 /** The view that passes everything on. @throws Error on an authority that is none */
-export function forwardedView(to: ForwardedTo, onError: (error: unknown) => void): VirtualWorkspace {
+function forwardedView(to: ForwardedTo, onError: (error: unknown) => void): VirtualWorkspace {
   return forwardedServices({ upstream: upstreamAt(to), onError });
 }
