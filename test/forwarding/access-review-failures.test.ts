@@ -9,7 +9,6 @@ import { outcome } from "../_support/plain.ts";
 import { until } from "../_support/until.ts";
 import { NOTES, startView } from "./access-view.ts";
 import { json, misbehaving, nowhere } from "./misbehaving.ts";
-import {} from "./reviewing.ts";
 
 function answer(status: unknown) {
   return { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: {}, status };
