@@ -21,9 +21,9 @@ import {
 } from "@virtual-workspaces/framework";
 import { type Host, memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { unionOf } from "../packages/cli/src/dev/union.ts";
 import { root } from "../tools/install.mjs";
 import { type PlainServer, startPlain } from "./_support/plain.ts";
-import { unionOf } from "../packages/cli/src/dev/union.ts";
 
 const USERS = ["alice", "admin", "bob"] as const;
 type User = (typeof USERS)[number];

@@ -8,11 +8,11 @@ import {
   ServiceAccountKeys,
   type WorkspaceServer,
 } from "@virtual-workspaces/workspace-server";
+import { RestingMemory } from "../../packages/cli/src/process/resting-memory.ts";
+import { kcpViews } from "../../packages/cli/src/views/kcp-views.ts";
 import { anonymousMemory } from "../_harness/anonymous-memory.ts";
 import { serveCommands } from "../_harness/commands.ts";
 import { copyWorkspaces, type Sample } from "./workspace-copies.ts";
-import { kcpViews } from "../../packages/cli/src/views/kcp-views.ts";
-import { RestingMemory } from "../../packages/cli/src/process/resting-memory.ts";
 
 const signing = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" });
 const serviceAccountKeys = new ServiceAccountKeys({ signing: signing.toString() });

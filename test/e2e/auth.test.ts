@@ -6,10 +6,10 @@ import { groups, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import roles from "../../examples/roles.ts";
 import whoSeesWhat from "../../examples/who-sees-what.ts";
+import { unionOf } from "../../packages/cli/src/dev/union.ts";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../_support/server.ts";
 import { kubectl } from "../go/support/kubectl.ts";
 import { kubectls, nameOf } from "./support/kubectls.ts";
-import { unionOf } from "../../packages/cli/src/dev/union.ts";
 
 const ALICE = { name: "alice", uid: "17", groups: ["readers"], extra: { "example.dev/scope": ["a", "b"] } };
 
