@@ -68,8 +68,7 @@ async function fileViews(
 }
 
 /** Paths that are no view's are for masters, to whom they are 404: nobody else learns what there is. */
-const mastersAlone: Authorizer<unknown> = ({ user }) =>
-  user.in(MASTERS_GROUP) ? allow() : deny("access denied");
+const mastersAlone: Authorizer<unknown> = ({ user }) => (user.in(MASTERS_GROUP) ? allow() : deny("access denied"));
 
 /** What kcp's server has beside its views: a probe of the older kind for anybody, the version and empty discovery for masters. */
 function rootView(): VirtualWorkspace {
