@@ -8,7 +8,7 @@ import {
   type ListRequest,
   type Scope,
   SourceFeeds,
-  Spells,
+  FailureStreaks,
   type Storage,
   type TypedDefinition,
   type ViewSource,
@@ -59,7 +59,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   readonly #there: UpstreamResource;
   readonly #show: Show | undefined;
   readonly #feeds: SourceFeeds;
-  readonly #spells: Spells;
+  readonly #spells: FailureStreaks;
   readonly #readiness: Readiness;
 
   /** @throws Error on options of an upstream that cannot be used */
@@ -75,7 +75,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
     const place = { definition: resource, upstream: this.upstream, cluster, identity, onError };
     this.#there = new UpstreamResource({ ...place, labels, resourceIdentity, unserved });
     this.#show = transform?.show as Show | undefined;
-    this.#spells = new Spells(onError);
+    this.#spells = new FailureStreaks(onError);
     Object.assign(this, forwardedWrites(this.#there, transform));
     this.#readiness = new Readiness(this.#there.upstream);
     this.#feeds = new SourceFeeds({

@@ -223,7 +223,7 @@ export {
 export { type AskedUpstream, causeOfFault, lostWrite, upstreamFailure, upstreamFault } from "./proxy/failure.ts";
 export type { ProxyEngine, ProxyOptions } from "./proxy/options.ts";
 export { proxy, ReverseProxy } from "./proxy/proxy.ts";
-export { Spells } from "./proxy/spells.ts";
+export { FailureStreaks } from "./proxy/spells.ts";
 export { Targets, type TargetsOptions } from "./proxy/targets.ts";
 export { deriveRequest, type RequestChanges } from "./request/derive-request.ts";
 
@@ -232,7 +232,7 @@ export { deriveRequest, type RequestChanges } from "./request/derive-request.ts"
 export { type KindVersion, KindVersions, type SelectableField } from "./definition.ts";
 export { type BytesContext, EncodedBytes } from "./encode/encoded-bytes.ts";
 export { type ListParts, ListSplitter, type SplitterLimits } from "./encode/list-splitter.ts";
-export type { Keeper, Swapped, SwapTerms } from "./resource/collection/cache-keeper.ts";
+export type { ObjectBackend, Swapped, SwapTerms } from "./resource/collection/cache-keeper.ts";
 export { Registry, type RegistryOptions } from "./resource/collection/registry.ts";
 export type {
   CacheLease,

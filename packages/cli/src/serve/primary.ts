@@ -5,7 +5,7 @@ import { orFail, UsageError } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
 import { type ListenAddress, startFailure, tellReady } from "../server/listening.ts";
 import type { ServeOptions } from "./options.ts";
-import { Crew } from "./workers/crew.ts";
+import { WorkerProcesses } from "./workers/crew.ts";
 import { Replicas } from "./workers/replicas.ts";
 import { groupTrust } from "./workers/routes.ts";
 
@@ -23,7 +23,7 @@ export async function serveAsGroup(args: readonly string[], options: ServeOption
   stack.use(log);
   const interrupt = stack.use(new Interrupt());
   const trust = await groupTrust(new Date());
-  const crew = stack.use(new Crew({ count: group.workers, args, trust, log }));
+  const crew = stack.use(new WorkerProcesses({ count: group.workers, args, trust, log }));
   const paths = await Promise.race([crew.start(), interrupt.asked]);
   if (paths === undefined) return 0;
   const port = stack.use(await SharedPort.open(options, crew.take));
@@ -31,7 +31,7 @@ export async function serveAsGroup(args: readonly string[], options: ServeOption
   await crew.open(own);
   const { peers } = group;
   if (peers !== undefined) {
-    const onMembers: Crew["join"] = (members) => crew.join(members);
+    const onMembers: WorkerProcesses["join"] = (members) => crew.join(members);
     const onFound = (url: string, workers: number): void =>
       console.log(`Replica ${url} has ${workers} of its workers serving`);
     await stack.use(await orFail(() => new Replicas({ peers, own, onMembers, onFound, log }))).start();

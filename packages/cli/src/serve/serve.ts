@@ -6,12 +6,12 @@ import { orFail } from "../process/failure.ts";
 import type { ServeOptions } from "./options.ts";
 import { type Upstreams, upstreamsOf } from "./upstreams.ts";
 import { type Served, viewsOf } from "./views.ts";
-import { LonePost, type Post } from "./workers/post.ts";
+import { SingleProcess, type ServingEndpoint } from "./workers/post.ts";
 
 /** Serves views over workspaces that are elsewhere until the process is asked to end. @returns the exit code @throws Failure */
-export async function serve(options: ServeOptions, given?: Post): Promise<number> {
+export async function serve(options: ServeOptions, given?: ServingEndpoint): Promise<number> {
   await using stack = new AsyncDisposableStack();
-  const post: Post = stack.use(given ?? new LonePost(options));
+  const post: ServingEndpoint = stack.use(given ?? new SingleProcess(options));
   // A reader of the log that has gone away is no reason to end.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(options.log);
@@ -27,7 +27,7 @@ export async function serve(options: ServeOptions, given?: Post): Promise<number
 interface Parts {
   readonly upstreams: Upstreams;
   readonly views: Served;
-  readonly post: Post;
+  readonly post: ServingEndpoint;
   readonly stack: AsyncDisposableStack;
 }
 

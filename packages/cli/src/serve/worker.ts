@@ -3,14 +3,14 @@ import { problemOf } from "../process/failure.ts";
 import { serveOptions } from "./options.ts";
 import { serve } from "./serve.ts";
 import type { FromWorker, ToWorker } from "./workers/messages.ts";
-import { WorkerPost } from "./workers/worker-post.ts";
+import { WorkerEndpoint } from "./workers/worker-post.ts";
 
 /** One of several processes that serve: it does as the first one says, and ends with it. */
 export function work(): void {
   // A terminal sends Ctrl-C to the whole group; the first process says when to finish.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
   process.once("disconnect", () => process.exit(1));
-  let post: WorkerPost | undefined;
+  let post: WorkerEndpoint | undefined;
   process.on("message", (order: ToWorker, connection: Socket | undefined) => {
     if (order.type === "serve") {
       post = begin(order);
@@ -27,13 +27,13 @@ export function work(): void {
   });
 }
 
-function begin({ args, trust }: ToWorker & { readonly type: "serve" }): WorkerPost | undefined {
+function begin({ args, trust }: ToWorker & { readonly type: "serve" }): WorkerEndpoint | undefined {
   try {
     const options = serveOptions(args, process.env);
     const { log, group } = options;
     const onServing = (serving: Omit<FromWorker & { readonly type: "serving" }, "type">): void =>
       tell({ type: "serving", ...serving });
-    const post = new WorkerPost({ trust, replicas: group.peers, log, onServing });
+    const post = new WorkerEndpoint({ trust, replicas: group.peers, log, onServing });
     void serve(options, post).then((code) => process.exit(code), fail);
     return post;
   } catch (error) {

@@ -5,7 +5,7 @@ import {
   type EncodedList,
   type ResourceDefinition,
   type Scope,
-  Spells,
+  FailureStreaks,
   upstreamFailure,
 } from "@virtual-workspaces/framework";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
@@ -83,7 +83,7 @@ export class UpstreamResource implements UpstreamRequest {
   /** `https://host:6443`: for whoever runs this server; clients do not learn it. */
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
-  readonly #spells: Spells;
+  readonly #spells: FailureStreaks;
   readonly #sentHeaders = new WeakMap<Scope["identity"], SentHeaders>();
 
   constructor(options: UpstreamResourceOptions) {
@@ -95,7 +95,7 @@ export class UpstreamResource implements UpstreamRequest {
     this.upstream = upstream;
     this.origin = new URL(upstream.url).origin;
     this.#options = options;
-    this.#spells = new Spells(options.onError);
+    this.#spells = new FailureStreaks(options.onError);
   }
 
   /** @throws ApiError 503 when no whole answer comes, 504 when a write may have been done all the same; the signal's reason */

@@ -10,7 +10,7 @@ import {
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import type { UpstreamEvent } from "./watch-events.ts";
 
-export interface UpstreamPastOptions {
+export interface UpstreamHistoryOptions {
   readonly cache: WatchCache;
   readonly watch: (after: string, signal: AbortSignal) => AsyncIterable<UpstreamEvent>;
 }
@@ -34,12 +34,12 @@ const LAG = 1_000;
  * has told something that the cache knows too. Only then is it known that nothing is missing in between. One such watch
  * serves all who ask from the same version. It waits for a server that fails, as open watches do.
  */
-export class UpstreamPast implements Past {
+export class UpstreamHistory implements Past {
   readonly waits = true;
-  readonly #options: UpstreamPastOptions;
+  readonly #options: UpstreamHistoryOptions;
   readonly #pending = new Map<string, PendingChanges>();
 
-  constructor(options: UpstreamPastOptions) {
+  constructor(options: UpstreamHistoryOptions) {
     this.#options = options;
   }
 

@@ -17,7 +17,7 @@ import { type Show, ShownObject } from "../reads/transformed.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 import { isUnserved, UNSERVED_VERSION } from "../upstream/upstream-resource.ts";
 import { readList } from "./read-list.ts";
-import { UpstreamPast } from "./upstream-past.ts";
+import { UpstreamHistory } from "./upstream-past.ts";
 import { patienceOf, type UpstreamEvent, watchEvents } from "./watch-events.ts";
 
 export interface UpstreamSourceOptions {
@@ -104,7 +104,7 @@ export class UpstreamSource implements FeedSource {
   }
 
   past(scope: Scope, cache: WatchCache): Past {
-    return new UpstreamPast({ cache, watch: (after, signal) => this.watch(scope, after, signal) });
+    return new UpstreamHistory({ cache, watch: (after, signal) => this.watch(scope, after, signal) });
   }
 
   /** What the other server tells after a version, as it is shown. */

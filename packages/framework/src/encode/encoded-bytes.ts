@@ -8,7 +8,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, scalarText } from "../watch/cache/encoded.ts";
-import { skim } from "./skim.ts";
+import { scanMetadata } from "./skim.ts";
 
 /** Whose an object is of which there are only bytes, and what it must be. */
 export interface BytesContext {
@@ -54,7 +54,7 @@ export class EncodedBytes implements Encoded {
    */
   static item(bytes: Buffer, context: BytesContext): EncodedBytes {
     const { definition } = context;
-    const { kind, apiVersion } = skim(bytes);
+    const { kind, apiVersion } = scanMetadata(bytes);
     const head = kind === "" && apiVersion === "" ? typeHead(definition, bytes) : "";
     const own = Buffer.allocUnsafeSlow(head.length + bytes.length - (head === "" ? 0 : 1));
     own.write(head, "latin1");
@@ -98,7 +98,7 @@ export class EncodedBytes implements Encoded {
   }
 
   #read(definition?: ResourceDefinition): Facts {
-    const { from, to, kind, apiVersion } = skim(this.bytes);
+    const { from, to, kind, apiVersion } = scanMetadata(this.bytes);
     const metadata = (to === 0 ? {} : parseOwnJson(this.bytes.toString("utf8", from, to))) as ObjectMeta;
     const { name = "", namespace = "", resourceVersion = "", uid = "", labels, annotations } = metadata;
     if (definition !== undefined && (kind !== definition.kind || apiVersion !== apiVersionOf(definition)))

@@ -1,5 +1,5 @@
 /** Where things stand in the bytes of an object, which are otherwise not read. */
-export interface Skimmed {
+export interface MetadataPositions {
   /** The text of `kind` and `apiVersion`, "" where there is none. */
   readonly kind: string;
   readonly apiVersion: string;
@@ -17,7 +17,7 @@ const DEEPEST = 1_000;
  *
  * @throws SyntaxError when the bytes are no JSON object, or not exactly one
  */
-export function skim(bytes: Uint8Array): Skimmed {
+export function scanMetadata(bytes: Uint8Array): MetadataPositions {
   return new Skimmer(bytes).object();
 }
 
@@ -29,7 +29,7 @@ class Skimmer {
     this.#bytes = bytes;
   }
 
-  object(): Skimmed {
+  object(): MetadataPositions {
     let kind = "";
     let apiVersion = "";
     let from = 0;

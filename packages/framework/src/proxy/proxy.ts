@@ -10,7 +10,7 @@ import { causeOfFault, upstreamFailure, upstreamFault } from "./failure.ts";
 import type { ProxyEngine, ProxyOptions } from "./options.ts";
 import { RequestBody } from "./request-body.ts";
 import { passedHeaders } from "./request-headers.ts";
-import { Spells } from "./spells.ts";
+import { FailureStreaks } from "./spells.ts";
 import { passUpgrade, refuseUpgrade } from "./upgraded.ts";
 
 /** How long the other server may take to begin an answer, ms: longer than API servers give a request, so that they say what is wrong. */
@@ -39,7 +39,7 @@ export class ReverseProxy implements PassedHandlers, AsyncDisposable {
   readonly #path: NonNullable<ProxyOptions["path"]>;
   readonly #counted: number;
   readonly #origin: string;
-  readonly #spells: Spells;
+  readonly #spells: FailureStreaks;
 
   /** @throws Error on options of an upstream that cannot be used */
   constructor(options: ProxyOptions) {
@@ -50,7 +50,7 @@ export class ReverseProxy implements PassedHandlers, AsyncDisposable {
     this.#path = path;
     this.#counted = counts ? 1 : 0;
     this.#origin = new URL(this.#engine.url).origin;
-    this.#spells = new Spells(onError ?? ((error) => process.emitWarning(String(error), "ForwardingWarning")));
+    this.#spells = new FailureStreaks(onError ?? ((error) => process.emitWarning(String(error), "ForwardingWarning")));
   }
 
   /** What sends the requests. */

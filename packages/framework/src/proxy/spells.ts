@@ -1,5 +1,5 @@
 /** Tells of failures once for each spell of them, however often it is tried. */
-export class Spells {
+export class FailureStreaks {
   readonly #failing = new Set<string>();
   readonly #onError: (error: unknown) => void;
 

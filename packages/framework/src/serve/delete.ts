@@ -11,7 +11,7 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { isStatus, type Storage } from "../storage.ts";
 import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
-import { Turns } from "../write/race.ts";
+import { WriteTurns } from "../write/race.ts";
 import { sentOptions } from "./body.ts";
 import { answerDirectList, writeList } from "./direct-list.ts";
 import { answerObject, wantedObject } from "./get.ts";
@@ -84,7 +84,7 @@ export async function serveDeleteCollection(exchange: AuthorizedExchange, resour
     return passDeleteCollection(exchange, resource, { query, wanted });
   const page = await selectedPage(exchange, resource);
   const request = writeRequest(exchange, resource, query);
-  const turns = new Turns();
+  const turns = new WriteTurns();
   for (const { key } of page.items) {
     await turns.next();
     exchange.signal.throwIfAborted();

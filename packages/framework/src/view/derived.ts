@@ -15,7 +15,7 @@ import {
   type ViewSource,
 } from "./options.ts";
 
-export interface DerivedOptions<In extends object, Out extends object, By, Inputs> {
+export interface DerivedCacheOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;
   readonly resource: TypedDefinition<Out>;
   readonly scope: Scope;
@@ -37,14 +37,14 @@ interface Sources<In extends object, Out extends object, By, Inputs> {
 /** A share in a derived cache, with what makes it. */
 export interface DerivedLease<In extends object, Out extends object, By, Inputs> extends CacheLease {
   readonly computation: Computation<In, Out, By, Inputs>;
-  /** As {@link Derived.sourceVersion}. */
+  /** As {@link DerivedCache.sourceVersion}. */
   readonly sourceVersion: (shown: Encoded) => string | undefined;
 }
 
 /** One computation of a view: for one logical cluster (or all) and one value of `by`. Follows its sources at once. */
-export class Derived<In extends object, Out extends object, By, Inputs> {
+export class DerivedCache<In extends object, Out extends object, By, Inputs> {
   readonly cache: WatchCache;
-  readonly #options: DerivedOptions<In, Out, By, Inputs>;
+  readonly #options: DerivedCacheOptions<In, Out, By, Inputs>;
   readonly #sources: Promise<Sources<In, Out, By, Inputs>>;
   readonly #closing: Disposable[] = [];
   readonly #madeFrom = new WeakMap<Encoded, string>();
@@ -55,7 +55,7 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   #idle: NodeJS.Timeout | undefined;
   #idleSince = Number.NaN;
 
-  constructor(options: DerivedOptions<In, Out, By, Inputs>) {
+  constructor(options: DerivedCacheOptions<In, Out, By, Inputs>) {
     const { history } = options.view;
     this.#options = options;
     this.cache = new WatchCache({ version: processMinter.next(), minter: processMinter, ...(history && { history }) });

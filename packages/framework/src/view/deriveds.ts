@@ -2,16 +2,16 @@ import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope } from "../storage.ts";
 import { shareOf, widened } from "../watch/selection.ts";
-import { Derived, type DerivedLease } from "./derived.ts";
+import { DerivedCache, type DerivedLease } from "./derived.ts";
 import type { ViewOptions, ViewSource } from "./options.ts";
 
 /** All computations of a view that somebody reads, or has read a while ago. */
-export class Deriveds<In extends object, Out extends object, By, Inputs> {
+export class DerivedCaches<In extends object, Out extends object, By, Inputs> {
   readonly resource: TypedDefinition<Out>;
   /** The annotations that views of this one keep in its objects. */
   readonly carried: Set<string> = new Set();
   readonly #options: ViewOptions<In, Out, By, Inputs>;
-  readonly #derived = new Map<string, Derived<In, Out, By, Inputs>>();
+  readonly #derived = new Map<string, DerivedCache<In, Out, By, Inputs>>();
 
   constructor(options: ViewOptions<In, Out, By, Inputs>) {
     this.resource = options.to ?? (options.from.resource as unknown as TypedDefinition<Out>);
@@ -34,7 +34,7 @@ export class Deriveds<In extends object, Out extends object, By, Inputs> {
       this.#makeRoom();
       const { resource, carried } = this;
       const onIdle = (): void => this.#drop(key, created);
-      const created = new Derived({ view: this.#options, resource, scope: widened(scope), by, carried, onIdle });
+      const created = new DerivedCache({ view: this.#options, resource, scope: widened(scope), by, carried, onIdle });
       derived = created;
       this.#derived.set(key, derived);
     }
@@ -67,7 +67,7 @@ export class Deriveds<In extends object, Out extends object, By, Inputs> {
     this.#derived.delete(oldest.key);
   }
 
-  #drop(key: string, derived: Derived<In, Out, By, Inputs>): void {
+  #drop(key: string, derived: DerivedCache<In, Out, By, Inputs>): void {
     if (this.#derived.get(key) === derived) this.#derived.delete(key);
   }
 }

@@ -10,7 +10,7 @@ import {
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope, WriteOptions } from "../storage.ts";
 import { contentOf, decodeObject, type Encoded } from "../watch/cache/encoded.ts";
-import type { Below } from "../write/below.ts";
+import type { SourceWrites } from "../write/below.ts";
 import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";
 import { type KeptAnnotations, LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
@@ -163,7 +163,7 @@ export interface Lens<In extends object, Out extends object, By, Inputs> {
   readonly resource: TypedDefinition<Out>;
   /** The computation that the caller reads. */
   readonly lease: DerivedLease<In, Out, By, Inputs>;
-  readonly below: Below;
+  readonly below: SourceWrites;
   readonly scope: Scope;
   /** The annotations in which the source keeps what is the view's. */
   readonly kept: KeptAnnotations;

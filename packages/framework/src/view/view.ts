@@ -1,7 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { CacheLease, Scope, Storage } from "../storage.ts";
-import { Deriveds } from "./deriveds.ts";
+import { DerivedCaches } from "./deriveds.ts";
 import type { ViewOptions, ViewSource, WritableViewOptions } from "./options.ts";
 import { WritableView } from "./writable-view.ts";
 
@@ -17,10 +17,10 @@ export class View<In extends object, Out extends object, By, Inputs>
 {
   readonly resource: TypedDefinition<Out>;
   readonly local = true;
-  readonly #deriveds: Deriveds<In, Out, By, Inputs>;
+  readonly #deriveds: DerivedCaches<In, Out, By, Inputs>;
 
   constructor(options: ViewOptions<In, Out, By, Inputs>) {
-    this.#deriveds = new Deriveds(options);
+    this.#deriveds = new DerivedCaches(options);
     this.resource = this.#deriveds.resource;
   }
 

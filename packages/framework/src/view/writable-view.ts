@@ -3,7 +3,7 @@ import { KindVersions, type TypedDefinition } from "../definition.ts";
 import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { type Encoded, keyIn } from "../watch/cache/encoded.ts";
 import { processMinter } from "../watch/cache/minter.ts";
-import { Below } from "../write/below.ts";
+import { SourceWrites } from "../write/below.ts";
 import {
   isKeptAnnotation,
   type KeptAnnotations,
@@ -12,7 +12,7 @@ import {
   sourceVersionOf,
 } from "./annotations.ts";
 import { isPlain } from "./computation.ts";
-import { Deriveds } from "./deriveds.ts";
+import { DerivedCaches } from "./deriveds.ts";
 import { LensWrite } from "./lens-write.ts";
 import type { WritableSource, WritableViewOptions } from "./options.ts";
 
@@ -30,14 +30,14 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
   readonly local = true;
   readonly versions: KindVersions;
   readonly #options: WritableViewOptions<In, Out, By, Inputs>;
-  readonly #deriveds: Deriveds<In, Out, By, Inputs>;
-  readonly #below: Below;
+  readonly #deriveds: DerivedCaches<In, Out, By, Inputs>;
+  readonly #below: SourceWrites;
   readonly #kept: KeptAnnotations;
 
   /** @throws Error when the source cannot be written */
   constructor(options: WritableViewOptions<In, Out, By, Inputs>) {
     this.#options = options;
-    this.#deriveds = new Deriveds(options);
+    this.#deriveds = new DerivedCaches(options);
     this.resource = this.#deriveds.resource;
     const { from } = options;
     const missing = (["create", "update", "delete"] as const).filter((method) => typeof from[method] !== "function");
@@ -48,7 +48,7 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
     }
     this.#kept = keptAnnotations(this.resource);
     for (const annotation of Object.values(this.#kept)) from.carry?.(annotation);
-    this.#below = new Below({
+    this.#below = new SourceWrites({
       above: this.resource,
       kept: from.resource,
       storage: from as unknown as Storage,

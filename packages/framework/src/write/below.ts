@@ -21,7 +21,7 @@ import { modified } from "./update.ts";
 import { Writer } from "./writer.ts";
 
 /** What is written to, and as what it is shown. */
-export interface BelowOptions {
+export interface SourceWritesOptions {
   /** The kind that clients see. */
   readonly above: ResourceDefinition;
   /** The kind that is kept. */
@@ -41,11 +41,11 @@ export interface Place {
  * Writes to the objects that others are made from: by the rules of their own kind, which nobody gets around from above.
  * What goes wrong there is said in terms of the kind above.
  */
-export class Below {
+export class SourceWrites {
   readonly writer: Writer;
-  readonly #options: BelowOptions;
+  readonly #options: SourceWritesOptions;
 
-  constructor(options: BelowOptions) {
+  constructor(options: SourceWritesOptions) {
     this.#options = options;
     const { kept: definition, storage, isOwnAnnotation = () => false } = options;
     const rules = withoutOwners(kindRules(definition, storage.versions), isOwnAnnotation);
@@ -123,7 +123,7 @@ function queryOf(options: DeleteOptions): DeleteQuery {
 }
 
 /** An error about an object below, as one about the object above. */
-function told(error: ApiError, { above, kept, name }: BelowOptions & { readonly name: string }): ApiError {
+function told(error: ApiError, { above, kept, name }: SourceWritesOptions & { readonly name: string }): ApiError {
   const { status } = error;
   const { details } = status;
   const same = isSameKind(above, kept);

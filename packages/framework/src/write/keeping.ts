@@ -23,19 +23,19 @@ export interface Deleted {
 }
 
 /** What is kept where. */
-export interface KeepingSubject {
+export interface CommitSubject {
   readonly definition: ResourceDefinition;
   readonly storage: Storage;
   readonly rules: Pick<KindRules, "fillDefaults">;
 }
 
 /** The end of a write: what is asked of the storage once all is decided, and what a dry run leaves out. */
-export class Keeping {
+export class WriteCommit {
   readonly #definition: ResourceDefinition;
   readonly #storage: Storage;
-  readonly #rules: KeepingSubject["rules"];
+  readonly #rules: CommitSubject["rules"];
 
-  constructor({ definition, storage, rules }: KeepingSubject) {
+  constructor({ definition, storage, rules }: CommitSubject) {
     this.#definition = definition;
     this.#storage = storage;
     this.#rules = rules;
@@ -86,7 +86,7 @@ export class Keeping {
     return left === undefined || isStatus(left) ? { object: before, gone: true } : { object: left, gone: false };
   }
 
-  read(key: ObjectKey, { scope, options }: WriteRequest): Promise<Kept | undefined> {
+  read(key: ObjectKey, { scope, options }: WriteRequest): Promise<StoredValue | undefined> {
     return readKept(this.#storage, { scope, key }, options);
   }
 
@@ -100,7 +100,7 @@ function versionOf(object: KubeObject | Encoded): string | undefined {
 }
 
 /** An object as a storage keeps it. Bytes are parsed once: a clone takes a third of the time. */
-export class Kept {
+export class StoredValue {
   readonly stored: Encoded | KubeObject;
   #object: KubeObject | undefined;
 
@@ -127,10 +127,10 @@ interface Reading {
 }
 
 /** What is there now, no staler than the source, from the storage itself, or from its cache where it keeps one. */
-export async function readKept(storage: Storage, at: Reading, options: RequestOptions): Promise<Kept | undefined> {
+export async function readKept(storage: Storage, at: Reading, options: RequestOptions): Promise<StoredValue | undefined> {
   const stored =
     storage.get === undefined ? await fromCache(storage, at, options) : await storage.get(at.scope, at.key, options);
-  return stored === undefined ? undefined : new Kept(stored);
+  return stored === undefined ? undefined : new StoredValue(stored);
 }
 
 async function fromCache(

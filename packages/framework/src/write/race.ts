@@ -19,7 +19,7 @@ class Raced {
 }
 
 /** What {@link untilUndisturbed} takes for a race: an object was created that was not there when it was read. */
-export function raced(conflict: ApiError): unknown {
+export function createConflict(conflict: ApiError): unknown {
   return new Raced(conflict);
 }
 
@@ -32,7 +32,7 @@ const ATTEMPTS = 100;
  * @throws ApiError 409 when others always do
  */
 export async function untilUndisturbed<R>(signal: AbortSignal, attempt: () => Promise<R>): Promise<R> {
-  const turns = new Turns();
+  const turns = new WriteTurns();
   for (let count = 1; ; count++) {
     try {
       return await attempt();
@@ -63,7 +63,7 @@ export async function racing<R>(signal: AbortSignal, write: () => Promise<R> | R
 const TURN = 10;
 
 /** Work in many steps, between which others have their turn. */
-export class Turns {
+export class WriteTurns {
   #began: number = performance.now();
 
   /** Between two steps: resolves when it is our turn, which as a rule it still is. */

@@ -15,10 +15,10 @@ import type { Storage, Written } from "../storage.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
 import { metadataProblems, prepareCreate, taken, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
-import { type Deleted, Keeping, type Kept } from "./keeping.ts";
+import { type Deleted, WriteCommit, type StoredValue } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
 import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
-import { raced, untilUndisturbed } from "./race.ts";
+import { createConflict, untilUndisturbed } from "./race.ts";
 import { type AdmitCheck, type AdmitRequest, type Change, type Draft, settling, type WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
@@ -52,7 +52,7 @@ export class Writer {
   readonly #definition: ResourceDefinition;
   readonly #storage: Storage;
   readonly #now: () => Date;
-  readonly #keeping: Keeping;
+  readonly #keeping: WriteCommit;
 
   constructor({ definition, storage, rules, now = () => new Date() }: WriterSubject) {
     this.#definition = definition;
@@ -60,7 +60,7 @@ export class Writer {
     const ofKind = rules ?? kindRules(definition, storage.versions);
     this.rules = storage.ownAnnotations === undefined ? ofKind : withoutOwners(ofKind, this.#isOwn);
     this.#now = now;
-    this.#keeping = new Keeping({ definition, storage, rules: this.rules });
+    this.#keeping = new WriteCommit({ definition, storage, rules: this.rules });
   }
 
   /** @throws ApiError 409 when there is one of that name, 422 when it is invalid, and what admission says */
@@ -101,7 +101,7 @@ export class Writer {
     } catch (error) {
       // Made by somebody else since it was read: then this is a change of that. What nobody can read is in the way for good.
       const isTaken = isApiError(error) && error.reason === "AlreadyExists";
-      throw isTaken && (await this.#keeping.read(key, request)) !== undefined ? raced(error) : error;
+      throw isTaken && (await this.#keeping.read(key, request)) !== undefined ? createConflict(error) : error;
     }
   }
 
@@ -149,7 +149,7 @@ export class Writer {
     return { object: marked, gone: false };
   }
 
-  async #replace(kept: Kept, draft: Draft, request: WriteRequest): Promise<KubeObject | Encoded> {
+  async #replace(kept: StoredValue, draft: Draft, request: WriteRequest): Promise<KubeObject | Encoded> {
     const { object } = draft;
     const before = kept.object;
     if (draft.by === "replacing") checkUid(object, before, this.#definition);
@@ -273,7 +273,7 @@ export class Writer {
 }
 
 /** What is kept, for a hook, which may do to it whatever it likes. */
-function shownToHook(kept: Kept, { admit }: WriteRequest): KubeObject {
+function shownToHook(kept: StoredValue, { admit }: WriteRequest): KubeObject {
   return admit === undefined ? kept.object : kept.copy();
 }
 

@@ -21,7 +21,7 @@ const PAUSED = { time: 2000, most: 4 } as const;
 type Reading = AsyncIterator<Batch>;
 
 /** What a store remembers of the objects of a kind: as much as has not been compacted. */
-export class StorePast implements Past {
+export class EventHistory implements Past {
   readonly #kind: StoredKind;
   readonly #cache: Pick<ReadableCache, "head">;
   /** What is being read, by what it comes after: those who ask for the same are given the same. */

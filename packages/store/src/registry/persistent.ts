@@ -17,11 +17,11 @@ import type { Store } from "../store.ts";
 import { apiErrorOf } from "./api-errors.ts";
 import { Entries } from "./entries.ts";
 import { ObjectKeys } from "./keys.ts";
-import { StorePast } from "./past.ts";
+import { EventHistory } from "./past.ts";
 import { Records } from "./record.ts";
 import type { RecentHistory } from "./reflector.ts";
 import { SharedReflector } from "./shared-reflector.ts";
-import { type StoredKind, StoreKeeper } from "./store-keeper.ts";
+import { type StoredKind, StoreBackend } from "./store-keeper.ts";
 
 /** How objects are kept in a store. */
 export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollected" | "now"> {
@@ -81,7 +81,7 @@ export class PersistentCollection<T extends object = object>
   /** Unless other processes have the store as well. */
   readonly local: boolean;
   readonly #kind: StoredKind;
-  readonly #keeper: StoreKeeper;
+  readonly #keeper: StoreBackend;
   readonly #reflector: SharedReflector;
 
   /** @throws RangeError on a time to live below a second, a history of no age, or a malformed key space */
@@ -95,13 +95,13 @@ export class PersistentCollection<T extends object = object>
     const keys = new ObjectKeys(resource, keySpace);
     const records = new Records(resource, versions);
     const kind: StoredKind = { store, keys, records, entries: new Entries(keys, records, report) };
-    const keeper = new StoreKeeper(kind, ttl);
+    const keeper = new StoreBackend(kind, ttl);
     super(resource, { ...others, versions, keeper, when: "later" });
     this.local = store.shared !== true;
     this.#kind = kind;
     this.#keeper = keeper;
     this.#reflector = new SharedReflector(
-      { ...kind, pastOf: (cache) => new StorePast(kind, cache) },
+      { ...kind, pastOf: (cache) => new EventHistory(kind, cache) },
       { history, linger, progressEvery, onError: (error) => onError(error, resource) },
     );
   }

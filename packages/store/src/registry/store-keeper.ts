@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, Encoded, Keeper, Swapped, SwapTerms } from "@virtual-workspaces/framework";
+import type { Awaitable, Encoded, ObjectBackend, Swapped, SwapTerms } from "@virtual-workspaces/framework";
 import type { Entry, Lease, Operation, Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { withApiErrors } from "./api-errors.ts";
@@ -16,7 +16,7 @@ export interface StoredKind {
 }
 
 /** The objects of a kind in a store: their resource versions are its revisions. */
-export class StoreKeeper implements Keeper {
+export class StoreBackend implements ObjectBackend {
   readonly #kind: StoredKind;
   readonly #ttl: number | undefined;
 

@@ -19,7 +19,7 @@ import { type Graph, type Node, type Owner, ownerId, waitsOf } from "./graph.ts"
 const AT_ONCE = 32;
 
 /** What attempts are made with. */
-export interface AttemptsOptions {
+export interface DeletionAttemptsOptions {
   readonly graph: Graph;
   readonly kinds: KindsOfClusters;
   /** Told of objects that are to be looked at. */
@@ -30,10 +30,10 @@ export interface AttemptsOptions {
 type Standing = "solid" | "waiting" | "absent" | "unknown";
 
 /** What the garbage collector does about one object at a time, from how it stands in the store. */
-export class Attempts {
-  readonly #options: AttemptsOptions;
+export class DeletionAttempts {
+  readonly #options: DeletionAttemptsOptions;
 
-  constructor(options: AttemptsOptions) {
+  constructor(options: DeletionAttemptsOptions) {
     this.#options = options;
   }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
 import { Workers } from "../controllers/workers.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
-import { Attempts } from "./attempts.ts";
+import { DeletionAttempts } from "./attempts.ts";
 import { Graph, type Node, type Owner, placeId, readNode } from "./graph.ts";
 
 type Task =
@@ -28,7 +28,7 @@ export class GarbageCollector implements ShardController {
   readonly started: Promise<void>;
   readonly #context: ShardContext;
   readonly #graph: Graph;
-  readonly #attempts: Attempts;
+  readonly #attempts: DeletionAttempts;
   readonly #workers: Workers<Task>;
   readonly #following: Disposable;
   readonly #stop = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ export class GarbageCollector implements ShardController {
     const { feed, kinds, log, name: shard } = context;
     this.#context = context;
     this.#graph = new Graph((owner) => this.#placeOf(owner));
-    this.#attempts = new Attempts({
+    this.#attempts = new DeletionAttempts({
       graph: this.#graph,
       kinds,
       look: (node) => this.#look(node),

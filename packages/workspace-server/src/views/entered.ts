@@ -1,26 +1,26 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 
 /** What decides whether one user may enter, and what hangs on it. */
-export interface EnteredOptions {
+export interface AccessibleClustersOptions {
   /** As everything is now. */
   readonly enters: (cluster: string) => boolean;
   /** The Workspaces that are shown to those who may enter a logical cluster. */
   readonly shownBy: (cluster: string) => Iterable<ObjectKey>;
-  readonly slices: Slices;
+  readonly slices: TimeSlices;
 }
 
 /**
  * The logical clusters that one user may enter, of those that somebody has asked about: 100 bytes for each. What becomes
  * of one is told only where the answer is another one than before.
  */
-export class Entered implements Disposable {
-  readonly #options: EnteredOptions;
+export class AccessibleClusters implements Disposable {
+  readonly #options: AccessibleClustersOptions;
   readonly #clusters = new Set<string>();
   readonly #listeners = new Set<(key: ObjectKey) => void>();
   /** What is still to be looked at, by shard. */
   readonly #pending = new Map<string, Iterator<unknown>>();
 
-  constructor(options: EnteredOptions) {
+  constructor(options: AccessibleClustersOptions) {
     this.#options = options;
   }
 
@@ -98,7 +98,7 @@ const SLICE = 5;
  * Work that takes long, done a little in each turn of the event loop, and one piece after the other. Each is an iterator that
  * has done some of its work whenever it yields.
  */
-export class Slices implements Disposable {
+export class TimeSlices implements Disposable {
   readonly #waiting = new Set<Iterator<unknown>>();
   #planned: NodeJS.Immediate | undefined;
 

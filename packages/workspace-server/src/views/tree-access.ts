@@ -15,7 +15,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
-import { Entered, Slices } from "./entered.ts";
+import { AccessibleClusters, TimeSlices } from "./entered.ts";
 
 /** Who reads the tree, as `readerKey` has it. */
 export interface TreeReader {
@@ -32,11 +32,11 @@ const PATIENCE = 3_000;
  */
 export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   readonly #registry: ShardRegistry;
-  readonly #readers = new Map<string, Entered>();
+  readonly #readers = new Map<string, AccessibleClusters>();
   /** The paths that were shown, by logical cluster. */
   readonly #paths = new Map<string, string | undefined>();
   readonly #again = new Set<(key: ObjectKey) => void>();
-  readonly #slices = new Slices();
+  readonly #slices = new TimeSlices();
   readonly #following: Disposable;
 
   constructor(registry: ShardRegistry) {
@@ -91,9 +91,9 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
     this.#slices[Symbol.dispose]();
   }
 
-  #read(reader: string): Entered {
+  #read(reader: string): AccessibleClusters {
     const user = readerOf(reader);
-    const entered = new Entered({
+    const entered = new AccessibleClusters({
       enters: (cluster) => this.mayEnter(user, cluster),
       shownBy: (cluster) => this.#shownBy(cluster),
       slices: this.#slices,
@@ -149,7 +149,7 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   }
 
   /** A shard that does not answer is named by what shows its workspaces; what it has said is what counts. */
-  async #confirm(entered: Entered, { signal }: Parameters<CacheLease["confirm"]>[0]): Promise<void> {
+  async #confirm(entered: AccessibleClusters, { signal }: Parameters<CacheLease["confirm"]>[0]): Promise<void> {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
     const told = this.#registry.shards.flatMap(({ state: { rbac, logicalClusters } }) =>
       [rbac.clusterRoles, rbac.clusterRoleBindings, logicalClusters].map((one) => one.confirm({ signal: patience })),

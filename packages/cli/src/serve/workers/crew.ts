@@ -7,7 +7,7 @@ import { ConnectionHandover } from "../../process/handover.ts";
 import { BIN, environment } from "../../process/programs.ts";
 import type { FromWorker, GroupTrust, MemberPlace, Serving, ToWorker } from "./messages.ts";
 
-export interface CrewOptions {
+export interface WorkerProcessesOptions {
   readonly count: number;
   /** The command line that each of them serves by. */
   readonly args: readonly string[];
@@ -34,8 +34,8 @@ interface Slot {
 }
 
 /** The workers of this replica. One that ends is replaced; clients are handed to them in turn. */
-export class Crew implements AsyncDisposable {
-  readonly #options: CrewOptions;
+export class WorkerProcesses implements AsyncDisposable {
+  readonly #options: WorkerProcessesOptions;
   readonly #slots: readonly Slot[];
   readonly #given = Promise.withResolvers<never>();
   readonly #waiting: Socket[] = [];
@@ -45,7 +45,7 @@ export class Crew implements AsyncDisposable {
   #turn = 0;
   #stopping = false;
 
-  constructor(options: CrewOptions) {
+  constructor(options: WorkerProcessesOptions) {
     this.#options = options;
     this.#slots = Array.from({ length: options.count }, (_, index) => this.#slot(index));
     this.#given.promise.catch(() => undefined);

@@ -9,7 +9,7 @@ import { Interrupt } from "../../process/interrupt.ts";
 import { type ListenAddress, startFailure, tellReady } from "../../server/listening.ts";
 
 /** Where a process serves: alone at a port of its own, or as one of several. */
-export interface Post extends AsyncDisposable {
+export interface ServingEndpoint extends AsyncDisposable {
   readonly peers?: ServerOptions["peers"];
   /** To stand before all others. */
   readonly authenticators: readonly Authenticator[];
@@ -21,10 +21,10 @@ export interface Post extends AsyncDisposable {
 }
 
 /** The only process of its kind. */
-export class LonePost implements Post {
-  readonly authenticators: Post["authenticators"] = [];
-  readonly sni: Post["sni"] = [];
-  readonly views: Post["views"] = [];
+export class SingleProcess implements ServingEndpoint {
+  readonly authenticators: ServingEndpoint["authenticators"] = [];
+  readonly sni: ServingEndpoint["sni"] = [];
+  readonly views: ServingEndpoint["views"] = [];
   readonly #interrupt = new Interrupt();
   readonly #place: ListenAddress;
 

@@ -4,11 +4,11 @@ import { type PeerGroup, peerGroup } from "@virtual-workspaces/forwarding";
 import { type Log, processMinter, type Server } from "@virtual-workspaces/framework";
 import type { GroupTrust, MemberPlace, Serving } from "./messages.ts";
 import type { PeersOptions } from "./options.ts";
-import type { Post } from "./post.ts";
+import type { ServingEndpoint } from "./post.ts";
 import { type Roster, rosterView } from "./replicas.ts";
 import { Routes, WORKER_NAME } from "./routes.ts";
 
-export interface WorkerPostOptions {
+export interface WorkerEndpointOptions {
   readonly trust: GroupTrust;
   readonly replicas: PeersOptions | undefined;
   readonly log: Log;
@@ -16,20 +16,20 @@ export interface WorkerPostOptions {
 }
 
 /** One of several processes: clients are handed to it, other workers come by a port on this machine alone. */
-export class WorkerPost implements Post {
-  readonly authenticators: Post["authenticators"];
-  readonly sni: Post["sni"];
-  readonly views: Post["views"];
-  readonly peers: Post["peers"];
+export class WorkerEndpoint implements ServingEndpoint {
+  readonly authenticators: ServingEndpoint["authenticators"];
+  readonly sni: ServingEndpoint["sni"];
+  readonly views: ServingEndpoint["views"];
+  readonly peers: ServingEndpoint["peers"];
   readonly #group: PeerGroup;
   readonly #routes: Routes;
-  readonly #onServing: WorkerPostOptions["onServing"];
+  readonly #onServing: WorkerEndpointOptions["onServing"];
   readonly #finished = Promise.withResolvers<void>();
   #members: readonly MemberPlace[] = [];
   #server: Server | undefined;
 
   /** @throws Error on authorities that are none */
-  constructor({ trust, replicas, log, onServing }: WorkerPostOptions) {
+  constructor({ trust, replicas, log, onServing }: WorkerEndpointOptions) {
     const others = replicas === undefined ? [] : [{ caFile: replicas.caFile }];
     this.#group = peerGroup({
       trust: [{ ca: trust.ca, allowedNames: [WORKER_NAME] }, ...others],

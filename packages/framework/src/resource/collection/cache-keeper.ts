@@ -6,7 +6,7 @@ import { type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
 
 /** Objects that are nowhere but in a watch cache: a change is told before it is acknowledged. */
-export class CacheKeeper implements Keeper {
+export class CacheBackend implements ObjectBackend {
   readonly #cache: WatchCache;
   readonly #selectable: readonly SelectableField[];
 
@@ -59,7 +59,7 @@ export type Swapped =
   | { readonly kind: "large"; readonly length: number };
 
 /** Where the objects of a kind are: one under each key, at a resource version that the keeper mints. */
-export interface Keeper {
+export interface ObjectBackend {
   /** What is there now, no staler. */
   get(key: ObjectKey): Awaitable<Encoded | undefined>;
   /** All of one logical cluster ("" where paths have none) and, for namespaced kinds, one namespace, by name. */

@@ -3,7 +3,7 @@ import type { TypedDefinition } from "../../definition.ts";
 import type { CacheLease, Storage } from "../../storage.ts";
 import { type HistoryOptions, WatchCache } from "../../watch/cache/cache.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
-import { CacheKeeper } from "./cache-keeper.ts";
+import { CacheBackend } from "./cache-keeper.ts";
 import { Registry, type RegistryOptions } from "./registry.ts";
 
 /** How a collection keeps its objects. */
@@ -27,7 +27,7 @@ export class Collection<T extends object = object> extends Registry<T, "now"> im
       minter: processMinter,
       ...(history === undefined ? {} : { history }),
     });
-    super(resource, { ...others, keeper: new CacheKeeper(cache, resource.selectableFields), when: "now" });
+    super(resource, { ...others, keeper: new CacheBackend(cache, resource.selectableFields), when: "now" });
     this.#lease = { cache, confirm: () => undefined, [Symbol.dispose]: () => undefined };
   }
 

@@ -21,7 +21,7 @@ import { inCluster } from "../../write/own-annotations.ts";
 import type { FieldOwners } from "../../write/rules.ts";
 import { modified } from "../../write/update.ts";
 import { comparable, described, type ObjectDetails, specOf, stamped } from "./authored.ts";
-import type { Keeper } from "./cache-keeper.ts";
+import type { ObjectBackend } from "./cache-keeper.ts";
 import { type Answer, CollectionPart, type Timing } from "./part.ts";
 
 /** How a registry treats its objects. */
@@ -49,14 +49,14 @@ export class Registry<T extends object, When extends Timing> {
   readonly resource: TypedDefinition<T>;
   readonly garbageCollected: boolean;
   readonly versions: KindVersions;
-  readonly #keeper: Keeper;
+  readonly #keeper: ObjectBackend;
   readonly #when: When;
   readonly #now: () => Date;
   #owners: FieldOwners | undefined;
 
   constructor(
     resource: TypedDefinition<T>,
-    options: RegistryOptions & { readonly keeper: Keeper; readonly when: When },
+    options: RegistryOptions & { readonly keeper: ObjectBackend; readonly when: When },
   ) {
     this.resource = resource;
     this.versions = options.versions ?? new KindVersions(resource);

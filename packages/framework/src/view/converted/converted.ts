@@ -12,7 +12,7 @@ import type { Awaitable } from "../../util/awaitable.ts";
 import { type Encoded, isEncoded, keyIn } from "../../watch/cache/encoded.ts";
 import type { ReadableCache } from "../../watch/cache/readable-cache.ts";
 import { shareOf } from "../../watch/selection.ts";
-import { Below } from "../../write/below.ts";
+import { SourceWrites } from "../../write/below.ts";
 import type { Draft } from "../../write/request.ts";
 import { modified } from "../../write/update.ts";
 import type { Mapped, WritableSource } from "../options.ts";
@@ -56,7 +56,7 @@ export class Converted<In extends object, Out extends object> implements Storage
   readonly storedAs: ResourceDefinition;
   readonly versions: KindVersions;
   readonly #from: WritableSource<In>;
-  readonly #below: Below;
+  readonly #below: SourceWrites;
   readonly #read: (object: KubeObject) => KubeObject;
   readonly #write: (object: KubeObject) => KubeObject;
   readonly #conversions: Conversions;
@@ -80,7 +80,7 @@ export class Converted<In extends object, Out extends object> implements Storage
     this.#write = conversion({ from: to, to: kept, convert: write as unknown as Convert, onError });
     this.versions = from.versions ?? new KindVersions(kept);
     this.versions.add({ definition: to, of: kept, read: this.#read, write: this.#write });
-    this.#below = new Below({ above: to, kept, storage: from as unknown as Storage });
+    this.#below = new SourceWrites({ above: to, kept, storage: from as unknown as Storage });
     const { selectableFields } = to;
     this.#conversions = new Conversions({
       convert: this.#read,

@@ -7,9 +7,9 @@ import type { Encoded } from "../../watch/cache/encoded.ts";
 import { askedAfterNow } from "../../watch/source.ts";
 import type { ViewSource } from "../options.ts";
 import { Late, type MemberState, stateAfter } from "./options.ts";
-import type { Turns } from "./turns.ts";
+import type { TimeSlices } from "./turns.ts";
 
-export interface MemberOptions {
+export interface SourceReflectorOptions {
   readonly name: string;
   readonly source: ViewSource;
   /** The logical cluster that the source's objects are in; `undefined` where they say so themselves. */
@@ -18,9 +18,9 @@ export interface MemberOptions {
   readonly scope: Scope;
   readonly patience: number;
   /** Where what takes long is done. */
-  readonly turns: Turns;
+  readonly turns: TimeSlices;
   readonly onError: (error: unknown) => void;
-  /** Told of every change of {@link Member.objects}, already made, by the key that the object has here. */
+  /** Told of every change of {@link SourceReflector.objects}, already made, by the key that the object has here. */
   readonly onChange: (key: string) => void;
 }
 
@@ -31,13 +31,13 @@ const RETRY = { first: 100, last: 5_000 } as const;
  * One source as one stream follows it. It keeps what is known of the source, through whatever befalls that; it forgets it
  * when the source says so, and when the source says that we may not read it.
  */
-export class Member {
+export class SourceReflector {
   readonly name: string;
   /** What the source has as far as is known, by the key that it has here. References to what the source keeps. */
   readonly objects: Map<string, Encoded> = new Map();
   /** Resolves when the source has answered for the first time, and what it has is known, or when it is not going to in time. */
   readonly begun: Promise<void>;
-  readonly #options: MemberOptions;
+  readonly #options: SourceReflectorOptions;
   readonly #stop = new AbortController();
   #state: MemberState = { reason: "Connecting", message: "", since: new Date(), answers: true, denies: false };
   #lease: CacheLease | undefined;
@@ -49,7 +49,7 @@ export class Member {
   readonly #askNow = askedAfterNow(() => this.#ask());
 
   /** @param known what is shown until the source has answered: of the one whose place it takes */
-  constructor(options: MemberOptions, known: ReadonlyMap<string, Encoded> = new Map()) {
+  constructor(options: SourceReflectorOptions, known: ReadonlyMap<string, Encoded> = new Map()) {
     this.name = options.name;
     this.#options = options;
     for (const [text, object] of known) this.objects.set(text, object);

@@ -3,10 +3,10 @@ import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import type { CacheLease, Scope, Storage } from "../../storage.ts";
 import { shareOf, widened } from "../../watch/selection.ts";
 import type { ViewSource } from "../options.ts";
-import type { Member } from "./member.ts";
+import type { SourceReflector } from "./member.ts";
 import { Merging, type MergingOptions, type Slot } from "./merging.ts";
 import { type MergedOptions, type MergedSource, type SourceCondition, second } from "./options.ts";
-import { Turns } from "./turns.ts";
+import { TimeSlices } from "./turns.ts";
 
 /**
  * Objects of one kind from several sources (shards, clusters, spaces) as one collection with a version line of its own.
@@ -34,7 +34,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
       throw new Error("merged: there is no source yet: say of which kind they will be in `resource`");
     this.resource = resource;
     this.#options = options;
-    const turns = new Turns();
+    const turns = new TimeSlices();
     this.#merging = { patience, linger, partial, turns, onError: onError ?? warn, ...(history && { history }) };
     for (const [name, source] of Object.entries(sources)) this.#slots.set(name, this.#slot(name, source));
     this.#deciding = Array.from(this.#slots.values(), ({ placed }) => placed.source);
@@ -103,7 +103,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   }
 
   /** A source, as each stream follows it. */
-  #members(name: string): Member[] {
+  #members(name: string): SourceReflector[] {
     return [...this.#streams.values()].flatMap((stream) => stream.member(name) ?? []);
   }
 
@@ -145,7 +145,7 @@ function warn(error: unknown, source: string): void {
 const WORST = ["Unreachable", "Forbidden", "Connected", "Connecting"] as const;
 
 /** How a source does, from how it does for each stream; `since` is when it was added. */
-function conditionOf(source: string, members: readonly Member[], since: Date): SourceCondition {
+function conditionOf(source: string, members: readonly SourceReflector[], since: Date): SourceCondition {
   const reason = WORST.find((one) => members.some(({ state }) => state.reason === one));
   const state = members.find((member) => member.state.reason === reason)?.state;
   const status =

@@ -5,9 +5,9 @@ import { keyOfText, WatchCache } from "../../watch/cache/cache.ts";
 import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
-import { Member } from "./member.ts";
+import { SourceReflector } from "./member.ts";
 import { type MergedOptions, type PlacedSource, warnings } from "./options.ts";
-import type { Turns } from "./turns.ts";
+import type { TimeSlices } from "./turns.ts";
 
 /** A source's place among the others, whoever fills it. */
 export interface Slot {
@@ -19,7 +19,7 @@ export interface Slot {
 /** A place, and who fills it for one stream. */
 interface Seat {
   readonly slot: Slot;
-  readonly member: Member;
+  readonly member: SourceReflector;
 }
 
 /** An object as it is shown, and by which of the sources. */
@@ -34,7 +34,7 @@ export interface MergingOptions {
   readonly merged: Pick<MergedOptions<object>, "partial" | "history"> & {
     readonly patience: number;
     readonly linger: number;
-    readonly turns: Turns;
+    readonly turns: TimeSlices;
     readonly onError: (error: unknown, source: string) => void;
   };
   readonly scope: Scope;
@@ -60,12 +60,12 @@ export class Merging {
     for (const slot of slots) this.set(slot);
   }
 
-  get members(): Member[] {
+  get members(): SourceReflector[] {
     return Array.from(this.#seats.values(), ({ member }) => member);
   }
 
   /** The source of a name, as this stream follows it. */
-  member(name: string): Member | undefined {
+  member(name: string): SourceReflector | undefined {
     return this.#seats.get(name)?.member;
   }
 
@@ -79,7 +79,7 @@ export class Merging {
       this.delete(name);
       return;
     }
-    const member = new Member(
+    const member = new SourceReflector(
       {
         name,
         source: placed.source,
@@ -141,7 +141,7 @@ export class Merging {
 
   /** Those that are added meanwhile are waited for as well: there may be no other. */
   async #begun(): Promise<void> {
-    const waited = new Set<Member>();
+    const waited = new Set<SourceReflector>();
     for (let left = this.members; left.length > 0; left = this.members.filter((one) => !waited.has(one)))
       await Promise.all(left.map((member) => waited.add(member) && member.begun));
   }
@@ -160,7 +160,7 @@ export class Merging {
   }
 
   /** Those that fail, if there may be an answer without them. @throws ApiError as {@link #refuse} */
-  #check(fails: (member: Member) => boolean): readonly Member[] {
+  #check(fails: (member: SourceReflector) => boolean): readonly SourceReflector[] {
     const failing = this.members.filter(fails);
     const { partial } = this.#options.merged;
     if (failing.length === this.#seats.size || partial === "never") this.#refuse(failing);
@@ -169,7 +169,7 @@ export class Merging {
   }
 
   /** @throws ApiError 403 when that is all there is to say, else 503 */
-  #refuse(failing: readonly Member[]): void {
+  #refuse(failing: readonly SourceReflector[]): void {
     const [first] = failing;
     if (first === undefined) return;
     const { plural } = this.#options;

@@ -12,7 +12,7 @@ interface Work {
  * Work that may be long, in steps: what is short is done at once, the rest in turns of the event loop, in the order in which
  * it came, so that everybody else is served in between.
  */
-export class Turns {
+export class TimeSlices {
   readonly #waiting: Work[] = [];
   /** When the first work of this turn began; `undefined` in a turn that has had none. */
   #began: number | undefined;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { compileJsonPath, isJsonObject, type KindReference, type PathColumn } from "@virtual-workspaces/apimachinery";
 import type { Client, DiscoveredKind } from "@virtual-workspaces/client";
 import { type Forwarded, forward, type Relay, relay } from "@virtual-workspaces/forwarding";
-import { type HistoryOptions, Spells, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
+import { type HistoryOptions, FailureStreaks, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
 import { newClusterName } from "@virtual-workspaces/kcp";
 import type { Engagement } from "../client/engaged-space.ts";
 import { unusableError } from "../client/space-access.ts";
@@ -35,7 +35,7 @@ export class ServedSpace implements AsyncDisposable {
   readonly #over = new AbortController();
   readonly #forwarded = new Map<string, Forwarded<object>>();
   readonly #columns = new Map<string, Promise<readonly PathColumn[]>>();
-  readonly #discoveries: Spells;
+  readonly #discoveries: FailureStreaks;
   #known: KnownSpace;
   #kinds: ReadonlyMap<string, DiscoveredKind> | undefined;
   #relay: Relay | undefined;
@@ -46,7 +46,7 @@ export class ServedSpace implements AsyncDisposable {
     this.engagement = engaged;
     this.cluster = clusterFor(this.name, engaged?.id ?? space.status?.spaceID ?? space.metadata.uid ?? "");
     this.#options = options;
-    this.#discoveries = new Spells((error) => options.onError(this.name, error));
+    this.#discoveries = new FailureStreaks((error) => options.onError(this.name, error));
     this.#known = known;
   }
 
