@@ -1,7 +1,7 @@
 // The delays between attempts, as numbers; and what a loop that retries does with them.
 import { Backoff, backoffDelay, type Clock, retry, sleep } from "@virtual-workspaces/transport";
 import { expect } from "chai";
-import { thrown } from "../_support/raw.ts";
+import { thrown } from "../../_support/raw.ts";
 
 const NONE = { jitter: [1, 1] } as const;
 

@@ -4,7 +4,7 @@ import { expect } from "chai";
 
 describe("isApiError", () => {
   it("knows an error of another copy of the package", async () => {
-    const copy = new URL("../../packages/apimachinery/src/meta/api-error.ts?copy", import.meta.url).href;
+    const copy = new URL("../../../packages/apimachinery/src/meta/api-error.ts?copy", import.meta.url).href;
     const other: { ApiError: typeof ApiError } = await import(copy);
     const error: unknown = other.ApiError.badRequest("m");
     expect(error).not.to.be.instanceOf(ApiError);

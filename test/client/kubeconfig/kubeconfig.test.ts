@@ -6,11 +6,11 @@ import { promisify } from "node:util";
 import { Client, Informer, loadKubeconfig } from "@virtual-workspaces/client";
 import { authenticated, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { type Tree, tree } from "../_setup/tree.ts";
-import { Note } from "../_support/note.ts";
-import { kubeconfigHome, startTls, type TlsServer } from "../_support/server.ts";
-import { type Whoami, whoami } from "../_support/whoami.ts";
-import { rejected } from "./thrown.ts";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { Note } from "../../_support/note.ts";
+import { kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
+import { type Whoami, whoami } from "../../_support/whoami.ts";
+import { rejected } from "../thrown.ts";
 
 const run = promisify(execFile);
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -5,9 +5,9 @@ import { Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
-import { startWorkspaces } from "../workspace-server/support/workspaces.ts";
-import { Fleet, startFleets } from "./fleets.ts";
-import { apiError } from "./thrown.ts";
+import { startWorkspaces } from "../../workspace-server/support/workspaces.ts";
+import { Fleet, startFleets } from "../fleets.ts";
+import { apiError } from "../thrown.ts";
 
 const NORTH = { metadata: { name: "north", namespace: "sea", labels: { a: "b" } }, spec: { ships: 2 } };
 const PARTIAL = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };

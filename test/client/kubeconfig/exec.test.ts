@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 import { Client } from "@virtual-workspaces/client";
 import { clientCertificates, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { type Tree, tree } from "../_setup/tree.ts";
-import { createAuthority, startTls, type TlsServer } from "../_support/server.ts";
-import { type Whoami, whoami } from "../_support/whoami.ts";
-import { rejected } from "./thrown.ts";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { createAuthority, startTls, type TlsServer } from "../../_support/server.ts";
+import { type Whoami, whoami } from "../../_support/whoami.ts";
+import { rejected } from "../thrown.ts";
 
 const run = promisify(execFile);
 const VERSION = "client.authentication.k8s.io/v1";

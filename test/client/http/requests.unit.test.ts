@@ -1,9 +1,9 @@
 // The bound on what is read, which the public client sets too high for a test.
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { Requests } from "../../packages/client/src/http/requests.ts";
-import { answering, note } from "./answers.ts";
-import { transportError } from "./thrown.ts";
+import { Requests } from "../../../packages/client/src/http/requests.ts";
+import { answering, note } from "../answers.ts";
+import { transportError } from "../thrown.ts";
 
 describe("an answer that is too long", () => {
   it("is not read to its end, packed or not", async () => {

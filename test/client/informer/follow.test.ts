@@ -2,10 +2,10 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { Client, type FollowEvent, type FollowOptions, follow, type ResourceClient } from "@virtual-workspaces/client";
 import { expect } from "chai";
-import { faults, startFaulty } from "../_support/faulty.ts";
-import { startRelay } from "../_support/relay.ts";
-import { bookmark, Scripted } from "./informer/scripted.ts";
-import { NOTE, type NoteContent, Notes, QUICK } from "./informer/support.ts";
+import { faults, startFaulty } from "../../_support/faulty.ts";
+import { startRelay } from "../../_support/relay.ts";
+import { bookmark, Scripted } from "./scripted.ts";
+import { NOTE, type NoteContent, Notes, QUICK } from "./support.ts";
 
 /** Reads on as soon as it is told to. */
 class Reader implements AsyncDisposable {

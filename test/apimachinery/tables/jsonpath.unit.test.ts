@@ -1,7 +1,7 @@
 import { compileJsonPath } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
-import { compileJsonPathFirst } from "../../packages/apimachinery/src/tables/jsonpath.ts";
+import { compileJsonPathFirst } from "../../../packages/apimachinery/src/tables/jsonpath.ts";
 
 const object = {
   metadata: { name: "x", labels: { "app.kubernetes.io/name": "web", "it's": "odd" } },

@@ -1,8 +1,8 @@
 import { CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import { Client, keyOf } from "@virtual-workspaces/client";
 import { expect } from "chai";
-import { Fleet, startFleets } from "./fleets.ts";
-import { apiError } from "./thrown.ts";
+import { Fleet, startFleets } from "../fleets.ts";
+import { apiError } from "../thrown.ts";
 
 const NORTH = { metadata: { name: "north", namespace: "sea" }, spec: { ships: 2 } };
 

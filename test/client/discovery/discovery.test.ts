@@ -2,8 +2,8 @@ import { Client } from "@virtual-workspaces/client";
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { startTestServer } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { listening } from "./answers.ts";
-import { bearer, Fleet, startFleets } from "./fleets.ts";
+import { listening } from "../answers.ts";
+import { bearer, Fleet, startFleets } from "../fleets.ts";
 
 const Older = defineResource({
   group: "test.dev",

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { type Answer, answering, note, status } from "./answers.ts";
-import { apiError, transportError } from "./thrown.ts";
+import { type Answer, answering, note, status } from "../answers.ts";
+import { apiError, transportError } from "../thrown.ts";
 
 const once = { retries: false } as const;
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { answering, status } from "./answers.ts";
-import { Fleet, startFleets } from "./fleets.ts";
-import { apiError, rejected } from "./thrown.ts";
+import { answering, status } from "../answers.ts";
+import { Fleet, startFleets } from "../fleets.ts";
+import { apiError, rejected } from "../thrown.ts";
 
 const page = (names: readonly string[], metadata: object): { body: string } => ({
   body: JSON.stringify({

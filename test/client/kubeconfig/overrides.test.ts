@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client, type KubeconfigOverrides, loadKubeconfig } from "@virtual-workspaces/client";
 import { expect } from "chai";
-import { type Tree, tree } from "../_setup/tree.ts";
-import { startTls, type TlsServer } from "../_support/server.ts";
-import { type Whoami, whoami } from "../_support/whoami.ts";
-import { rejected } from "./thrown.ts";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { startTls, type TlsServer } from "../../_support/server.ts";
+import { type Whoami, whoami } from "../../_support/whoami.ts";
+import { rejected } from "../thrown.ts";
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 import { INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
-import { answering, listening, note, status } from "./answers.ts";
-import { Fleet, startFleets } from "./fleets.ts";
-import { apiError, rejected, transportError } from "./thrown.ts";
+import { answering, listening, note, status } from "../answers.ts";
+import { Fleet, startFleets } from "../fleets.ts";
+import { apiError, rejected, transportError } from "../thrown.ts";
 
 const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
 

@@ -8,7 +8,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
-import { computed } from "../_support/cpu.ts";
+import { computed } from "../../_support/cpu.ts";
 
 const QUALIFIED =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";

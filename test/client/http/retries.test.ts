@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { Note } from "../_support/note.ts";
+import { Note } from "../../_support/note.ts";
 import { until } from "../_support/until.ts";
-import { answering, listening, note, status } from "./answers.ts";
-import { apiError, rejected, transportError } from "./thrown.ts";
+import { answering, listening, note, status } from "../answers.ts";
+import { apiError, rejected, transportError } from "../thrown.ts";
 
 const quick = { retries: { first: 1, longest: 5 } } as const;
 const busy = { ...status(429), headers: { "Retry-After": "1" } };

@@ -1,7 +1,7 @@
 import { ApiError, everyField, parseFieldSelector } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
-import { computed } from "../_support/cpu.ts";
+import { computed } from "../../_support/cpu.ts";
 
 describe("parseFieldSelector", () => {
   const table: readonly [string, Record<string, string>[], Record<string, string>[]][] = [

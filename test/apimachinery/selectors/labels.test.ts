@@ -1,7 +1,7 @@
 import { ApiError, everyLabel, labelSelectorFromObject, parseLabelSelector } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
-import { computed } from "../_support/cpu.ts";
+import { computed } from "../../_support/cpu.ts";
 
 type Labels = Record<string, string>;
 
