@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { networkOf } from "../../packages/framework/src/fairness/strangers.ts";
+import { networkOf } from "../../packages/framework/src/fairness/authentication-failures.ts";
 
 describe("the address that stands for a client", () => {
   for (const [address, network] of [

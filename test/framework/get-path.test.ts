@@ -39,9 +39,12 @@ describe("the path of a GET", () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const warmedUp = 20;
     for (let at = 0; at < warmedUp; at++) await read(target, agent);
-    const files = await filesCalled(() => read(target, agent));
+    // What other work of this process calls meanwhile is not called each time.
+    const rounds: (readonly string[])[] = [];
+    for (let at = 0; at < 5; at++) rounds.push(await filesCalled(() => read(target, agent)));
+    const files = (rounds[0] ?? []).filter((file) => rounds.every((round) => round.includes(file)));
     agent.destroy();
-    if (process.env.SHOW) console.log(files);
+    if (process.env["SHOW"]) console.log(files);
     assert.ok(
       files.length <= MOST_FILES,
       `a GET passes ${files.length} files, ${MOST_FILES} at most: fold what belongs together\n${files.join("\n")}`,

@@ -24,7 +24,6 @@ const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpg
 
 type Handle = NonNullable<VirtualWorkspace["handle"]>;
 type Upgrade = NonNullable<VirtualWorkspace["upgrade"]>;
-
 type Hooks = { handle?: Handle; upgrade?: Upgrade } & Pick<Partial<VirtualWorkspace>, "resources" | "handles">;
 
 async function start(hooks: Hooks) {

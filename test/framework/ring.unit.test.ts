@@ -2,7 +2,7 @@
 
 import { CacheEvent, type Encoded } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { Ring } from "../../packages/framework/src/watch/cache/cache.ts";
+import { Ring } from "../../packages/framework/src/watch/cache/watch-cache.ts";
 
 /** An object whose bytes are shorter once somebody has read them. */
 function shrinking(version: string): Encoded & { read: boolean } {

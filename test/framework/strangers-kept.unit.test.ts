@@ -1,7 +1,7 @@
 // Why not through the front door: it takes more addresses than a machine has.
 import { expect } from "chai";
 import { IdentityHeaders } from "../../packages/framework/src/authn/headers.ts";
-import { Strangers } from "../../packages/framework/src/fairness/strangers.ts";
+import { Strangers } from "../../packages/framework/src/fairness/authentication-failures.ts";
 
 type Asking = Parameters<Strangers["refusal"]>[0];
 

@@ -13,9 +13,9 @@ export {
 export type { MetadataForm } from "./encode/representation.ts";
 export type { PathParams } from "./request/path.ts";
 export type { PassOn, PeerQuestion, Peers, RawRequest, WorkspaceRequest } from "./request/raw-request.ts";
-export type { ObjectDetails } from "./resource/collection/authored.ts";
 export { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
-export type { Answer, CollectionPart, SetValue, Timing } from "./resource/collection/part.ts";
+export type { Answer, CollectionPart, SetValue, Timing } from "./resource/collection/collection-part.ts";
+export type { ObjectDetails } from "./resource/collection/object-details.ts";
 export type { DiscoveredVerbs, PassedHandlers, PassOptions, ServedResource, ServeOptions } from "./resource/served.ts";
 export type {
   AdvertisedSubresource,
@@ -181,8 +181,8 @@ export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTIC
 
 export type { CoreOptions, ReadyCheck } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
+export type { StrangerLimits } from "./fairness/authentication-failures.ts";
 export type { RequestLimits } from "./fairness/limits.ts";
-export type { StrangerLimits } from "./fairness/strangers.ts";
 export type {
   CertificateRequest,
   CertifiedSubject,
@@ -221,9 +221,9 @@ export {
 // Requests passed on.
 
 export { type AskedUpstream, causeOfFault, lostWrite, upstreamFailure, upstreamFault } from "./proxy/failure.ts";
+export { FailureStreaks } from "./proxy/failure-streaks.ts";
 export type { ProxyEngine, ProxyOptions } from "./proxy/options.ts";
 export { proxy, ReverseProxy } from "./proxy/proxy.ts";
-export { FailureStreaks } from "./proxy/spells.ts";
 export { Targets, type TargetsOptions } from "./proxy/targets.ts";
 export { deriveRequest, type RequestChanges } from "./request/derive-request.ts";
 
@@ -232,7 +232,7 @@ export { deriveRequest, type RequestChanges } from "./request/derive-request.ts"
 export { type KindVersion, KindVersions, type SelectableField } from "./definition.ts";
 export { type BytesContext, EncodedBytes } from "./encode/encoded-bytes.ts";
 export { type ListParts, ListSplitter, type SplitterLimits } from "./encode/list-splitter.ts";
-export type { ObjectBackend, Swapped, SwapTerms } from "./resource/collection/cache-keeper.ts";
+export type { ObjectBackend, Swapped, SwapTerms } from "./resource/collection/cache-backend.ts";
 export { Registry, type RegistryOptions } from "./resource/collection/registry.ts";
 export type {
   CacheLease,
@@ -257,7 +257,6 @@ export type {
   Written,
 } from "./storage.ts";
 export type { Awaitable } from "./util/awaitable.ts";
-export { type CacheOptions, type HistoryOptions, WatchCache } from "./watch/cache/cache.ts";
 export { decodeObject, type Encoded, encodeObject } from "./watch/cache/encoded.ts";
 export { Minter, processMinter } from "./watch/cache/minter.ts";
 export {
@@ -269,6 +268,7 @@ export {
   type ReadableCache,
   type Snapshot,
 } from "./watch/cache/readable-cache.ts";
+export { type CacheOptions, type HistoryOptions, WatchCache } from "./watch/cache/watch-cache.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";
 export { asDefined } from "./write/kind.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Note } from "../../_support/note.ts";
-import { until } from "../_support/until.ts";
+import { until } from "../../_support/until.ts";
 import { answering, listening, note, status } from "../answers.ts";
 import { apiError, rejected, transportError } from "../thrown.ts";
 

@@ -5,9 +5,9 @@ import { orFail, UsageError } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
 import { type ListenAddress, startFailure, tellReady } from "../server/listening.ts";
 import type { ServeOptions } from "./options.ts";
-import { WorkerProcesses } from "./workers/crew.ts";
 import { Replicas } from "./workers/replicas.ts";
 import { groupTrust } from "./workers/routes.ts";
+import { WorkerProcesses } from "./workers/worker-processes.ts";
 
 /**
  * Serves by several processes until this one is asked to end.

@@ -6,7 +6,7 @@ import { orFail } from "../process/failure.ts";
 import type { ServeOptions } from "./options.ts";
 import { type Upstreams, upstreamsOf } from "./upstreams.ts";
 import { type Served, viewsOf } from "./views.ts";
-import { SingleProcess, type ServingEndpoint } from "./workers/post.ts";
+import { type ServingEndpoint, SingleProcess } from "./workers/serving-endpoint.ts";
 
 /** Serves views over workspaces that are elsewhere until the process is asked to end. @returns the exit code @throws Failure */
 export async function serve(options: ServeOptions, given?: ServingEndpoint): Promise<number> {

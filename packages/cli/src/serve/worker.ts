@@ -3,7 +3,7 @@ import { problemOf } from "../process/failure.ts";
 import { serveOptions } from "./options.ts";
 import { serve } from "./serve.ts";
 import type { FromWorker, ToWorker } from "./workers/messages.ts";
-import { WorkerEndpoint } from "./workers/worker-post.ts";
+import { WorkerEndpoint } from "./workers/worker-endpoint.ts";
 
 /** One of several processes that serve: it does as the first one says, and ends with it. */
 export function work(): void {

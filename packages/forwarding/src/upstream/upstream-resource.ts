@@ -3,9 +3,9 @@ import type { Impersonation } from "@virtual-workspaces/client";
 import {
   causeOfFault,
   type EncodedList,
+  FailureStreaks,
   type ResourceDefinition,
   type Scope,
-  FailureStreaks,
   upstreamFailure,
 } from "@virtual-workspaces/framework";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";

@@ -17,7 +17,7 @@ import { type Show, ShownObject } from "../reads/transformed.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 import { isUnserved, UNSERVED_VERSION } from "../upstream/upstream-resource.ts";
 import { readList } from "./read-list.ts";
-import { UpstreamHistory } from "./upstream-past.ts";
+import { UpstreamHistory } from "./upstream-history.ts";
 import { patienceOf, type UpstreamEvent, watchEvents } from "./watch-events.ts";
 
 export interface UpstreamSourceOptions {

@@ -8,7 +8,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, scalarText } from "../watch/cache/encoded.ts";
-import { scanMetadata } from "./skim.ts";
+import { scanMetadata } from "./scan-metadata.ts";
 
 /** Whose an object is of which there are only bytes, and what it must be. */
 export interface BytesContext {

@@ -7,10 +7,10 @@ import { HOPS_HEADER, requestInfo } from "../request/request-info.ts";
 import type { PassedHandlers } from "../resource/served.ts";
 import { locationOf, passAnswer } from "./answer.ts";
 import { causeOfFault, upstreamFailure, upstreamFault } from "./failure.ts";
+import { FailureStreaks } from "./failure-streaks.ts";
 import type { ProxyEngine, ProxyOptions } from "./options.ts";
 import { RequestBody } from "./request-body.ts";
 import { passedHeaders } from "./request-headers.ts";
-import { FailureStreaks } from "./spells.ts";
 import { passUpgrade, refuseUpgrade } from "./upgraded.ts";
 
 /** How long the other server may take to begin an answer, ms: longer than API servers give a request, so that they say what is wrong. */

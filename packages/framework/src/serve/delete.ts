@@ -11,7 +11,7 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { isStatus, type Storage } from "../storage.ts";
 import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
-import { WriteTurns } from "../write/race.ts";
+import { WriteTurns } from "../write/conflicts.ts";
 import { sentOptions } from "./body.ts";
 import { answerDirectList, writeList } from "./direct-list.ts";
 import { answerObject, wantedObject } from "./get.ts";

@@ -4,7 +4,7 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import { deriveRequest } from "../request/derive-request.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { AnyConnect, AnyNamed, SubresourceRequest } from "../resource/subresources.ts";
-import { readKept } from "../write/keeping.ts";
+import { readKept } from "../write/write-commit.ts";
 import { handOver, rawRequest } from "./raw.ts";
 import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 

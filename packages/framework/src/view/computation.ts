@@ -9,7 +9,7 @@ import {
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
-import { cacheKey } from "../watch/cache/cache.ts";
+import { cacheKey } from "../watch/cache/watch-cache.ts";
 import {
   isKeptAnnotation,
   type KeptAnnotations,

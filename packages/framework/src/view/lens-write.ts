@@ -9,8 +9,8 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { DeleteOptions, RequestOptions, WriteOptions } from "../storage.ts";
-import { cacheKey } from "../watch/cache/cache.ts";
 import { decodeObject, type Encoded, isEncoded, keyIn, parsed } from "../watch/cache/encoded.ts";
+import { cacheKey } from "../watch/cache/watch-cache.ts";
 import { modified } from "../write/update.ts";
 import { type Before, type Lens, Unmapping } from "./unmapping.ts";
 

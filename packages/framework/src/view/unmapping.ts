@@ -10,12 +10,12 @@ import {
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope, WriteOptions } from "../storage.ts";
 import { contentOf, decodeObject, type Encoded } from "../watch/cache/encoded.ts";
-import type { SourceWrites } from "../write/below.ts";
-import { lasting } from "../write/race.ts";
+import { lasting } from "../write/conflicts.ts";
 import type { Draft } from "../write/request.ts";
+import type { SourceWrites } from "../write/source-writes.ts";
 import { type KeptAnnotations, LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
 import { isPlain } from "./computation.ts";
-import type { DerivedLease } from "./derived.ts";
+import type { DerivedLease } from "./derived-cache.ts";
 import type { Mapped, WritableViewOptions } from "./options.ts";
 
 /** What a client wants of an object of the view, and the object of the source that it is about. */

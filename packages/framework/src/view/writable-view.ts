@@ -3,7 +3,7 @@ import { KindVersions, type TypedDefinition } from "../definition.ts";
 import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { type Encoded, keyIn } from "../watch/cache/encoded.ts";
 import { processMinter } from "../watch/cache/minter.ts";
-import { SourceWrites } from "../write/below.ts";
+import { SourceWrites } from "../write/source-writes.ts";
 import {
   isKeptAnnotation,
   type KeptAnnotations,
@@ -12,7 +12,7 @@ import {
   sourceVersionOf,
 } from "./annotations.ts";
 import { isPlain } from "./computation.ts";
-import { DerivedCaches } from "./deriveds.ts";
+import { DerivedCaches } from "./derived-caches.ts";
 import { LensWrite } from "./lens-write.ts";
 import type { WritableSource, WritableViewOptions } from "./options.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { compareResourceVersions, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Past } from "../storage.ts";
-import { type HistoryOptions, WatchCache } from "./cache/cache.ts";
+import { type HistoryOptions, WatchCache } from "./cache/watch-cache.ts";
 import { askedAfterNow } from "./source.ts";
 import { Refusal, SourceReader, type SourceReaderOptions, StreamWriter } from "./source-reader.ts";
 

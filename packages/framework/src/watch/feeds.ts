@@ -1,7 +1,7 @@
 import type { ResourceDefinition } from "../definition.ts";
 import type { CacheLease, Scope } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
-import type { HistoryOptions } from "./cache/cache.ts";
+import type { HistoryOptions } from "./cache/watch-cache.ts";
 import { Feed } from "./feed.ts";
 import type { FeedSource } from "./source.ts";
 

@@ -2,8 +2,8 @@ import { compareResourceVersions, isApiError, type KubeObject, type ObjectKey } 
 import type { ResourceDefinition } from "../definition.ts";
 import { User } from "../request/user.ts";
 import { type Change, isEncodedList, type Scope } from "../storage.ts";
-import type { WatchCache } from "./cache/cache.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "./cache/encoded.ts";
+import type { WatchCache } from "./cache/watch-cache.ts";
 import type { FeedSource, Versions } from "./source.ts";
 
 /** What is read of which source. */

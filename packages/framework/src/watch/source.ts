@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { ChangesOptions, Past, Scope, Storage } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import type { WatchCache } from "./cache/cache.ts";
+import type { WatchCache } from "./cache/watch-cache.ts";
 
 /** Which objects there are, and no more of them than their versions. */
 export interface Versions {

@@ -13,15 +13,15 @@ import {
 import type { ResourceDefinition } from "../definition.ts";
 import type { Storage, Written } from "../storage.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
+import { createConflict, untilUndisturbed } from "./conflicts.ts";
 import { metadataProblems, prepareCreate, taken, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
-import { type Deleted, WriteCommit, type StoredValue } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
 import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
-import { createConflict, untilUndisturbed } from "./race.ts";
 import { type AdmitCheck, type AdmitRequest, type Change, type Draft, settling, type WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
+import { type Deleted, type StoredValue, WriteCommit } from "./write-commit.ts";
 
 /** What writes end in: objects of one kind, on a storage that keeps them. */
 export interface WriterSubject {

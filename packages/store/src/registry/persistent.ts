@@ -16,12 +16,12 @@ import { pages } from "../engine/pages.ts";
 import type { Store } from "../store.ts";
 import { apiErrorOf } from "./api-errors.ts";
 import { Entries } from "./entries.ts";
+import { EventHistory } from "./event-history.ts";
 import { ObjectKeys } from "./keys.ts";
-import { EventHistory } from "./past.ts";
 import { Records } from "./record.ts";
 import type { RecentHistory } from "./reflector.ts";
 import { SharedReflector } from "./shared-reflector.ts";
-import { type StoredKind, StoreBackend } from "./store-keeper.ts";
+import { StoreBackend, type StoredKind } from "./store-backend.ts";
 
 /** How objects are kept in a store. */
 export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollected" | "now"> {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
 import { Workers } from "../controllers/workers.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
-import { DeletionAttempts } from "./attempts.ts";
+import { DeletionAttempts } from "./deletion-attempts.ts";
 import { Graph, type Node, type Owner, placeId, readNode } from "./graph.ts";
 
 type Task =

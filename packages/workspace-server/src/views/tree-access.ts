@@ -15,7 +15,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
-import { AccessibleClusters, TimeSlices } from "./entered.ts";
+import { AccessibleClusters, TimeSlices } from "./accessible-clusters.ts";
 
 /** Who reads the tree, as `readerKey` has it. */
 export interface TreeReader {

@@ -1,9 +1,9 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../../definition.ts";
 import type { CacheLease, Storage } from "../../storage.ts";
-import { type HistoryOptions, WatchCache } from "../../watch/cache/cache.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
-import { CacheBackend } from "./cache-keeper.ts";
+import { type HistoryOptions, WatchCache } from "../../watch/cache/watch-cache.ts";
+import { CacheBackend } from "./cache-backend.ts";
 import { Registry, type RegistryOptions } from "./registry.ts";
 
 /** How a collection keeps its objects. */

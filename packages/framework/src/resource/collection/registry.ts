@@ -20,9 +20,9 @@ import { fieldOwners } from "../../write/field-owners.ts";
 import { inCluster } from "../../write/own-annotations.ts";
 import type { FieldOwners } from "../../write/rules.ts";
 import { modified } from "../../write/update.ts";
-import { comparable, described, type ObjectDetails, specOf, stamped } from "./authored.ts";
-import type { ObjectBackend } from "./cache-keeper.ts";
-import { type Answer, CollectionPart, type Timing } from "./part.ts";
+import type { ObjectBackend } from "./cache-backend.ts";
+import { type Answer, CollectionPart, type Timing } from "./collection-part.ts";
+import { comparable, described, type ObjectDetails, specOf, stamped } from "./object-details.ts";
 
 /** How a registry treats its objects. */
 export interface RegistryOptions {

@@ -3,10 +3,10 @@ import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import type { CacheLease, Scope, Storage } from "../../storage.ts";
 import { shareOf, widened } from "../../watch/selection.ts";
 import type { ViewSource } from "../options.ts";
-import type { SourceReflector } from "./member.ts";
 import { Merging, type MergingOptions, type Slot } from "./merging.ts";
 import { type MergedOptions, type MergedSource, type SourceCondition, second } from "./options.ts";
-import { TimeSlices } from "./turns.ts";
+import type { SourceReflector } from "./source-reflector.ts";
+import { TimeSlices } from "./time-slices.ts";
 
 /**
  * Objects of one kind from several sources (shards, clusters, spaces) as one collection with a version line of its own.

@@ -1,13 +1,13 @@
 import { ApiError, CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import type { CacheLease, Scope } from "../../storage.ts";
 import { delayOf } from "../../util/numbers.ts";
-import { keyOfText, WatchCache } from "../../watch/cache/cache.ts";
 import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
+import { keyOfText, WatchCache } from "../../watch/cache/watch-cache.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
-import { SourceReflector } from "./member.ts";
 import { type MergedOptions, type PlacedSource, warnings } from "./options.ts";
-import type { TimeSlices } from "./turns.ts";
+import { SourceReflector } from "./source-reflector.ts";
+import type { TimeSlices } from "./time-slices.ts";
 
 /** A source's place among the others, whoever fills it. */
 export interface Slot {

@@ -1,7 +1,7 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../../definition.ts";
 import type { Scope } from "../../storage.ts";
-import type { HistoryOptions } from "../../watch/cache/cache.ts";
+import type { HistoryOptions } from "../../watch/cache/watch-cache.ts";
 import type { ViewSource } from "../options.ts";
 
 /** A source whose objects are to be in a logical cluster: a plain cluster, which knows of none. */

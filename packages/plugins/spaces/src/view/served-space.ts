@@ -2,7 +2,12 @@ import { createHash } from "node:crypto";
 import { compileJsonPath, isJsonObject, type KindReference, type PathColumn } from "@virtual-workspaces/apimachinery";
 import type { Client, DiscoveredKind } from "@virtual-workspaces/client";
 import { type Forwarded, forward, type Relay, relay } from "@virtual-workspaces/forwarding";
-import { type HistoryOptions, FailureStreaks, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
+import {
+  FailureStreaks,
+  type HistoryOptions,
+  type TypedDefinition,
+  type ViewSource,
+} from "@virtual-workspaces/framework";
 import { newClusterName } from "@virtual-workspaces/kcp";
 import type { Engagement } from "../client/engaged-space.ts";
 import { unusableError } from "../client/space-access.ts";

@@ -11,7 +11,7 @@ import { pages } from "../engine/pages.ts";
 import type { Batch, StoreEvent } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { apiErrorOf } from "./api-errors.ts";
-import type { StoredKind } from "./store-keeper.ts";
+import type { StoredKind } from "./store-backend.ts";
 
 /** What is told at once: a client that reads it slowly holds on to it. */
 const SLICE = { events: 1000, bytes: 256 * 1024 } as const;

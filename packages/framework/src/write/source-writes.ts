@@ -11,13 +11,13 @@ import {
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
+import { LastingConflict } from "./conflicts.ts";
 import { taken } from "./create.ts";
-import type { Deleted } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
 import { type IsOwnAnnotation, withoutOwners } from "./own-annotations.ts";
-import { LastingConflict } from "./race.ts";
 import type { Draft, WriteRequest } from "./request.ts";
 import { modified } from "./update.ts";
+import type { Deleted } from "./write-commit.ts";
 import { Writer } from "./writer.ts";
 
 /** What is written to, and as what it is shown. */

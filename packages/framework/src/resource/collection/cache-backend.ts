@@ -1,9 +1,9 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { SelectableField } from "../../definition.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
-import { objectsIn, type WatchCache } from "../../watch/cache/cache.ts";
 import { type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
+import { objectsIn, type WatchCache } from "../../watch/cache/watch-cache.ts";
 
 /** Objects that are nowhere but in a watch cache: a change is told before it is acknowledged. */
 export class CacheBackend implements ObjectBackend {

@@ -9,8 +9,8 @@ import {
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import { isStatus, type RequestOptions, type Scope, type Storage } from "../storage.ts";
 import { decodeObject, type Encoded, isEncoded } from "../watch/cache/encoded.ts";
+import { racing } from "./conflicts.ts";
 import { inCluster } from "./own-annotations.ts";
-import { racing } from "./race.ts";
 import type { WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
 
@@ -127,7 +127,11 @@ interface Reading {
 }
 
 /** What is there now, no staler than the source, from the storage itself, or from its cache where it keeps one. */
-export async function readKept(storage: Storage, at: Reading, options: RequestOptions): Promise<StoredValue | undefined> {
+export async function readKept(
+  storage: Storage,
+  at: Reading,
+  options: RequestOptions,
+): Promise<StoredValue | undefined> {
   const stored =
     storage.get === undefined ? await fromCache(storage, at, options) : await storage.get(at.scope, at.key, options);
   return stored === undefined ? undefined : new StoredValue(stored);

@@ -2,7 +2,7 @@ import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope } from "../storage.ts";
 import { shareOf, widened } from "../watch/selection.ts";
-import { DerivedCache, type DerivedLease } from "./derived.ts";
+import { DerivedCache, type DerivedLease } from "./derived-cache.ts";
 import type { ViewOptions, ViewSource } from "./options.ts";
 
 /** All computations of a view that somebody reads, or has read a while ago. */

@@ -2,12 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { CacheLease, Scope } from "../../storage.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
-import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/cache.ts";
 import type { Encoded } from "../../watch/cache/encoded.ts";
+import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/watch-cache.ts";
 import { askedAfterNow } from "../../watch/source.ts";
 import type { ViewSource } from "../options.ts";
 import { Late, type MemberState, stateAfter } from "./options.ts";
-import type { TimeSlices } from "./turns.ts";
+import type { TimeSlices } from "./time-slices.ts";
 
 export interface SourceReflectorOptions {
   readonly name: string;

@@ -4,9 +4,9 @@ import { type PeerGroup, peerGroup } from "@virtual-workspaces/forwarding";
 import { type Log, processMinter, type Server } from "@virtual-workspaces/framework";
 import type { GroupTrust, MemberPlace, Serving } from "./messages.ts";
 import type { PeersOptions } from "./options.ts";
-import type { ServingEndpoint } from "./post.ts";
 import { type Roster, rosterView } from "./replicas.ts";
 import { Routes, WORKER_NAME } from "./routes.ts";
+import type { ServingEndpoint } from "./serving-endpoint.ts";
 
 export interface WorkerEndpointOptions {
   readonly trust: GroupTrust;

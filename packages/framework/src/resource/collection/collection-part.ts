@@ -2,7 +2,7 @@ import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { ApiError, type DeleteQuery, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import { contentOf } from "../../watch/cache/encoded.ts";
-import type { ObjectDetails } from "./authored.ts";
+import type { ObjectDetails } from "./object-details.ts";
 
 /** What `set` takes: the spec where the kind has one, else the whole content. */
 export type SetValue<T> = "spec" extends keyof T ? Exclude<T["spec"], undefined> : T;
