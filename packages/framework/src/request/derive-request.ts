@@ -18,28 +18,28 @@ export function deriveRequest<R extends WorkspaceRequest<unknown>, Changes exten
   request: R,
   changes: Changes & RequestChanges,
 ): R & Changes {
-  const derived = {};
-  // From the class that made it, if one did, up to what it says itself, which wins.
-  for (const holder of holdersOf(request)) {
-    const members = Object.getOwnPropertyDescriptors(holder);
-    for (const name of Object.keys(members)) {
-      if (name !== "constructor") Object.defineProperty(derived, name, handedOn(request, name, members[name]));
+  const derived: Record<string, unknown> = {};
+  handOn(changes, changes, derived);
+  // What it says itself wins over what the class says that made it, if one did.
+  for (
+    let holder: object = request;
+    holder !== null && holder !== Object.prototype;
+    holder = Object.getPrototypeOf(holder)
+  )
+    handOn(request, holder, derived);
+  return derived as R & Changes;
+}
+
+/** Gives the derived request what it does not have yet. Accessors are asked of `request`: they may read what is private to it. */
+function handOn(request: object, holder: object, derived: Record<string, unknown>): void {
+  for (const name of Object.getOwnPropertyNames(holder)) {
+    if (name === "constructor" || Object.hasOwn(derived, name)) continue;
+    const member = Object.getOwnPropertyDescriptor(holder, name);
+    // Assigned, which takes a tenth of the time of a definition: every request that is passed on is derived.
+    if (member?.get === undefined) derived[name] = member?.value;
+    else {
+      const get = (): unknown => Reflect.get(request, name);
+      Object.defineProperty(derived, name, { enumerable: true, configurable: true, get });
     }
   }
-  return Object.defineProperties(derived, Object.getOwnPropertyDescriptors(changes)) as R & Changes;
-}
-
-/** The request and what it inherits from, the farthest first. */
-function holdersOf(request: object): readonly object[] {
-  const holders: object[] = [];
-  for (let at: object | null = request; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at))
-    holders.unshift(at);
-  return holders;
-}
-
-/** A part as the derived request has it. Accessors are asked of the request itself: they may read what is private to it. */
-function handedOn(request: object, name: string, member: PropertyDescriptor | undefined): PropertyDescriptor {
-  const own = { enumerable: true, configurable: true };
-  if (member !== undefined && member.get === undefined) return { ...own, value: member.value };
-  return { ...own, get: () => Reflect.get(request, name) };
 }
