@@ -23,8 +23,9 @@ describe("a watch that another server has allowed", () => {
     view.notes.in("root").set("second", { text: "still here" });
     expect(await stays.take(1)).to.deep.equal(["ADDED second"]);
     for (const watch of watches) await watch[Symbol.asyncDispose]();
-    const { asked, remembered, shared } = view.access.stats;
-    expect(asked).to.equal(kube.seen.access.length);
+    // One of bob's may be under way.
+    await until(() => view.access.stats.asked === kube.seen.access.length);
+    const { remembered, shared } = view.access.stats;
     expect(remembered + shared).to.be.greaterThan(0);
   });
 });
