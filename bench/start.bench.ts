@@ -160,7 +160,7 @@ async function served({ command: [program = "", ...args], env, kubectl, finds }:
 /** Node that imports what the workspace server consists of, and does nothing. */
 async function importing(): Promise<Took> {
   const began = performance.now();
-  const script = `await import(${JSON.stringify(join(root, "packages/cli/src/start/serve.ts"))})`;
+  const script = `await import(${JSON.stringify(join(root, "packages/cli/src/start/serve-workspaces.ts"))})`;
   const args = [SOURCE, "--input-type=module", "-e", script];
   const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") };
   assert.equal(spawnSync(process.execPath, args, { cwd: root, env, stdio: "ignore" }).status, 0);

@@ -1,8 +1,8 @@
 // The contexts of the kubeconfig: all views, a guest, each view; names never clash.
 import { expect } from "chai";
 import { parse } from "yaml";
-import { contextsOf, kubeconfig } from "../../packages/cli/src/dev/kubeconfig.ts";
-import type { ViewSummary } from "../../packages/cli/src/dev/messages.ts";
+import { contextsOf, kubeconfig } from "../../packages/cli/src/dev/dev-kubeconfig.ts";
+import type { ViewSummary } from "../../packages/cli/src/dev/dev-messages.ts";
 
 const URL_ = "https://127.0.0.1:6444";
 

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { isFlagOf, readFlags } from "../../packages/cli/src/flags/read.ts";
 import { entryOf } from "../../packages/cli/src/flags/table.ts";
 import { FRONT_PROXY } from "../../packages/cli/src/front-proxy/flags.ts";
-import { frontProxyOptions } from "../../packages/cli/src/front-proxy/options.ts";
+import { frontProxyOptions } from "../../packages/cli/src/front-proxy/front-proxy-options.ts";
 import { root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
 import { SERVER } from "../front-proxy/support.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { UsageError } from "../../packages/cli/src/process/failure.ts";
-import { startOptions } from "../../packages/cli/src/start/options.ts";
+import { startOptions } from "../../packages/cli/src/start/start-options.ts";
 import { tree } from "../_setup/tree.ts";
 
 const FILES = {

@@ -3,7 +3,7 @@ import { isApiError, parseJson, stringifyJson } from "@virtual-workspaces/apimac
 import { expect } from "chai";
 import fc from "fast-check";
 import { decodeBody } from "../../packages/framework/src/body/decode.ts";
-import { YamlReader } from "../../packages/framework/src/body/yaml/reader.ts";
+import { YamlReader } from "../../packages/framework/src/body/yaml/yaml-reader.ts";
 import { computed } from "../_support/cpu.ts";
 
 const JSON_TYPE = "application/json";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type ApiError, equalJson, isApiError, parseJson, stringifyJson } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { type DecodedBody, type DecodeOptions, decodeBody } from "../../packages/framework/src/body/decode.ts";
-import { YamlReader } from "../../packages/framework/src/body/yaml/reader.ts";
+import { YamlReader } from "../../packages/framework/src/body/yaml/yaml-reader.ts";
 
 const APPLY = "application/apply-patch+yaml";
 const MERGE = "application/merge-patch+json";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { etagMatches, etagOf } from "../../packages/framework/src/discovery/documents.ts";
+import { etagMatches, etagOf } from "../../packages/framework/src/discovery/discovery-documents.ts";
 import { discoveryContentType, negotiateDiscovery } from "../../packages/framework/src/discovery/negotiation.ts";
 import { accepts, parseAccept } from "../../packages/framework/src/encode/representation.ts";
 import { BoundedCache } from "../../packages/framework/src/util/bounded-cache.ts";

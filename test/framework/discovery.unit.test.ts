@@ -1,6 +1,9 @@
 import { expect } from "chai";
 import { parse } from "yaml";
-import { type DiscoveryAnswer, DiscoveryDocuments } from "../../packages/framework/src/discovery/documents.ts";
+import {
+  type DiscoveryAnswer,
+  DiscoveryDocuments,
+} from "../../packages/framework/src/discovery/discovery-documents.ts";
 import type { Advertised } from "../../packages/framework/src/resource/served.ts";
 import { ALL, Author, ConfigMap, OldQuote, Quote, READ, served } from "./openapi-fixtures.ts";
 

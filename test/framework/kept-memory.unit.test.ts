@@ -2,8 +2,8 @@
 
 import { encodeObject, WatchCache } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { DiscoveryDocuments } from "../../packages/framework/src/discovery/documents.ts";
-import { OpenApiDocuments } from "../../packages/framework/src/discovery/openapi/documents.ts";
+import { DiscoveryDocuments } from "../../packages/framework/src/discovery/discovery-documents.ts";
+import { OpenApiDocuments } from "../../packages/framework/src/discovery/openapi/openapi-documents.ts";
 import { partialRepresentation, tableRepresentation } from "../../packages/framework/src/encode/representation.ts";
 import { Lane } from "../../packages/framework/src/watch/lane.ts";
 import { everything } from "../../packages/framework/src/watch/selection.ts";

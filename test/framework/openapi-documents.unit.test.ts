@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { contentHash } from "../../packages/framework/src/discovery/documents.ts";
+import { contentHash } from "../../packages/framework/src/discovery/discovery-documents.ts";
 import {
   type OpenApiAnswer,
   type OpenApiDocument,
   OpenApiDocuments,
-} from "../../packages/framework/src/discovery/openapi/documents.ts";
+} from "../../packages/framework/src/discovery/openapi/openapi-documents.ts";
 import type { Advertised } from "../../packages/framework/src/resource/served.ts";
 import { ConfigMap, EVERYTHING, Quote, served } from "./openapi-fixtures.ts";
 

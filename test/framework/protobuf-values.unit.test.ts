@@ -2,7 +2,7 @@
 
 import type { ProtobufMessage } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { readProtobuf } from "../../packages/framework/src/body/protobuf/reader.ts";
+import { readProtobuf } from "../../packages/framework/src/body/protobuf/protobuf-reader.ts";
 import { encodeMessage, type Message } from "../../packages/framework/src/discovery/openapi/v2-protobuf.ts";
 
 const inner = (message: Message): { message: Message } => ({ message });

@@ -3,7 +3,7 @@
 import { request } from "node:http";
 import { defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { readProtobuf } from "../../packages/framework/src/body/protobuf/reader.ts";
+import { readProtobuf } from "../../packages/framework/src/body/protobuf/protobuf-reader.ts";
 import { startPlain } from "../_support/plain.ts";
 import { Random } from "../_support/random.ts";
 

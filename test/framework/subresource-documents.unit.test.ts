@@ -1,7 +1,7 @@
 // What discovery and OpenAPI tell of subresources is what is answered, and nothing else.
 import { defineResource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { DiscoveryDocuments } from "../../packages/framework/src/discovery/documents.ts";
+import { DiscoveryDocuments } from "../../packages/framework/src/discovery/discovery-documents.ts";
 import { swaggerDocument } from "../../packages/framework/src/discovery/openapi/v2.ts";
 import { encodeSwagger } from "../../packages/framework/src/discovery/openapi/v2-protobuf.ts";
 import { groupVersionDocument } from "../../packages/framework/src/discovery/openapi/v3.ts";

@@ -45,7 +45,8 @@ export type {
   PartialAnswers,
   PlacedSource,
   SourceCondition,
-} from "./view/merged/options.ts";
+} from "./view/merged/merged-options.ts";
+export { View, view } from "./view/view.ts";
 export type {
   FollowedDependency,
   InputReaders,
@@ -59,8 +60,7 @@ export type {
   ViewSource,
   WritableSource,
   WritableViewOptions,
-} from "./view/options.ts";
-export { View, view } from "./view/view.ts";
+} from "./view/view-options.ts";
 export { WritableView } from "./view/writable-view.ts";
 export {
   type AskedResource,
@@ -73,7 +73,7 @@ export {
   type ViewDocument,
   type VirtualWorkspace,
 } from "./virtual-workspace.ts";
-export type { Admit, AdmitCheck, AdmitRequest } from "./write/request.ts";
+export type { Admit, AdmitCheck, AdmitRequest } from "./write/write-request.ts";
 
 // Who may do what.
 
@@ -109,7 +109,7 @@ export type {
   JwtSettings,
   PrefixedClaimOrExpression,
   UserValidationRule,
-} from "./authn/jwt/options.ts";
+} from "./authn/jwt/jwt-options.ts";
 export { type RequestHeaderOptions, requestHeader } from "./authn/request-header.ts";
 export {
   type AuthorizeRequest,
@@ -182,7 +182,7 @@ export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTIC
 export type { CoreOptions, ReadyCheck } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
 export type { StrangerLimits } from "./fairness/authentication-failures.ts";
-export type { RequestLimits } from "./fairness/limits.ts";
+export type { RequestLimits } from "./fairness/fairness-limits.ts";
 export type {
   CertificateRequest,
   CertifiedSubject,
@@ -203,7 +203,7 @@ export {
   generatedTls,
   type UserCertificate,
 } from "./listener/tls/generated/generated.ts";
-export type { SniCertificate, TlsCertificate, TlsOptions } from "./listener/tls/options.ts";
+export type { SniCertificate, TlsCertificate, TlsOptions } from "./listener/tls/tls-options.ts";
 export type { RequestRecord } from "./observe/access.ts";
 export { type Audit, type AuditOptions, audit } from "./observe/audit/audit.ts";
 export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./observe/audit/check-policy.ts";
@@ -222,8 +222,8 @@ export {
 
 export { type AskedUpstream, causeOfFault, lostWrite, upstreamFailure, upstreamFault } from "./proxy/failure.ts";
 export { FailureStreaks } from "./proxy/failure-streaks.ts";
-export type { ProxyEngine, ProxyOptions } from "./proxy/options.ts";
 export { proxy, ReverseProxy } from "./proxy/proxy.ts";
+export type { ProxyEngine, ProxyOptions } from "./proxy/proxy-options.ts";
 export { Targets, type TargetsOptions } from "./proxy/targets.ts";
 export { deriveRequest, type RequestChanges } from "./request/derive-request.ts";
 

@@ -9,12 +9,12 @@ import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
 import { Connections } from "./listener/connections.ts";
-import { LISTENER_LIMITS } from "./listener/limits.ts";
 import { createListener } from "./listener/listener.ts";
+import { LISTENER_LIMITS } from "./listener/listener-limits.ts";
 import { isServed } from "./listener/malformed.ts";
 import { pipe } from "./listener/pipe.ts";
-import type { TlsOptions } from "./listener/tls/options.ts";
 import { ServingTls } from "./listener/tls/serving.ts";
+import type { TlsOptions } from "./listener/tls/tls-options.ts";
 import { METRICS_PATH, type Metrics } from "./observe/metrics/metrics.ts";
 import { type Handlers, handlers } from "./pipeline.ts";
 import { delayOf, whole } from "./util/numbers.ts";
@@ -164,7 +164,7 @@ export class Server implements AsyncDisposable {
   /** Loaded only where it is spoken: it would add to the time that a server takes to start. */
   async #offerHttp2(): Promise<void> {
     if (this.#tls === undefined || this.#app !== undefined) return;
-    const { serveHttp2 } = await import("./listener/http2/listener.ts");
+    const { serveHttp2 } = await import("./listener/http2/http2-listener.ts");
     serveHttp2(this.#http, this.#connections, this.#request);
     if (this.#app === undefined) this.#protocols = HTTP_2_OR_1;
   }

@@ -1,7 +1,7 @@
 // A stranger's rule, pattern or object cannot stall the process: whatever takes long is done elsewhere, for a limited time.
 import { compileSchema, type JsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
-import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/rules.ts";
+import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/cel-rules.ts";
 import { computed } from "../../_support/cpu.ts";
 import { Random } from "../../_support/random.ts";
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { compileSchema, type JsonObject, type JsonSchema, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
-import { RuleEngine } from "../../../packages/framework/src/cel/rules.ts";
+import { RuleEngine } from "../../../packages/framework/src/cel/cel-rules.ts";
 
 type Said = readonly [field: string, message: string][];
 

@@ -1,7 +1,7 @@
 // Rules of a schema over its objects: when they run, where, and what becomes of their answers.
 import { compileSchema, type JsonObject, type JsonSchema, type ValidationRule } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
-import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/rules.ts";
+import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/cel-rules.ts";
 
 const PROPERTIES: JsonSchema["properties"] = {
   replicas: { type: "integer" },

@@ -8,7 +8,7 @@ setFlagsFromString("--expose_gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
 const WORKSPACES = 100_000;
-const BYTES = 280;
+const BYTES = 300;
 
 async function held(): Promise<number> {
   for (let round = 0; round < 4; round++) {

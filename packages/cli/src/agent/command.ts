@@ -13,7 +13,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const [word, name, ...rest] = words;
   if (word === undefined) {
     if (values.expires !== undefined) throw new UsageError("--expires is for agent token");
-    return (await import("./run.ts")).run(values);
+    return (await import("./run-agent.ts")).run(values);
   }
   if (word !== "token") throw new UsageError(`there is no agent ${word}: write agent token, or flags alone`);
   if (name === undefined || rest.length > 0)

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { Failure } from "../process/failure.ts";
 import { ConnectionHandover } from "../process/handover.ts";
 import { BIN, environment } from "../process/programs.ts";
-import type { FromWorker, Loaded, Site, ToWorker } from "./messages.ts";
+import type { FromWorker, Loaded, Site, ToWorker } from "./dev-messages.ts";
 
 /** One process that serves the modules as they were when it started. */
 export class Generation {

@@ -3,8 +3,8 @@ import { delimiter, join } from "node:path";
 import type { GeneratedTls } from "@virtual-workspaces/framework";
 import { writePrivately } from "../process/files.ts";
 import { shellWord } from "../process/programs.ts";
-import { type Context, contextsOf, kubeconfig } from "./kubeconfig.ts";
-import type { Loaded, ResourceSummary } from "./messages.ts";
+import { type Context, contextsOf, kubeconfig } from "./dev-kubeconfig.ts";
+import type { Loaded, ResourceSummary } from "./dev-messages.ts";
 
 /** What the user is given: the kubeconfig, and the lines that say what there is. */
 export class Publication {

@@ -13,8 +13,8 @@ import {
 } from "@virtual-workspaces/framework";
 import { Failure } from "../process/failure.ts";
 import { isHosted, type Source, type ViewHost, viewsOf } from "../views/load.ts";
-import { ADMIN } from "./kubeconfig.ts";
-import type { Loaded, Site, ViewSummary } from "./messages.ts";
+import { ADMIN } from "./dev-kubeconfig.ts";
+import type { Loaded, Site, ViewSummary } from "./dev-messages.ts";
 import { unionOf } from "./union.ts";
 
 /** Of the time that there is: how long those who were handed over last have at most to ask what they came for, and to have their turn. */

@@ -1,8 +1,8 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { isModule } from "../views/load.ts";
+import type { Loaded, Site } from "./dev-messages.ts";
 import { Generation } from "./generation.ts";
-import type { Loaded, Site } from "./messages.ts";
 import type { Port } from "./port.ts";
 
 /** How long a process may take to end when it is told to, ms: Ctrl-C must be over within a second. */

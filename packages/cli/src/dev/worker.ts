@@ -2,7 +2,7 @@ import { on } from "node:events";
 import type { Socket } from "node:net";
 import { problemOf } from "../process/failure.ts";
 import { hookModules, importSources, isHosted } from "../views/load.ts";
-import type { FromWorker, ToWorker } from "./messages.ts";
+import type { FromWorker, ToWorker } from "./dev-messages.ts";
 import { type Serving, startServing } from "./serving.ts";
 
 /**

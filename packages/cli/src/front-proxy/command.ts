@@ -7,7 +7,7 @@ import { Interrupt, leave } from "../process/interrupt.ts";
 import { startFailure, tellReady } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
-import { type FrontProxyCommand, frontProxyOptions } from "./options.ts";
+import { type FrontProxyCommand, frontProxyOptions } from "./front-proxy-options.ts";
 
 /** Runs `virtual-workspaces front-proxy`. @returns the exit code @throws UsageError, Failure */
 export async function run(args: readonly string[]): Promise<number> {

@@ -11,7 +11,7 @@ import {
   STORE_FLAGS,
 } from "../flags/servers.ts";
 import { commandLine, type FlagSet, type KnownFlags, type RefusedFlags, type Values } from "../flags/table.ts";
-import { GROUP_FLAGS } from "./workers/options.ts";
+import { GROUP_FLAGS } from "./workers/group-options.ts";
 
 const WORKSPACES = {
   kubeconfig: {

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { orFail, UsageError } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
 import { type ListenAddress, startFailure, tellReady } from "../server/listening.ts";
-import type { ServeOptions } from "./options.ts";
+import type { ServeOptions } from "./serve-options.ts";
 import { Replicas } from "./workers/replicas.ts";
 import { groupTrust } from "./workers/routes.ts";
 import { WorkerProcesses } from "./workers/worker-processes.ts";

@@ -3,9 +3,9 @@ import { type Authenticator, createServer, groups, metrics, type Server, union }
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import { workspaceImpersonation } from "@virtual-workspaces/workspace-server";
 import { orFail } from "../process/failure.ts";
-import type { ServeOptions } from "./options.ts";
-import { type Upstreams, upstreamsOf } from "./upstreams.ts";
-import { type Served, viewsOf } from "./views.ts";
+import type { ServeOptions } from "./serve-options.ts";
+import { type Upstreams, upstreamsOf } from "./serve-upstreams.ts";
+import { type Served, viewsOf } from "./served-views.ts";
 import { type ServingEndpoint, SingleProcess } from "./workers/serving-endpoint.ts";
 
 /** Serves views over workspaces that are elsewhere until the process is asked to end. @returns the exit code @throws Failure */

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { problemOf } from "../process/failure.ts";
-import { serveOptions } from "./options.ts";
 import { serve } from "./serve.ts";
-import type { FromWorker, ToWorker } from "./workers/messages.ts";
+import { serveOptions } from "./serve-options.ts";
 import { WorkerEndpoint } from "./workers/worker-endpoint.ts";
+import type { FromWorker, ToWorker } from "./workers/worker-messages.ts";
 
 /** One of several processes that serve: it does as the first one says, and ends with it. */
 export function work(): void {

@@ -5,7 +5,7 @@ import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { orFail } from "../process/failure.ts";
 import { AUTHENTICATED, applyInRoot } from "../server/objects.ts";
 import { besides } from "../views/view-files.ts";
-import type { StartOptions } from "./options.ts";
+import type { StartOptions } from "./start-options.ts";
 import type { Views } from "./views.ts";
 
 /** What has remote clusters in the tree. */

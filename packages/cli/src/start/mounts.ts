@@ -6,7 +6,7 @@ import { orFail } from "../process/failure.ts";
 import { AUTHENTICATED, applyInRoot } from "../server/objects.ts";
 import { besides } from "../views/view-files.ts";
 import type { MountSettings } from "./mount-settings.ts";
-import type { StartOptions } from "./options.ts";
+import type { StartOptions } from "./start-options.ts";
 import type { Views } from "./views.ts";
 
 type Plugin = typeof import("@virtual-workspaces/mounts");

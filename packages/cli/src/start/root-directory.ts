@@ -15,7 +15,7 @@ import { readIfThere, writePrivately } from "../process/files.ts";
 import { acquire, type Lock } from "../process/lock.ts";
 import { KUBECTL_PLUGINS, shellWord } from "../process/programs.ts";
 import { namesAt } from "./endpoint.ts";
-import type { StartOptions } from "./options.ts";
+import type { StartOptions } from "./start-options.ts";
 
 /** All keys and certificates of a server. */
 export interface Credentials {

@@ -3,7 +3,7 @@ import type { ShardStoreContext, ShardsOptions } from "@virtual-workspaces/works
 import { openStore } from "../server/open-store.ts";
 import type { StoreChoice } from "../server/store-choice.ts";
 import { urlsAt } from "./endpoint.ts";
-import type { StartOptions } from "./options.ts";
+import type { StartOptions } from "./start-options.ts";
 
 /** Shards in the same process: beside the store of `root`, and at the ports behind that of the server. */
 export function shardsOf(

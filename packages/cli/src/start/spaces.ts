@@ -8,7 +8,7 @@ import { CustomResourceDefinition, type Loopback, loopback } from "@virtual-work
 import { orFail } from "../process/failure.ts";
 import { waitForObject } from "../server/objects.ts";
 import { besides } from "../views/view-files.ts";
-import type { StartOptions } from "./options.ts";
+import type { StartOptions } from "./start-options.ts";
 import type { Views } from "./views.ts";
 
 /** The workspace that has the Spaces, and below which the default provider makes them. */

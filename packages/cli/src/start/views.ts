@@ -9,8 +9,8 @@ import type { StoreChoice } from "../server/store-choice.ts";
 import { type ForwardedTo, upstreamAt } from "../server/upstreams.ts";
 import type { ViewHost } from "../views/load.ts";
 import { besides, type ViewFiles } from "../views/view-files.ts";
-import type { StartOptions } from "./options.ts";
 import { storeOfShard, storeOfViews } from "./shards.ts";
+import type { StartOptions } from "./start-options.ts";
 
 /** What is below `/services`, and by what it reaches the workspaces. */
 export interface Views {

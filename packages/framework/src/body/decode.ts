@@ -3,9 +3,9 @@ import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "../util/awaitable.ts";
 import { BODY_LIMITS } from "../util/limits.ts";
 import { PROTOBUF, ProtobufFault, type ProtobufMessage } from "./protobuf/message.ts";
-import { readProtobuf } from "./protobuf/reader.ts";
-import { readShortYaml, type YamlReader } from "./yaml/reader.ts";
+import { readProtobuf } from "./protobuf/protobuf-reader.ts";
 import { YamlFault } from "./yaml/value.ts";
+import { readShortYaml, type YamlReader } from "./yaml/yaml-reader.ts";
 
 /** What a request's body says. */
 export interface DecodedBody {

@@ -1,4 +1,4 @@
-import { answerMessages } from "../util/worker/answer.ts";
+import { answerMessages } from "../util/worker/worker-answer.ts";
 import { type CompiledRule, type Finding, RuleCompiler, type RulePlace } from "./compiled-rule.ts";
 
 /** Sites whose rules are to be evaluated elsewhere. */

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { delayOf } from "../util/numbers.ts";
-import { LongRunning, type RefusalReason, Refusals, type ResolvedLimits } from "./limits.ts";
+import { LongRunning, type RefusalReason, RejectionCounts, type ResolvedLimits } from "./fairness-limits.ts";
 import {
   type Bounds,
   type Clock,
@@ -29,7 +29,7 @@ const LEAST = 0.01;
  */
 export class Fairness implements Seating {
   readonly longRunning: LongRunning;
-  readonly refusals: Refusals = new Refusals();
+  readonly refusals: RejectionCounts = new RejectionCounts();
   readonly #limits: ResolvedLimits;
   readonly #queue: FairQueue;
   readonly #turn: Turn;

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { LISTENER_LIMITS } from "./limits.ts";
+import { LISTENER_LIMITS } from "./listener-limits.ts";
 
 /** How often connections are looked at that might have been idle, or have taken nothing of an answer, for too long, ms. */
 const SWEEP = 5_000;

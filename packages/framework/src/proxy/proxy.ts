@@ -5,13 +5,13 @@ import { isUpgraded, type Outgoing, type StreamedResponse, Upstream } from "@vir
 import type { RawRequest } from "../request/raw-request.ts";
 import { HOPS_HEADER, requestInfo } from "../request/request-info.ts";
 import type { PassedHandlers } from "../resource/served.ts";
-import { locationOf, passAnswer } from "./answer.ts";
 import { causeOfFault, upstreamFailure, upstreamFault } from "./failure.ts";
 import { FailureStreaks } from "./failure-streaks.ts";
-import type { ProxyEngine, ProxyOptions } from "./options.ts";
+import type { ProxyEngine, ProxyOptions } from "./proxy-options.ts";
 import { RequestBody } from "./request-body.ts";
 import { passedHeaders } from "./request-headers.ts";
 import { passUpgrade, refuseUpgrade } from "./upgraded.ts";
+import { locationOf, passAnswer } from "./upstream-answer.ts";
 
 /** How long the other server may take to begin an answer, ms: longer than API servers give a request, so that they say what is wrong. */
 const HEAD = 70_000;

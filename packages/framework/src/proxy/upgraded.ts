@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { type Duplex, Readable } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
 import type { ResponseHeaders, StreamedResponse, UpgradedResponse } from "@virtual-workspaces/transport";
-import { tellHeaders } from "./answer.ts";
+import { tellHeaders } from "./upstream-answer.ts";
 
 /** How long whoever has been told the last word may go on, ms. One that is cut at once, with bytes unread, may not get that word. */
 const LINGER = 2_000;

@@ -7,8 +7,8 @@ import type { RawRequest, WorkspaceRequest } from "../request/raw-request.ts";
 import type { Storage } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { kindRules } from "../write/kind.ts";
-import type { Admit } from "../write/request.ts";
-import type { KindRules } from "../write/rules.ts";
+import type { Admit } from "../write/write-request.ts";
+import type { KindRules } from "../write/write-rules.ts";
 import { Writer } from "../write/writer.ts";
 import { Scaling } from "./scale/scaling.ts";
 import {

@@ -1,5 +1,5 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { etagMatches } from "../discovery/documents.ts";
+import { etagMatches } from "../discovery/discovery-documents.ts";
 import { respond } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { Advertised } from "../resource/served.ts";

@@ -16,13 +16,13 @@ import {
   unknownJsonPatchFields,
 } from "@virtual-workspaces/apimachinery";
 import { decodeBody, decodeJsonPatch } from "../body/decode.ts";
-import type { YamlReader } from "../body/yaml/reader.ts";
+import type { YamlReader } from "../body/yaml/yaml-reader.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import { checkPlace, checkTypeKept } from "../write/identity.ts";
 import type { PatchType } from "../write/patch-types.ts";
-import type { Change, WriteRequest } from "../write/request.ts";
-import type { FieldOwners } from "../write/rules.ts";
 import { once, reportFindings } from "../write/strict.ts";
+import type { Change, WriteRequest } from "../write/write-request.ts";
+import type { FieldOwners } from "../write/write-rules.ts";
 
 /** A patch as it came, and what it is for. */
 export interface SentPatch {

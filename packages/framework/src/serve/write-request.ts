@@ -12,8 +12,8 @@ import type { ServedResource } from "../resource/served.ts";
 import { authorizeAs } from "../stages/authorize.ts";
 import type { WriteOptions } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import type { WriteRequest } from "../write/request.ts";
 import type { Part } from "../write/update.ts";
+import type { WriteRequest } from "../write/write-request.ts";
 import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Reads the options of a write. Only objects of one logical cluster can be written; reviews are none. */

@@ -18,7 +18,7 @@ import {
   readOwners,
   SOURCE_VERSION_ANNOTATION,
 } from "./annotations.ts";
-import type { InputReaders, Mapped, ReaderPlace, ViewContext, ViewOptions } from "./options.ts";
+import type { InputReaders, Mapped, ReaderPlace, ViewContext, ViewOptions } from "./view-options.ts";
 
 export interface ComputationOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

@@ -13,7 +13,7 @@ import {
   type InputReaders,
   type ViewOptions,
   type ViewSource,
-} from "./options.ts";
+} from "./view-options.ts";
 
 export interface DerivedCacheOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

@@ -3,7 +3,7 @@ import type { TypedDefinition } from "../definition.ts";
 import type { Scope } from "../storage.ts";
 import { shareOf, widened } from "../watch/selection.ts";
 import { DerivedCache, type DerivedLease } from "./derived-cache.ts";
-import type { ViewOptions, ViewSource } from "./options.ts";
+import type { ViewOptions, ViewSource } from "./view-options.ts";
 
 /** All computations of a view that somebody reads, or has read a while ago. */
 export class DerivedCaches<In extends object, Out extends object, By, Inputs> {

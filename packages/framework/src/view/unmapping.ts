@@ -11,12 +11,12 @@ import type { TypedDefinition } from "../definition.ts";
 import type { Scope, WriteOptions } from "../storage.ts";
 import { contentOf, decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import { lasting } from "../write/conflicts.ts";
-import type { Draft } from "../write/request.ts";
 import type { SourceWrites } from "../write/source-writes.ts";
+import type { Draft } from "../write/write-request.ts";
 import { type KeptAnnotations, LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
 import { isPlain } from "./computation.ts";
 import type { DerivedLease } from "./derived-cache.ts";
-import type { Mapped, WritableViewOptions } from "./options.ts";
+import type { Mapped, WritableViewOptions } from "./view-options.ts";
 
 /** What a client wants of an object of the view, and the object of the source that it is about. */
 export interface Wanted<In extends object, Out extends object> {

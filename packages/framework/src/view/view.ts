@@ -2,7 +2,7 @@ import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { CacheLease, Scope, Storage } from "../storage.ts";
 import { DerivedCaches } from "./derived-caches.ts";
-import type { ViewOptions, ViewSource, WritableViewOptions } from "./options.ts";
+import type { ViewOptions, ViewSource, WritableViewOptions } from "./view-options.ts";
 import { WritableView } from "./writable-view.ts";
 
 /**

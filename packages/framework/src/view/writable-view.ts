@@ -14,7 +14,7 @@ import {
 import { isPlain } from "./computation.ts";
 import { DerivedCaches } from "./derived-caches.ts";
 import { LensWrite } from "./lens-write.ts";
-import type { WritableSource, WritableViewOptions } from "./options.ts";
+import type { WritableSource, WritableViewOptions } from "./view-options.ts";
 
 /**
  * A view whose objects can be written: a lens. `unmap` says what a change of the view is a change of at the source, where

@@ -3,7 +3,7 @@ import { compareResourceVersions, isApiError } from "@virtual-workspaces/apimach
 import type { Past } from "../storage.ts";
 import { type HistoryOptions, WatchCache } from "./cache/watch-cache.ts";
 import { askedAfterNow } from "./source.ts";
-import { Refusal, SourceReader, type SourceReaderOptions, StreamWriter } from "./source-reader.ts";
+import { SourceReader, type SourceReaderOptions, SourceRejection, StreamWriter } from "./source-reader.ts";
 
 export interface FeedOptions extends Omit<SourceReaderOptions, "signal"> {
   /** Told of every failure of the source, which is no refusal; the feed goes on trying. */
@@ -33,7 +33,7 @@ export class Feed {
   readonly #stop = new AbortController();
   readonly #reader: SourceReader;
   readonly #cache: WatchCache;
-  readonly #refusal = new Refusal();
+  readonly #refusal = new SourceRejection();
   #running: Promise<void> = Promise.resolve();
   #stream = new AbortController();
   #lost = false;

@@ -110,7 +110,7 @@ export class StreamWriter {
 }
 
 /** Whether a source says that it may not be read, or that there is nothing to read: no failure, which would pass. */
-export class Refusal {
+export class SourceRejection {
   #stands = false;
 
   get stands(): boolean {

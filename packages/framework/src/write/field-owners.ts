@@ -6,7 +6,7 @@ import {
   type KubeObject,
 } from "@virtual-workspaces/apimachinery";
 import { type KindVersions, perVersions, type ResourceDefinition } from "../definition.ts";
-import type { FieldOwners } from "./rules.ts";
+import type { FieldOwners } from "./write-rules.ts";
 
 /** Who owns which fields of a kind's objects, also those that were written in another of its versions. */
 export function fieldOwners(definition: ResourceDefinition, versions?: KindVersions): FieldOwners {

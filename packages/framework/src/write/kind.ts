@@ -4,9 +4,9 @@ import type { KindVersions, ResourceDefinition } from "../definition.ts";
 import { scaleFields, scaleProblems } from "../resource/scale/scale-fields.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { fieldOwners } from "./field-owners.ts";
-import type { KindRules } from "./rules.ts";
 import { SchemaRules } from "./schema-rules.ts";
 import type { Part } from "./update.ts";
+import type { KindRules } from "./write-rules.ts";
 
 /** Values by content, kept only as long as somebody uses them. */
 class WeakIntern<Value extends object> {

@@ -1,5 +1,5 @@
 import { CLUSTER_ANNOTATION, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
-import type { FieldOwners, KindRules } from "./rules.ts";
+import type { FieldOwners, KindRules } from "./write-rules.ts";
 
 /** Whether an annotation is one that the storage itself sets. */
 export type IsOwnAnnotation = (key: string) => boolean;

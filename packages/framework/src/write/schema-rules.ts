@@ -15,11 +15,11 @@ import {
   type StructuralSchema,
   structuralProblems,
 } from "@virtual-workspaces/apimachinery";
-import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/rules.ts";
+import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/cel-rules.ts";
 import { linearPattern } from "../cel/values/pattern.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { siblingModule, WorkerError } from "../util/worker/pool.ts";
-import type { CheckOptions } from "./rules.ts";
+import type { CheckOptions } from "./write-rules.ts";
 
 /** Kinds of faults behind which rules could not be trusted to find what they expect (apiextensions' hasBlockingErr). */
 const BLOCKING: ReadonlySet<StatusCause["reason"]> = new Set([
@@ -99,7 +99,7 @@ class SharedEngine {
   get engine(): RuleEngine {
     if (this.#engine === undefined) {
       const file = fileURLToPath(siblingModule("../cel/rules", import.meta.url));
-      const module = createRequire(import.meta.url)(file) as typeof import("../cel/rules.ts");
+      const module = createRequire(import.meta.url)(file) as typeof import("../cel/cel-rules.ts");
       this.#engine = new module.RuleEngine();
     }
     return this.#engine;

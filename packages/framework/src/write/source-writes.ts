@@ -15,9 +15,9 @@ import { LastingConflict } from "./conflicts.ts";
 import { taken } from "./create.ts";
 import { kindRules } from "./kind.ts";
 import { type IsOwnAnnotation, withoutOwners } from "./own-annotations.ts";
-import type { Draft, WriteRequest } from "./request.ts";
 import { modified } from "./update.ts";
 import type { Deleted } from "./write-commit.ts";
+import type { Draft, WriteRequest } from "./write-request.ts";
 import { Writer } from "./writer.ts";
 
 /** What is written to, and as what it is shown. */

@@ -11,8 +11,8 @@ import { isStatus, type RequestOptions, type Scope, type Storage } from "../stor
 import { decodeObject, type Encoded, isEncoded } from "../watch/cache/encoded.ts";
 import { racing } from "./conflicts.ts";
 import { inCluster } from "./own-annotations.ts";
-import type { WriteRequest } from "./request.ts";
-import type { KindRules } from "./rules.ts";
+import type { WriteRequest } from "./write-request.ts";
+import type { KindRules } from "./write-rules.ts";
 
 /** What a delete left. */
 export interface Deleted {

@@ -18,10 +18,17 @@ import { metadataProblems, prepareCreate, taken, wipeSystemFields } from "./crea
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { kindRules } from "./kind.ts";
 import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
-import { type AdmitCheck, type AdmitRequest, type Change, type Draft, settling, type WriteRequest } from "./request.ts";
-import type { KindRules } from "./rules.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
 import { type Deleted, type StoredValue, WriteCommit } from "./write-commit.ts";
+import {
+  type AdmitCheck,
+  type AdmitRequest,
+  type Change,
+  type Draft,
+  settling,
+  type WriteRequest,
+} from "./write-request.ts";
+import type { KindRules } from "./write-rules.ts";
 
 /** What writes end in: objects of one kind, on a storage that keeps them. */
 export interface WriterSubject {

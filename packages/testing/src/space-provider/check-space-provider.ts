@@ -5,12 +5,12 @@ import { countOf, limited, perform } from "../assertions/perform.ts";
 import type { CheckResult, ConformanceReport } from "../assertions/report.ts";
 import { HttpClient } from "../http/client.ts";
 import { type Credentials, identifies } from "../http/credentials.ts";
-import { Bodies, type ProtocolDocument } from "./bodies.ts";
 import { watchChecks, writeChecks } from "./change-checks.ts";
 import { itselfChecks, refusalChecks, strangerChecks } from "./provider-checks.ts";
 import type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./provider-options.ts";
 import type { ProviderCheck } from "./provider-probe.ts";
 import { ProviderProbe, type ProviderProbeOptions, untilGone } from "./provider-probe.ts";
+import { Bodies, type ProtocolDocument } from "./space-bodies.ts";
 import { kubeconfigChecks, listChecks } from "./space-checks.ts";
 
 /** Checks under way at once. */

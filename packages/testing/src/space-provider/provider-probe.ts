@@ -5,8 +5,8 @@ import type { CheckInfo } from "../assertions/perform.ts";
 import type { Answer } from "../http/answer.ts";
 import type { CallOptions, HttpClient } from "../http/client.ts";
 import type { WatchStream } from "../http/watch-stream.ts";
-import type { Bodies, ListedSpace } from "./bodies.ts";
 import type { SpaceProviderDeadlines } from "./provider-options.ts";
+import type { Bodies, ListedSpace } from "./space-bodies.ts";
 import { SpaceWatch } from "./space-watch.ts";
 
 const SPACES = "/v1/spaces";

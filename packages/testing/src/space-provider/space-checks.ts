@@ -1,8 +1,8 @@
 import { expectCode, fail, skip } from "../assertions/expect.ts";
 import { show } from "../assertions/json.ts";
 import { mediaType } from "../http/answer.ts";
-import type { ListedSpace } from "./bodies.ts";
 import { ABSENT, type KubeconfigAnswer, type ProviderCheck, type ProviderProbe } from "./provider-probe.ts";
+import type { ListedSpace } from "./space-bodies.ts";
 
 /** So many spaces are looked at one by one. */
 const LOOKED_AT = 20;

@@ -1,6 +1,6 @@
 import type { RequestLine } from "../http/answer.ts";
 import { NothingCame, type WatchStream } from "../http/watch-stream.ts";
-import type { Bodies } from "./bodies.ts";
+import type { Bodies } from "./space-bodies.ts";
 
 /** A watch, and what it has said so far. */
 export class SpaceWatch implements Disposable {

@@ -6,9 +6,9 @@ import { remoteHeaders } from "@virtual-workspaces/client";
 import type { PeerGroup } from "@virtual-workspaces/forwarding";
 import { allow, defineVirtualWorkspace, type Log, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
-import type { MemberPlace } from "./messages.ts";
-import type { PeersOptions } from "./options.ts";
+import type { PeersOptions } from "./group-options.ts";
 import { toReplica } from "./routes.ts";
+import type { MemberPlace } from "./worker-messages.ts";
 
 /** Where replicas ask one another who there is. */
 const ROSTER_PATH = "/peers";

@@ -3,8 +3,8 @@ import { fileCredentials } from "@virtual-workspaces/client";
 import type { Peer } from "@virtual-workspaces/forwarding";
 import { issueCertificate, processMinter } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
-import type { GroupTrust, MemberPlace } from "./messages.ts";
-import type { PeersOptions } from "./options.ts";
+import type { PeersOptions } from "./group-options.ts";
+import type { GroupTrust, MemberPlace } from "./worker-messages.ts";
 
 /** How long the connections to a peer that has left are kept for what it still has to say, ms. */
 const LINGER = 30_000;

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type PeerGroup, peerGroup } from "@virtual-workspaces/forwarding";
 import { type Log, processMinter, type Server } from "@virtual-workspaces/framework";
-import type { GroupTrust, MemberPlace, Serving } from "./messages.ts";
-import type { PeersOptions } from "./options.ts";
+import type { PeersOptions } from "./group-options.ts";
 import { type Roster, rosterView } from "./replicas.ts";
 import { Routes, WORKER_NAME } from "./routes.ts";
 import type { ServingEndpoint } from "./serving-endpoint.ts";
+import type { GroupTrust, MemberPlace, Serving } from "./worker-messages.ts";
 
 export interface WorkerEndpointOptions {
   readonly trust: GroupTrust;

@@ -5,7 +5,7 @@ import type { Log } from "@virtual-workspaces/framework";
 import { Failure } from "../../process/failure.ts";
 import { ConnectionHandover } from "../../process/handover.ts";
 import { BIN, environment } from "../../process/programs.ts";
-import type { FromWorker, GroupTrust, MemberPlace, Serving, ToWorker } from "./messages.ts";
+import type { FromWorker, GroupTrust, MemberPlace, Serving, ToWorker } from "./worker-messages.ts";
 
 export interface WorkerProcessesOptions {
   readonly count: number;

@@ -2,8 +2,8 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, loadKubeconfig } from "@virtual-workspaces/client";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { shellWord } from "../../process/programs.ts";
+import { Dish, type Tree } from "./demo-tree.ts";
 import { ACME, CLUSTER, DISHES, LAB, LINK, MENU, MOVED, SHOP } from "./names.ts";
-import { Dish, type Tree } from "./tree.ts";
 
 /** Who asks where, and what is answered. */
 export interface AskedAs {

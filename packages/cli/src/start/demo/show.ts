@@ -18,12 +18,12 @@ export async function showDemo(
   stack: AsyncDisposableStack,
 ): Promise<void> {
   // Who does without starts without them.
-  const [{ makeTree }, { demoText }] = await Promise.all([import("./tree.ts"), import("./answers.ts")]);
+  const [{ makeTree }, { demoText }] = await Promise.all([import("./demo-tree.ts"), import("./answers.ts")]);
   const cluster = place.views.includes("mounts") ? await clusterIn(rootDirectory, stack) : undefined;
   const tree = await makeTree(kubeconfig, { exports: place.views.includes("apiexport"), cluster });
   console.log(`\n${await demoText({ kubeconfig, ...place }, tree)}`);
   if (!place.views.includes("spaces")) return;
-  const { makeSpaces, spacesText } = await import("./spaces.ts");
+  const { makeSpaces, spacesText } = await import("./demo-spaces.ts");
   await makeSpaces({ kubeconfig, ...place });
   console.log(await spacesText({ kubeconfig, ...place }));
 }

@@ -9,7 +9,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { Expression, ExpressionCompiler } from "../../cel/expression.ts";
 import { siblingModule } from "../../util/worker/pool.ts";
-import type { ClaimMappings, ClaimValidationRule, JwtAuthenticator, UserValidationRule } from "./options.ts";
+import type { ClaimMappings, ClaimValidationRule, JwtAuthenticator, UserValidationRule } from "./jwt-options.ts";
 
 /** An expression with the field that it stands in, for logs. */
 export interface PlacedExpression {

@@ -13,7 +13,7 @@ import { siblingModule } from "../../util/worker/pool.ts";
 import { anonymous as anonymousCallers } from "../anonymous.ts";
 import type { Authenticator } from "../authenticator.ts";
 import { jwt } from "./jwt.ts";
-import type { ClaimMappings, JwtAuthenticator, JwtIssuer, JwtSettings } from "./options.ts";
+import type { ClaimMappings, JwtAuthenticator, JwtIssuer, JwtSettings } from "./jwt-options.ts";
 
 /** A file of Kubernetes' `--authentication-config`, read. */
 export interface AuthenticationConfiguration {

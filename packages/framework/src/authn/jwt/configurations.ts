@@ -4,8 +4,8 @@ import type { User } from "../../request/user.ts";
 import { BoundedCache } from "../../util/bounded-cache.ts";
 import { Verdicts } from "../bearer-tokens.ts";
 import { jwtVerifier, UNKNOWN_ISSUER } from "./jwt.ts";
-import type { JwtAuthenticator, JwtSettings } from "./options.ts";
-import { isCompact, Refusal, Refusals, readToken } from "./token.ts";
+import type { JwtAuthenticator, JwtSettings } from "./jwt-options.ts";
+import { isCompact, readToken, TokenRejection, TokenRejections } from "./token.ts";
 
 /** Of which configurations keys and verdicts are kept at once. */
 const MOST = 1_024;
@@ -35,14 +35,14 @@ export interface JwtConfigurationsOptions extends JwtSettings {
 export class JwtConfigurations {
   readonly #settings: JwtSettings & { readonly log: Log };
   readonly #refuses: JwtConfigurationsOptions["refuses"];
-  readonly #refusals: Refusals;
+  readonly #refusals: TokenRejections;
   readonly #judged = new BoundedCache<Judged>({ capacity: MOST });
   readonly #keys = new WeakMap<readonly JwtAuthenticator[], string>();
 
   constructor({ refuses, log = warningLog, ...settings }: JwtConfigurationsOptions = {}) {
     this.#settings = { ...settings, log };
     this.#refuses = refuses;
-    this.#refusals = new Refusals(log);
+    this.#refusals = new TokenRejections(log);
   }
 
   /**
@@ -74,7 +74,7 @@ export class JwtConfigurations {
     try {
       return readToken(token).issuer;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof TokenRejection)) throw error;
       this.#refusals.tell({ reason: error.message });
       return undefined;
     }

@@ -9,10 +9,10 @@ import { type Log, warningLog } from "../../observe/log/log.ts";
 import { whole } from "../../util/numbers.ts";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "../bearer-tokens.ts";
 import { MappingCompiler } from "./compiled.ts";
+import type { JwtAuthenticator, JwtIssuer, JwtSettings } from "./jwt-options.ts";
 import { FetchedKeys, givenKeys, type KeySource } from "./key-source.ts";
 import { ClaimMapper } from "./mapping.ts";
-import type { JwtAuthenticator, JwtIssuer, JwtSettings } from "./options.ts";
-import { isCompact, Refusal, Refusals, readToken, type UnverifiedToken } from "./token.ts";
+import { isCompact, readToken, TokenRejection, TokenRejections, type UnverifiedToken } from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
 
 /** Why a token of somebody else is refused. */
@@ -82,7 +82,10 @@ function issuersOf(
     }
     if (problems.length > 0) continue;
     const source = keys === undefined ? new FetchedKeys(given, settings) : givenKeys(keys);
-    issuers.set(url, new Issuer({ audiences, keys: source, mapper, clockSkew, refusals: new Refusals(settings.log) }));
+    issuers.set(
+      url,
+      new Issuer({ audiences, keys: source, mapper, clockSkew, refusals: new TokenRejections(settings.log) }),
+    );
   }
   return issuers;
 }
@@ -95,11 +98,11 @@ function withoutEmpty({ discoveryURL = "", certificateAuthority = "", ...rest }:
 /** Finds the issuer of a token. Each tells of its own refusals, so that a flood of others' does not drown them. */
 class Judge {
   readonly #issuers: Issuers;
-  readonly #strange: Refusals;
+  readonly #strange: TokenRejections;
 
   constructor(issuers: Issuers, log: Log) {
     this.#issuers = issuers;
-    this.#strange = new Refusals(log);
+    this.#strange = new TokenRejections(log);
   }
 
   readonly verdictOn = async (text: string): Promise<TokenVerdict | undefined> => {
@@ -108,10 +111,10 @@ class Judge {
     try {
       token = readToken(text);
       issuer = this.#issuers.get(token.issuer);
-      if (issuer === undefined) throw new Refusal(UNKNOWN_ISSUER);
+      if (issuer === undefined) throw new TokenRejection(UNKNOWN_ISSUER);
       return await issuer.verdictOn(token);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof TokenRejection)) throw error;
       const { refusals = this.#strange } = issuer ?? {};
       refusals.tell({ issuer: token?.issuer, keyId: token?.header.kid, reason: error.message });
       return undefined;
@@ -128,14 +131,14 @@ interface IssuerParts {
   readonly mapper: ClaimMapper;
   /** ms */
   readonly clockSkew: number;
-  readonly refusals: Refusals;
+  readonly refusals: TokenRejections;
 }
 
 /** Somebody whose tokens are taken. */
 class Issuer {
   readonly #parts: IssuerParts;
   /** Told why its tokens are refused. */
-  readonly refusals: Refusals;
+  readonly refusals: TokenRejections;
 
   constructor(parts: IssuerParts) {
     this.#parts = parts;
@@ -147,28 +150,29 @@ class Issuer {
     const expiresAt = this.#end(token);
     this.#checkStart(token);
     this.#checkAudience(token);
-    if (!(await this.#isSigned(token))) throw new Refusal("no key of its issuer has signed it");
+    if (!(await this.#isSigned(token))) throw new TokenRejection("no key of its issuer has signed it");
     return { user: this.#parts.mapper.userOf(token.claims), expiresAt };
   }
 
   #end({ claims }: UnverifiedToken): number {
     const end = seconds(memberOf(claims, "exp"), "exp") + this.#parts.clockSkew;
-    if (Date.now() > end) throw new Refusal("it has expired");
+    if (Date.now() > end) throw new TokenRejection("it has expired");
     return end;
   }
 
   #checkStart({ claims }: UnverifiedToken): void {
     if (!Object.hasOwn(claims, "nbf")) return;
     const early = Math.max(EARLY, this.#parts.clockSkew);
-    if (Date.now() + early < seconds(claims["nbf"], "nbf")) throw new Refusal("it is not valid yet");
+    if (Date.now() + early < seconds(claims["nbf"], "nbf")) throw new TokenRejection("it is not valid yet");
   }
 
   #checkAudience({ claims }: UnverifiedToken): void {
     const audience = memberOf(claims, "aud");
     const all: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
     if (!all.every((one) => typeof one === "string"))
-      throw new Refusal("claim aud is neither a text nor a list of texts");
-    if (!this.#parts.audiences.some((one) => all.includes(one))) throw new Refusal("it is meant for others: claim aud");
+      throw new TokenRejection("claim aud is neither a text nor a list of texts");
+    if (!this.#parts.audiences.some((one) => all.includes(one)))
+      throw new TokenRejection("it is meant for others: claim aud");
   }
 
   /** Keys that have not signed it may be old. */
@@ -183,7 +187,7 @@ class Issuer {
 
 /** A time in ms since 1970. */
 function seconds(value: unknown, claim: string): number {
-  if (value === undefined) throw new Refusal(`claim ${claim} is missing`);
-  if (typeof value !== "number" && typeof value !== "bigint") throw new Refusal(`claim ${claim} is no number`);
+  if (value === undefined) throw new TokenRejection(`claim ${claim} is missing`);
+  if (typeof value !== "number" && typeof value !== "bigint") throw new TokenRejection(`claim ${claim} is no number`);
   return Number(value) * 1000;
 }

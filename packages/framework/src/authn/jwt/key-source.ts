@@ -8,9 +8,9 @@ import { type Dial, hostOf } from "@virtual-workspaces/transport";
 import type { Log } from "../../observe/log/log.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import { delayOf, whole } from "../../util/numbers.ts";
+import type { JwtIssuer, JwtKeys, JwtSettings } from "./jwt-options.ts";
 import { type KeySet, keySetOf, keySetOfPem } from "./key-set.ts";
-import type { JwtIssuer, JwtKeys, JwtSettings } from "./options.ts";
-import { Refusal } from "./token.ts";
+import { TokenRejection } from "./token.ts";
 
 /** Where an issuer's keys come from. */
 export interface KeySource {
@@ -76,7 +76,7 @@ export class FetchedKeys implements KeySource {
 
   async #first(): Promise<KeySet> {
     await this.#fetch();
-    if (this.#keys === undefined) throw new Refusal("the keys of its issuer cannot be had");
+    if (this.#keys === undefined) throw new TokenRejection("the keys of its issuer cannot be had");
     return this.#keys.set;
   }
 

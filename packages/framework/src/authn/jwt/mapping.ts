@@ -1,8 +1,8 @@
 import { type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
 import { authenticatedUser, type Identity, type User } from "../../request/user.ts";
 import { type CompiledExpressions, isExpressionError, type PlacedExpression } from "./compiled.ts";
-import type { JwtAuthenticator } from "./options.ts";
-import { Refusal } from "./token.ts";
+import type { JwtAuthenticator } from "./jwt-options.ts";
+import { TokenRejection } from "./token.ts";
 
 /** The token's own id, which ties what a user does to how they came in (Kubernetes' `user.CredentialIDKey`). */
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
@@ -20,7 +20,7 @@ export class ClaimMapper {
   /** @throws Refusal when a claim is missing or of the wrong type, or a rule does not hold */
   userOf(claims: JsonObject): User {
     const name = this.#username(claims);
-    if (name === "") throw new Refusal("it gives the user an empty name");
+    if (name === "") throw new TokenRejection("it gives the user an empty name");
     const identity = { name, groups: this.#groups(claims), uid: this.#uid(claims), extra: this.#extra(claims) };
     this.#checkClaims(claims);
     this.#checkUser(identity);
@@ -33,7 +33,7 @@ export class ClaimMapper {
     if (username !== undefined) return text(evaluate(username, claims), username.field);
     const name = claimText(claims, claim);
     if (claim === "email" && Object.hasOwn(claims, "email_verified") && claims["email_verified"] !== true)
-      throw new Refusal("its email is not verified");
+      throw new TokenRejection("its email is not verified");
     return name === "" ? "" : prefix + name;
   }
 
@@ -67,7 +67,7 @@ export class ClaimMapper {
   #checkClaims(claims: JsonObject): void {
     for (const { claim = "", requiredValue = "" } of this.#config.claimValidationRules ?? []) {
       if (claim !== "" && claimText(claims, claim) !== requiredValue)
-        throw new Refusal(`claim ${claim} is not the required value`);
+        throw new TokenRejection(`claim ${claim} is not the required value`);
     }
     for (const rule of this.#compiled.claimRules) check(rule, claims);
   }
@@ -80,7 +80,7 @@ export class ClaimMapper {
 function check(rule: PlacedExpression, about: unknown): void {
   const holds = evaluate(rule, about);
   if (holds === true) return;
-  throw new Refusal(
+  throw new TokenRejection(
     rule.message === "" ? `${rule.field} does not hold` : `${rule.field} does not hold: ${rule.message}`,
   );
 }
@@ -90,24 +90,25 @@ function evaluate({ expression, field }: PlacedExpression, about: unknown): unkn
     return expression.evaluate(about);
   } catch (error) {
     if (!isExpressionError(error)) throw error;
-    throw new Refusal(`${field} could not be evaluated: ${error.message}`);
+    throw new TokenRejection(`${field} could not be evaluated: ${error.message}`);
   }
 }
 
 function claimText(claims: JsonObject, claim: string): string {
-  if (!Object.hasOwn(claims, claim)) throw new Refusal(`claim ${claim} is missing`);
+  if (!Object.hasOwn(claims, claim)) throw new TokenRejection(`claim ${claim} is missing`);
   return text(memberOf(claims, claim), `claim ${claim}`);
 }
 
 function text(value: unknown, what: string): string {
-  if (typeof value !== "string") throw new Refusal(`${what} is no text`);
+  if (typeof value !== "string") throw new TokenRejection(`${what} is no text`);
   return value;
 }
 
 /** A text or a list of texts, of which empty ones count for nothing. */
 function texts(value: unknown, what: string): readonly string[] {
   const list = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
-  if (!list.every((one) => typeof one === "string")) throw new Refusal(`${what} is neither a text nor a list of texts`);
+  if (!list.every((one) => typeof one === "string"))
+    throw new TokenRejection(`${what} is neither a text nor a list of texts`);
   return list.filter((one) => one !== "");
 }
 
@@ -115,7 +116,7 @@ function texts(value: unknown, what: string): readonly string[] {
 function refuseDistributed(claims: JsonObject, claim: string): void {
   const names = memberOf(claims, "_claim_names");
   if (typeof names === "object" && names !== null && Object.hasOwn(names, claim))
-    throw new Refusal(
+    throw new TokenRejection(
       `claim ${claim} is to be fetched from another server (a distributed claim), which is not supported`,
     );
 }

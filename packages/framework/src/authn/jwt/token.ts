@@ -29,7 +29,7 @@ export function isCompact(token: string): boolean {
  * @throws Refusal
  */
 export function readToken(text: string): UnverifiedToken {
-  if (text.length > LONGEST_TOKEN) throw new Refusal(`it is longer than ${LONGEST_TOKEN} characters`);
+  if (text.length > LONGEST_TOKEN) throw new TokenRejection(`it is longer than ${LONGEST_TOKEN} characters`);
   const [, head = "", body = ""] = COMPACT.exec(text) ?? [];
   const claims = jsonOf(body, "claims");
   const issuer = memberOf(claims, "iss");
@@ -42,18 +42,19 @@ const ALIASES: ReadonlyMap<string, string> = new Map([["accounts.google.com", "h
 
 function headerOf(header: JsonObject): UnverifiedToken["header"] {
   const { alg, kid } = { alg: memberOf(header, "alg"), kid: memberOf(header, "kid") };
-  if (typeof alg !== "string" || !ALGORITHMS.has(alg)) throw new Refusal("its algorithm is none that is taken");
-  if (Object.hasOwn(header, "crit")) throw new Refusal("its header has critical extensions, which are not known here");
-  if (kid !== undefined && typeof kid !== "string") throw new Refusal("its key id is no text");
+  if (typeof alg !== "string" || !ALGORITHMS.has(alg)) throw new TokenRejection("its algorithm is none that is taken");
+  if (Object.hasOwn(header, "crit"))
+    throw new TokenRejection("its header has critical extensions, which are not known here");
+  if (kid !== undefined && typeof kid !== "string") throw new TokenRejection("its key id is no text");
   return { alg, kid };
 }
 
 function jsonOf(part: string, what: string): JsonObject {
   const bytes = Buffer.from(part, "base64url");
-  if (!isUtf8(bytes)) throw new Refusal(`its ${what} are not UTF-8`);
+  if (!isUtf8(bytes)) throw new TokenRejection(`its ${what} are not UTF-8`);
   const { value, duplicates } = parsed(bytes.toString("utf8"), what);
-  if (duplicates.length > 0) throw new Refusal(`its ${what} name a member twice`);
-  if (!isJsonObject(value)) throw new Refusal(`its ${what} are no JSON object`);
+  if (duplicates.length > 0) throw new TokenRejection(`its ${what} name a member twice`);
+  if (!isJsonObject(value)) throw new TokenRejection(`its ${what} are no JSON object`);
   return value;
 }
 
@@ -61,8 +62,8 @@ function parsed(text: string, what: string): ReturnType<typeof parseJson> {
   try {
     return parseJson(text, LIMITS);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new Refusal(`its ${what} are no JSON object`);
-    if (error instanceof RangeError) throw new Refusal(`its ${what} hold too much`);
+    if (error instanceof SyntaxError) throw new TokenRejection(`its ${what} are no JSON object`);
+    if (error instanceof RangeError) throw new TokenRejection(`its ${what} hold too much`);
     throw error;
   }
 }
@@ -85,7 +86,7 @@ export const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
 ]);
 
 /** Why a token is refused, in words that hold nothing of it. */
-export class Refusal extends Error {
+export class TokenRejection extends Error {
   override readonly name = "Refusal";
 }
 
@@ -103,7 +104,7 @@ interface RefusedToken {
 }
 
 /** Tells of refused tokens: why somebody is nobody is what is asked most about tokens. Floods are counted, not told. */
-export class Refusals {
+export class TokenRejections {
   readonly #log: Log;
   #lines = BURST;
   #countedAt = performance.now();

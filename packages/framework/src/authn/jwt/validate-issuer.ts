@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { fieldDuplicate, fieldInvalid, fieldRequired, type StatusCause } from "@virtual-workspaces/apimachinery";
+import type { JwtIssuer } from "./jwt-options.ts";
 import { givenKeys } from "./key-source.ts";
-import type { JwtIssuer } from "./options.ts";
 
 /** What is wrong with an issuer, in Kubernetes' words. Of what may be left out nothing is empty. */
 export function issuerProblems(issuer: JwtIssuer, path: string): StatusCause[] {

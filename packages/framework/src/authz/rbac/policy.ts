@@ -1,5 +1,5 @@
 import { quote } from "@virtual-workspaces/apimachinery";
-import { checkedObject } from "./check.ts";
+import { checkedObject } from "./check-rbac.ts";
 import { ClusterRoles, essential } from "./cluster-roles.ts";
 import { type PolicyRule, RBAC_GROUP, type RbacBinding, type RbacKey, type RbacObject, type Role } from "./objects.ts";
 import { Bindings, type Named } from "./subjects.ts";

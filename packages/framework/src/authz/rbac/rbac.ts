@@ -14,7 +14,7 @@ import {
   type Rules,
   type RulesRequest,
 } from "../authorization.ts";
-import { checkedObject } from "./check.ts";
+import { checkedObject } from "./check-rbac.ts";
 import { aggregate, grantedRules, ruleAllows } from "./matches.ts";
 import type { RbacObject } from "./objects.ts";
 import { RbacPolicy } from "./policy.ts";

@@ -1,6 +1,6 @@
 // Run by the threads of YamlReaders.
 import { stringifyJson } from "@virtual-workspaces/apimachinery";
-import { answerMessages } from "../../util/worker/answer.ts";
+import { answerMessages } from "../../util/worker/worker-answer.ts";
 import { parseYaml } from "./parse.ts";
 import { YamlFault } from "./value.ts";
 

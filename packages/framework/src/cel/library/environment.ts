@@ -1,11 +1,11 @@
 import { Environment } from "@marcbachmann/cel-js";
-import { CONVERSIONS } from "../functions/conversions.ts";
 import { KUBERNETES } from "../functions/kubernetes.ts";
 import { LISTS } from "../functions/lists.ts";
 import { NamedFormat } from "../functions/named-formats.ts";
 import { type FunctionSpec, parseSignature, type Signature } from "../functions/signature.ts";
 import { regexFunctions, STRINGS } from "../functions/strings.ts";
 import { TIME } from "../functions/time.ts";
+import { CONVERSIONS } from "../functions/type-conversions.ts";
 import { compare, concat, equal, equalOwn } from "../values/compare.ts";
 import { CelError } from "../values/formatted.ts";
 import { Cidr, Ip } from "../values/ip-address.ts";

@@ -1,5 +1,5 @@
-import type { SniCertificate, TlsOptions } from "./options.ts";
 import { checkName, namesIn, type Pair, readPair, readText } from "./pair.ts";
+import type { SniCertificate, TlsOptions } from "./tls-options.ts";
 
 /** All that the options of a server give at a time. */
 export interface Material {

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { TlsCertificate } from "./options.ts";
+import type { TlsCertificate } from "./tls-options.ts";
 
 /** A certificate with those that vouch for it, and its key, PEM. */
 export interface Pair {

@@ -3,8 +3,8 @@ import { createSecureContext, type SecureContext, type SecureContextOptions, typ
 import type { Log } from "../../observe/log/log.ts";
 import { FileWatch } from "./file-watch.ts";
 import { filesOf, isSame, type Material, readMaterial } from "./material.ts";
-import type { TlsOptions } from "./options.ts";
 import { findByName, type Pair } from "./pair.ts";
+import type { TlsOptions } from "./tls-options.ts";
 
 /** Those of TLS 1.3, and of 1.2 the ones with forward secrecy and authenticated encryption. */
 const CIPHERS = [

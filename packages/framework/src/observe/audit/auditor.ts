@@ -5,11 +5,11 @@ import type { Log } from "../log/log.ts";
 import { type LineWriter, writerTo } from "../log/target.ts";
 import type { Observer } from "../observer.ts";
 import type { Audit } from "./audit.ts";
+import { AuditRules } from "./audit-rules.ts";
 import type { AuditStage } from "./check-policy.ts";
 import { eventLine } from "./event.ts";
 import { originOf } from "./origin.ts";
 import { type AuditedRequest, AuditRecord } from "./record.ts";
-import { AuditRules } from "./rules.ts";
 
 /** How long events wait to be put into words together, and then to be written together, ms. */
 const DELAY = 20;

@@ -6,10 +6,10 @@ import type { RequestInfo } from "../../request/request-info.ts";
 import type { User } from "../../request/user.ts";
 import { microTime } from "../clock.ts";
 import { codeOf } from "../observer.ts";
+import { verbOf } from "./audit-rules.ts";
 import type { AuditStage } from "./check-policy.ts";
 import { sourceIps } from "./origin.ts";
 import type { AuditedRequest, AuditRecord } from "./record.ts";
-import { verbOf } from "./rules.ts";
 
 // Events are written as text rather than as objects to be stringified: there are two for every request, and most of what
 // they say is said of the one before too.

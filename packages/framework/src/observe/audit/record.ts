@@ -10,8 +10,8 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { jsonOf } from "../../encode/respond.ts";
 import type { ObservedRequest } from "../observer.ts";
+import type { AuditDecision } from "./audit-rules.ts";
 import type { Origin } from "./origin.ts";
-import type { AuditDecision } from "./rules.ts";
 
 /** A request as its audit events tell of it, and what is kept of it for them. */
 export interface AuditedRequest extends ObservedRequest {

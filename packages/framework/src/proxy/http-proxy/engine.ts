@@ -13,7 +13,7 @@ import {
 } from "@virtual-workspaces/transport";
 import httpProxy from "http-proxy";
 import { pipe as connection } from "../../listener/pipe.ts";
-import type { ProxyEngine } from "../options.ts";
+import type { ProxyEngine } from "../proxy-options.ts";
 import { Sending } from "./sending.ts";
 
 /** Where another server is, for {@link httpProxyEngine}. */

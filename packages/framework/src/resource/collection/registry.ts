@@ -18,8 +18,8 @@ import { decodeObject, type Encoded, keyIn } from "../../watch/cache/encoded.ts"
 import { type Deletion, decideDeletion, isReleased } from "../../write/deletion.ts";
 import { fieldOwners } from "../../write/field-owners.ts";
 import { inCluster } from "../../write/own-annotations.ts";
-import type { FieldOwners } from "../../write/rules.ts";
 import { modified } from "../../write/update.ts";
+import type { FieldOwners } from "../../write/write-rules.ts";
 import type { ObjectBackend } from "./cache-backend.ts";
 import { type Answer, CollectionPart, type Timing } from "./collection-part.ts";
 import { comparable, described, type ObjectDetails, specOf, stamped } from "./object-details.ts";

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { FromWorker } from "./answer.ts";
+import type { FromWorker } from "./worker-answer.ts";
 
 export interface WorkerPoolOptions {
   /** What the workers run; it ends with `answerMessages`. See {@link siblingModule}. */

@@ -9,7 +9,7 @@ import {
   type ReadableCache,
   type Snapshot,
 } from "../../watch/cache/readable-cache.ts";
-import type { Conversions } from "./conversions.ts";
+import type { Conversions } from "./version-conversions.ts";
 
 /**
  * A cache as it looks in another version: the same objects, versions, events and history, each object converted when it is

@@ -12,12 +12,12 @@ import type { Awaitable } from "../../util/awaitable.ts";
 import { type Encoded, isEncoded, keyIn } from "../../watch/cache/encoded.ts";
 import type { ReadableCache } from "../../watch/cache/readable-cache.ts";
 import { shareOf } from "../../watch/selection.ts";
-import type { Draft } from "../../write/request.ts";
 import { SourceWrites } from "../../write/source-writes.ts";
 import { modified } from "../../write/update.ts";
-import type { Mapped, WritableSource } from "../options.ts";
-import { Conversions, conversion } from "./conversions.ts";
+import type { Draft } from "../../write/write-request.ts";
+import type { Mapped, WritableSource } from "../view-options.ts";
 import { ConvertedCache, ConvertedEvents } from "./converted-cache.ts";
+import { Conversions, conversion } from "./version-conversions.ts";
 
 /** Another version of a kind, and the way there and back. */
 export interface ConvertedOptions<In extends object, Out extends object> {

@@ -2,9 +2,9 @@ import { ApiError, isClusterName, type ObjectOf } from "@virtual-workspaces/apim
 import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import type { CacheLease, Scope, Storage } from "../../storage.ts";
 import { shareOf, widened } from "../../watch/selection.ts";
-import type { ViewSource } from "../options.ts";
+import type { ViewSource } from "../view-options.ts";
+import { type MergedOptions, type MergedSource, type SourceCondition, second } from "./merged-options.ts";
 import { Merging, type MergingOptions, type Slot } from "./merging.ts";
-import { type MergedOptions, type MergedSource, type SourceCondition, second } from "./options.ts";
 import type { SourceReflector } from "./source-reflector.ts";
 import { TimeSlices } from "./time-slices.ts";
 

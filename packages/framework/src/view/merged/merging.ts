@@ -5,7 +5,7 @@ import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/enco
 import { processMinter } from "../../watch/cache/minter.ts";
 import { keyOfText, WatchCache } from "../../watch/cache/watch-cache.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
-import { type MergedOptions, type PlacedSource, warnings } from "./options.ts";
+import { type MergedOptions, type PlacedSource, warnings } from "./merged-options.ts";
 import { SourceReflector } from "./source-reflector.ts";
 import type { TimeSlices } from "./time-slices.ts";
 

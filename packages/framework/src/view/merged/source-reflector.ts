@@ -5,8 +5,8 @@ import type { Awaitable } from "../../util/awaitable.ts";
 import type { Encoded } from "../../watch/cache/encoded.ts";
 import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/watch-cache.ts";
 import { askedAfterNow } from "../../watch/source.ts";
-import type { ViewSource } from "../options.ts";
-import { Late, type MemberState, stateAfter } from "./options.ts";
+import type { ViewSource } from "../view-options.ts";
+import { Late, type MemberState, stateAfter } from "./merged-options.ts";
 import type { TimeSlices } from "./time-slices.ts";
 
 export interface SourceReflectorOptions {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { checkName } from "../pair.ts";
-import { isGood } from "./check.ts";
+import { isGood } from "./check-certificate.ts";
 import type { CertificateRequest, CertifiedSubject, KeyPair, ServerPurpose } from "./certificates.ts";
 import { issue } from "./certify.ts";
 

@@ -3,9 +3,9 @@ import { createServer as createHttp2Server, type ServerHttp2Session, type Server
 import type { TLSSocket } from "node:tls";
 import { respondStatus } from "../../encode/respond.ts";
 import type { Carried, Connections } from "../connections.ts";
-import { HTTP2_LIMITS } from "../limits.ts";
+import { HTTP2_LIMITS } from "../listener-limits.ts";
 import { problem, refuseExpectations } from "../malformed.ts";
-import { Http2Request, Http2Response } from "./request.ts";
+import { Http2Request, Http2Response } from "./http2-request.ts";
 
 /** What serves a connection once its protocol is known. */
 type Take = (this: HttpServer, socket: TLSSocket) => void;

@@ -11,6 +11,6 @@ export async function run(args: readonly string[]): Promise<void> {
     return;
   }
   module.enableCompileCache();
-  const { main } = await import("./main.ts");
+  const { main } = await import("./ws-main.ts");
   process.exitCode = await main(args);
 }

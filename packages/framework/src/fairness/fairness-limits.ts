@@ -125,7 +125,7 @@ export type RefusalReason = "queue-full" | "time-out" | "concurrency-limit" | "f
  * Answers 429 about a second late. Clients that do what `Retry-After` says lose nothing worth telling; one that comes again at
  * once would cost as much as if it were served, and take the event loop from all others.
  */
-export class Refusals {
+export class RejectionCounts {
   readonly #held = new Set<() => void>();
 
   /** Counts it under `reason`, and rejects with `error`: after a while, or when the client has left or the server stops. */

@@ -1,7 +1,7 @@
 import { Upstream } from "@virtual-workspaces/transport";
 import { orFail } from "../process/failure.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
-import type { Kubeconfigs } from "./options.ts";
+import type { Kubeconfigs } from "./serve-options.ts";
 
 /** The servers that kubeconfigs name. One that is not named is that of the workspaces. */
 export interface Upstreams {

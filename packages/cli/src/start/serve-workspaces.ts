@@ -13,10 +13,10 @@ import { clusterProxiesOf } from "./cluster-proxies.ts";
 import { showDemo } from "./demo/show.ts";
 import { hubURL, urlsAt } from "./endpoint.ts";
 import { type Mounts, mountsOf } from "./mounts.ts";
-import type { StartOptions } from "./options.ts";
 import { type Credentials, credentialsOf, kubectlPlugins, takeRootDirectory } from "./root-directory.ts";
 import { shardsOf } from "./shards.ts";
 import { SPACES, spacesOf } from "./spaces.ts";
+import type { StartOptions } from "./start-options.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */

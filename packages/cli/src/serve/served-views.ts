@@ -14,8 +14,8 @@ import { openStore } from "../server/open-store.ts";
 import { type ForwardedTo, upstreamAt } from "../server/upstreams.ts";
 import { kcpViews } from "../views/kcp-views.ts";
 import { besides, ViewFiles } from "../views/view-files.ts";
-import type { ServeOptions } from "./options.ts";
-import type { Upstreams } from "./upstreams.ts";
+import type { ServeOptions } from "./serve-options.ts";
+import type { Upstreams } from "./serve-upstreams.ts";
 
 /** What is served, and what of it clients are told of at the start. */
 export interface Served {

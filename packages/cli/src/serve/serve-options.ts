@@ -13,7 +13,7 @@ import type { ForwardedTo } from "../server/upstreams.ts";
 import { urlOf } from "../server/urls.ts";
 import { viewPaths } from "../views/view-files.ts";
 import { SERVE, type ServeFlags } from "./flags.ts";
-import { type GroupOptions, groupOf } from "./workers/options.ts";
+import { type GroupOptions, groupOf } from "./workers/group-options.ts";
 
 /** What `serve` is told. Paths are absolute. */
 export interface ServeOptions extends StartLog {

@@ -2,7 +2,7 @@ import { keptBytes } from "../../encode/pieces.ts";
 import { accepts, parseAccept } from "../../encode/representation.ts";
 import type { Advertised } from "../../resource/served.ts";
 import { BoundedCache } from "../../util/bounded-cache.ts";
-import { contentHash, contentKey } from "../documents.ts";
+import { contentHash, contentKey } from "../discovery-documents.ts";
 import { swaggerDocument } from "./v2.ts";
 import { encodeSwagger } from "./v2-protobuf.ts";
 import { type DocumentSource, v3Documents } from "./v3.ts";

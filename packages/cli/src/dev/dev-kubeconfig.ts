@@ -1,5 +1,5 @@
 import type { CertifiedSubject, GeneratedTls } from "@virtual-workspaces/framework";
-import type { Loaded, ViewSummary } from "./messages.ts";
+import type { Loaded, ViewSummary } from "./dev-messages.ts";
 
 /** A name for a server and a user of it. */
 export interface Context {

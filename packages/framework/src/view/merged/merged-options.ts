@@ -2,7 +2,7 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../../definition.ts";
 import type { Scope } from "../../storage.ts";
 import type { HistoryOptions } from "../../watch/cache/watch-cache.ts";
-import type { ViewSource } from "../options.ts";
+import type { ViewSource } from "../view-options.ts";
 
 /** A source whose objects are to be in a logical cluster: a plain cluster, which knows of none. */
 export interface PlacedSource<T extends object = object> {
