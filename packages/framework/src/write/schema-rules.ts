@@ -98,7 +98,7 @@ class SharedEngine {
 
   get engine(): RuleEngine {
     if (this.#engine === undefined) {
-      const file = fileURLToPath(siblingModule("../cel/rules", import.meta.url));
+      const file = fileURLToPath(siblingModule("../cel/cel-rules", import.meta.url));
       const module = createRequire(import.meta.url)(file) as typeof import("../cel/cel-rules.ts");
       this.#engine = new module.RuleEngine();
     }
