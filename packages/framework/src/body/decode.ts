@@ -4,7 +4,7 @@ import type { Awaitable } from "../util/awaitable.ts";
 import { BODY_LIMITS } from "../util/limits.ts";
 import { PROTOBUF, ProtobufFault, type ProtobufMessage } from "./protobuf/message.ts";
 import { readProtobuf } from "./protobuf/protobuf-reader.ts";
-import { YamlFault } from "./yaml/value.ts";
+import { YamlFault } from "./yaml/fault.ts";
 import { readShortYaml, type YamlReader } from "./yaml/yaml-reader.ts";
 
 /** What a request's body says. */

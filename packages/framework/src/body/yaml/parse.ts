@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
-import { kubernetesTags, TOO_DEEP, YamlFault, YamlTree } from "./value.ts";
+import { TOO_DEEP, YamlFault } from "./fault.ts";
+import { kubernetesTags, YamlTree } from "./value.ts";
 
 /** A YAML text, read. */
 export interface ParsedYaml {

@@ -11,6 +11,7 @@ import {
   type Tags,
   type YAMLMap,
 } from "yaml";
+import { TOO_DEEP, YamlFault } from "./fault.ts";
 
 /** Kubernetes counts no further. */
 const MAX_DUPLICATES = 100;
@@ -177,17 +178,4 @@ function integerOf(negative: boolean, digits: string): number | bigint {
   const rounded = Number(value);
   if (Number.isSafeInteger(rounded)) return rounded === 0 ? 0 : rounded;
   return magnitude > MAX_INT64 + (negative ? 1n : 0n) ? rounded : value;
-}
-
-/** Deeper than JSON may be, or than the parser's stack. */
-export const TOO_DEEP = "yaml: nested too deeply";
-
-/** Why a YAML text was not read: it is malformed, or too large once its aliases are expanded. */
-export class YamlFault extends Error {
-  readonly tooLarge: boolean;
-
-  constructor(message: string, tooLarge = false) {
-    super(message);
-    this.tooLarge = tooLarge;
-  }
 }

@@ -1,8 +1,8 @@
 // Run by the threads of YamlReaders.
 import { stringifyJson } from "@virtual-workspaces/apimachinery";
 import { answerMessages } from "../../util/worker/worker-answer.ts";
+import { YamlFault } from "./fault.ts";
 import { parseYaml } from "./parse.ts";
-import { YamlFault } from "./value.ts";
 
 export interface YamlTask {
   readonly text: string;

@@ -1,8 +1,8 @@
 import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
 import { BODY_LIMITS, MAX_BODY } from "../../util/limits.ts";
 import { siblingModule, WorkerError, WorkerPool, type WorkerPoolOptions } from "../../util/worker/pool.ts";
+import { YamlFault } from "./fault.ts";
 import type { ParsedYaml } from "./parse.ts";
-import { YamlFault } from "./value.ts";
 import type { YamlReply, YamlTask } from "./worker.ts";
 
 export interface YamlReaderOptions extends Partial<Pick<WorkerPoolOptions, "size" | "queue" | "idle" | "heapMiB">> {
