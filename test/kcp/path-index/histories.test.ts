@@ -58,7 +58,7 @@ describe("PathIndex, whatever happens", () => {
         for (const one of mixed(changes, picks)) play(b, one);
         compare(a, b);
       }),
-      { numRuns: 200 },
+      { numRuns: 500 },
     );
   });
 });

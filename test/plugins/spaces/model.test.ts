@@ -5,7 +5,7 @@ import { Random } from "../../_support/random.ts";
 import { KeptSpaces } from "./support/kept-spaces.ts";
 import { type AnySpace, Management, SECRET } from "./support/management.ts";
 
-const ROUNDS = 15;
+const ROUNDS = 25;
 const STEPS = 60;
 const NAMES = ["a", "b", "c"] as const;
 const HERE = namespaceOf("here");
