@@ -25,11 +25,7 @@ const alice = { user: "alice" };
 const MOUNTS = "/apis/proxy.kcp.io/v1alpha1/mounts";
 const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
 const SECRETS = "/api/v1/namespaces/default/secrets";
-/** Whether the servers are being closed: a request of a controller that this cuts short is no fault. */
-let isEnding = false;
-const onError = (error: unknown): void => {
-  if (!isEnding) reportFault("mounts", error);
-};
+const onError = (error: unknown): void => reportFault("mounts", error);
 
 describe("mounts on several shards", function () {
   this.timeout(60_000);
@@ -77,7 +73,7 @@ describe("mounts on several shards", function () {
         shards: {
           storeOf,
           virtualWorkspaces: (name, context) => {
-            context.own.use(workspaceMounts({ upstream: context.loopback.upstream, everywhere, onError }));
+            context.controllers.use(workspaceMounts({ upstream: context.loopback.upstream, everywhere, onError }));
             return [viewOf(context.loopback, name)];
           },
         },
@@ -103,10 +99,7 @@ describe("mounts on several shards", function () {
       await untilAt(server, `/clusters/${cluster}${MOUNTS}`, ({ status }) => status === 200);
     }
   });
-  after(() => {
-    isEnding = true;
-    return running.disposeAsync();
-  });
+  after(() => running.disposeAsync());
 
   it("are at the address of their shard, which the server knows as its own, and are asked as who asks", async () => {
     await using target = await startTarget();
@@ -170,9 +163,7 @@ describe("mounts on several shards", function () {
   it("on a shard that is away, and links to its workspaces, are 503 until it is back", async () => {
     const there = "/clusters/root:far:there/api";
     const link = `/clusters/root:near:to-far${CONFIG_MAPS}/by-near` as const;
-    isEnding = true;
     await world[Symbol.asyncDispose]();
-    isEnding = false;
     isThere = false;
     running.use(await start());
     await untilShard(server, "shard-1", "not ready");

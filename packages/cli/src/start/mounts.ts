@@ -48,7 +48,7 @@ export async function mountsOf(options: Pick<StartOptions, "mounts" | "log">, vi
       virtualWorkspaces: besides(await orFail(() => viewsAt(own, ROOT_SHARD)), views.virtualWorkspaces),
       loopback: own,
       ofShard: async (name, context) => {
-        context.own.use(await begin(context.loopback));
+        context.controllers.use(await begin(context.loopback));
         return besides(await viewsAt(context.loopback, name), (await views.ofShard?.(name, context)) ?? []);
       },
     },

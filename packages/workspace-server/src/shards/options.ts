@@ -13,6 +13,8 @@ export interface ShardStoreContext {
 
 /** What {@link ShardsOptions.virtualWorkspaces} is told. */
 export interface ShardViewsContext extends ShardStoreContext {
+  /** What is put on it ends before the shard's listener closes: controllers, whose last requests the shard then still answers. */
+  readonly controllers: AsyncDisposableStack;
   /**
    * The shard's own workspaces, as they are at its address: by `*` its own alone, and of others 429. It answers once the shard
    * and `root` have started, and is closed with it.

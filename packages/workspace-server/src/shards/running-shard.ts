@@ -38,12 +38,14 @@ export type Meet = (
 export class RunningShard implements AsyncDisposable {
   readonly shard: Shard;
   readonly #server: Server;
+  readonly #controllers: AsyncDisposableStack;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(shard: Shard, server: Server, stack: AsyncDisposableStack) {
+  private constructor(shard: Shard, server: Server, stacks: Record<"controllers" | "stack", AsyncDisposableStack>) {
     this.shard = shard;
     this.#server = server;
-    this.#stack = stack;
+    this.#controllers = stacks.controllers;
+    this.#stack = stacks.stack;
   }
 
   /** @throws what the store or the listener throws; then nothing is left behind */
@@ -61,8 +63,9 @@ export class RunningShard implements AsyncDisposable {
       const ownAudit = auditOf(audit, name);
       const itself = stack.use(loopback());
       const { promise, resolve: listens } = Promise.withResolvers<Listening>();
-      const virtualWorkspaces =
-        (await shards.virtualWorkspaces?.(name, { own: stack, signal, loopback: itself, listening: promise })) ?? [];
+      const controllers = stack.use(new AsyncDisposableStack());
+      const viewsContext = { own: stack, controllers, signal, loopback: itself, listening: promise };
+      const virtualWorkspaces = (await shards.virtualWorkspaces?.(name, viewsContext)) ?? [];
       const { documents, mounts } = listeners;
       const served = { shard, clusters: clustersOf(shard), documents, mounts };
       const server = stack.use(
@@ -83,6 +86,7 @@ export class RunningShard implements AsyncDisposable {
       itself.serve({ ...own, within: server });
       stack.defer(() => services.leave());
       services.serve({ virtualWorkspaces, urls, log, within: server });
+      stack.defer(() => controllers.disposeAsync()); // before the listener, which they ask
       listening = await listenAt(server, placeOf(options));
       listens(listening);
       if (options.meet !== undefined) others.use(await options.meet({ store, shard: name, urls: urls() }));
@@ -92,7 +96,7 @@ export class RunningShard implements AsyncDisposable {
       // What the shards tell each other is known once `root` has started, which may wait for this one.
       await Promise.all([itself.start(root.started), services.start()]);
       signal.throwIfAborted();
-      return new RunningShard(shard, server, stack);
+      return new RunningShard(shard, server, { controllers, stack });
     } catch (error) {
       await stack.disposeAsync();
       throw error;
@@ -105,9 +109,10 @@ export class RunningShard implements AsyncDisposable {
   }
 
   /** Ends watches cleanly and lets requests under way finish; the shard itself goes on. */
-  closeListener(): Promise<void> {
+  async closeListener(): Promise<void> {
+    await this.#controllers.disposeAsync();
     this.shard.context.services?.leave();
-    return this.#server.close();
+    await this.#server.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
