@@ -19,7 +19,7 @@ describe("mounted workspaces on several shards", function () {
       shards: {
         virtualWorkspaces: (_, context) => {
           const { upstream } = context.loopback;
-          context.own.use(workspaceMounts({ upstream, everywhere: own.upstream, onError }));
+          context.controllers.use(workspaceMounts({ upstream, everywhere: own.upstream, onError }));
           return [];
         },
       },
