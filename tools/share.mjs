@@ -1,5 +1,5 @@
-// Why: what takes long is not all run each time a change lands, but in turns: `SHARE=<turn>/<of>` has a suite run every so manieth
-// of its files, others the next time. Without it all are run.
+// Why: a change is not checked by every benchmark, but by a part of them that differs from one change to the next:
+// `SHARE=<turn>/<of>` selects every <of>th file, beginning with another one in each turn. Without it all are run.
 
 /**
  * @template T

@@ -13,7 +13,7 @@ export interface ShardStoreContext {
 
 /** What {@link ShardsOptions.virtualWorkspaces} is told. */
 export interface ShardViewsContext extends ShardStoreContext {
-  /** What is put on it ends before the shard's listener closes: controllers, whose last requests the shard then still answers. */
+  /** Controllers that send requests to the shard. They are disposed of before its listener closes, so that it answers their last requests. */
   readonly controllers: AsyncDisposableStack;
   /**
    * The shard's own workspaces, as they are at its address: by `*` its own alone, and of others 429. It answers once the shard
