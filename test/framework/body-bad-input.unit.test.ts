@@ -4,7 +4,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { decodeBody } from "../../packages/framework/src/body/decode.ts";
 import { YamlReader } from "../../packages/framework/src/body/yaml/yaml-reader.ts";
-import { computed } from "../_support/cpu.ts";
+import { computed, slowness } from "../_support/cpu.ts";
 
 const JSON_TYPE = "application/json";
 const YAML_TYPE = "application/yaml";
@@ -118,8 +118,9 @@ describe("any body", () => {
       expect(await outcomeOf(text, JSON_TYPE)).to.equal(code);
       const began = computed();
       await outcomeOf(text, JSON_TYPE, () => undefined);
-      // Three times what is promised: this may be a slow machine.
-      expect(computed() - began).to.be.lessThan(450);
+      const took = computed() - began;
+      // Three times what is promised, and more where this machine is slower just now.
+      expect(took).to.be.lessThan(450 * slowness());
     });
   }
 
