@@ -1,9 +1,10 @@
 // What comes into a namespace or a logical cluster after that was emptied: written past the front door, as by a request that
 // was admitted before, or by another process.
 
-import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
+import { memoryStore, persistent, type Store, type Transaction } from "@virtual-workspaces/store";
 import { ClusterRole, ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { makeWorkspace } from "../support/logical-clusters.ts";
 import { ClusterClient } from "../support/objects.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
@@ -30,6 +31,38 @@ async function put(store: Store, { cluster, namespace }: Place, metadata: object
     const maps = ConfigMap.collection(persistent(store));
     await maps.create(scope, { apiVersion: "v1", kind: "ConfigMap", metadata: { ...about, namespace } } as never);
   }
+}
+
+/** A store that awaits `write` before the first deletion of an object at a key that `is` names. */
+function storeThatFirst(store: Store, is: (key: string) => boolean, write: () => Promise<void>): Store {
+  let done = false;
+  const commit: Store["commit"] = async (transaction: Transaction) => {
+    if (!done && transaction.operations.some(({ type, key }) => type === "delete" && is(key))) {
+      done = true;
+      await write();
+    }
+    return store.commit(transaction);
+  };
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === "commit") return commit;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Resolves when nothing of a logical cluster is stored any more. */
+async function nothingLeft(store: Store, cluster: string): Promise<void> {
+  let left: readonly string[] = [];
+  await until(
+    async () => {
+      const { entries } = await store.range({ from: " ", to: "~" });
+      left = entries.map(({ key }) => key).filter((key) => key.includes(cluster));
+      return left.length === 0;
+    },
+    { what: () => `no objects of ${cluster}, there are ${left}` },
+  );
 }
 
 describe("what comes too late", function () {
@@ -67,10 +100,34 @@ describe("what comes too late", function () {
     await client.gone(`${WORKSPACES}/brief`);
     for (const namespace of ["", "default"])
       await put(store, { cluster, namespace }, { finalizers: ["example.dev/hold"] });
-    for (;;) {
-      const { entries } = await store.range({ from: " ", to: "~" });
-      if (!entries.some(({ key }) => key.includes(cluster))) break;
-      await new Promise(setImmediate);
-    }
+    await nothingLeft(store, cluster);
+  });
+
+  it("into a namespace that was just found empty goes with it", async () => {
+    await using store = memoryStore();
+    const place = { cluster: "root", namespace: "brief" };
+    const isIt = (key: string): boolean => key === "/namespaces/root//brief";
+    await using server = await startWorkspaces(storeThatFirst(store, isIt, () => put(store, place)));
+    const client = new ClusterClient(server);
+    await client.namespace("brief");
+    await client.delete("/api/v1/namespaces/brief");
+    await client.gone("/api/v1/namespaces/brief");
+    await client.gone("/api/v1/namespaces/brief/configmaps/late");
+  });
+
+  it("into a logical cluster that was just found empty goes with it, whether or not it is in a namespace", async () => {
+    await using store = memoryStore();
+    let cluster = "";
+    const isIt = (key: string): boolean => cluster !== "" && key.includes("logicalclusters") && key.includes(cluster);
+    const write = async (): Promise<void> => {
+      for (const namespace of ["", "default"])
+        await put(store, { cluster, namespace }, { finalizers: ["example.dev/hold"] });
+    };
+    await using server = await startWorkspaces(storeThatFirst(store, isIt, write));
+    const client = new ClusterClient(server);
+    cluster = await makeWorkspace(server, "brief");
+    await client.delete(`${WORKSPACES}/brief`);
+    await client.gone(`${WORKSPACES}/brief`);
+    await nothingLeft(store, cluster);
   });
 });

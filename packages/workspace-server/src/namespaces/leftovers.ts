@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { StoredObject } from "@virtual-workspaces/store";
 import { Workers } from "../controllers/workers.ts";
 import { Namespace } from "../kinds/namespace.ts";
@@ -9,16 +9,20 @@ import { logicalClusterKey } from "../state/shard-state.ts";
 interface Task {
   readonly space: string;
   readonly key: ObjectKey;
-  readonly revision: number;
 }
 
 /** Names of logical clusters are never used again: of those that went this many are remembered. */
 const REMEMBERED = 10_000;
 
 /**
- * Deletes what came too late: objects that were on their way into a namespace or a logical cluster, admitted already, when that
- * was emptied and went, from a client, a controller or another process on the same store. Nobody would look at them any more.
- * What is in no namespace is only taken away from logical clusters that this process has seen going.
+ * Deletes objects that are written into a namespace or a logical cluster while it is deleted, or after that: a client, a
+ * controller or another process on the same store was admitted before. No other controller would find them.
+ *
+ * A write that comes between the last look at what is left and the deletion itself has the lesser version: what is written
+ * into a namespace or a logical cluster that is being deleted is remembered, and looked at when that is gone. Memory: the keys
+ * of objects that were written there meanwhile and are not deleted.
+ *
+ * Cluster-scoped objects are only deleted from logical clusters that this process has seen going.
  */
 export class Leftovers implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
@@ -26,6 +30,8 @@ export class Leftovers implements ShardController {
   readonly #workers: Workers<Task>;
   readonly #following = new DisposableStack();
   readonly #gone = new Set<string>();
+  /** What is written into namespaces and logical clusters that are being deleted, by {@link placeOf}. */
+  readonly #late = new Map<string, Map<string, Task>>();
 
   constructor(context: ShardContext) {
     const { feed, state, log, name: shard } = context;
@@ -38,8 +44,35 @@ export class Leftovers implements ShardController {
       onError: (error, { space, key }) =>
         log({ level: "warn", message: "object left over", shard, key: storeKey(space, key), error: String(error) }),
     });
-    this.#following.use(state.logicalClusters.on({ deleted: (_, { key: { cluster } }) => this.#remember(cluster) }));
-    this.#following.use(feed.on({ set: (object) => this.#set(object) }));
+    const expect = (place: string, { metadata }: KubeObject): void => {
+      if (metadata.deletionTimestamp !== undefined && !this.#late.has(place)) this.#late.set(place, new Map());
+    };
+    const inCluster = (cluster: KubeObject, { key }: { readonly key: ObjectKey }): void => expect(key.cluster, cluster);
+    const inNamespace = (namespace: KubeObject, { key }: { readonly key: ObjectKey }): void =>
+      expect(placeOf(key.cluster, key.name), namespace);
+    this.#following.use(
+      state.logicalClusters.on({
+        added: inCluster,
+        updated: (cluster, _, event) => inCluster(cluster, event),
+        deleted: (_, { key: { cluster } }) => {
+          this.#remember(cluster);
+          this.#sweep(cluster);
+        },
+      }),
+    );
+    this.#following.use(
+      state.namespaces.on({
+        added: inNamespace,
+        updated: (namespace, _, event) => inNamespace(namespace, event),
+        deleted: (_, { key }) => this.#sweep(placeOf(key.cluster, key.name)),
+      }),
+    );
+    this.#following.use(
+      feed.on({
+        set: (object) => this.#set(object),
+        deleted: ({ space, key }) => this.#forget(storeKey(space, key), key),
+      }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -57,30 +90,50 @@ export class Leftovers implements ShardController {
     }
   }
 
-  #set({ space, key, revision }: StoredObject): void {
+  #set({ space, key }: StoredObject): void {
     // What the server itself keeps is not in namespaces that are objects.
     if (key.cluster.startsWith("system:")) return;
+    const task = { space, key };
+    if (this.#late.size > 0) for (const place of placesOf(key)) this.#late.get(place)?.set(storeKey(space, key), task);
     const { namespaces } = this.#context.state;
     if (this.#gone.has(key.cluster) || (key.namespace !== "" && !namespaces.store.has(namespaceKey(key))))
-      this.#workers.add({ space, key, revision });
+      this.#workers.add(task);
+  }
+
+  #forget(text: string, key: ObjectKey): void {
+    if (this.#late.size > 0) for (const place of placesOf(key)) this.#late.get(place)?.delete(text);
+  }
+
+  /** The namespace or logical cluster is gone. */
+  #sweep(place: string): void {
+    const late = this.#late.get(place);
+    this.#late.delete(place);
+    for (const task of late?.values() ?? []) this.#workers.add(task);
   }
 
   /** As it stands: what is followed may be behind. */
-  async #work({ space, key, revision }: Task): Promise<void> {
+  async #work({ space, key }: Task): Promise<void> {
     const { objects, state, kinds } = this.#context;
     if (this.#gone.has(key.cluster)) {
       const cluster = await read(objects.of(state.logicalClusters.resource), logicalClusterKey(key.cluster));
       if (cluster !== undefined) return;
-      // Finalizers too: whoever would take them off cannot get there.
-      const at = storeKey(space, key);
-      const conditions = [{ key: at, modRevision: revision }];
-      await objects.store.commit({ conditions, operations: [{ type: "delete", key: at }] });
+      // Whatever it says now, finalizers too: no controller can get there to remove them, and names are never used again.
+      await objects.store.commit({ conditions: [], operations: [{ type: "delete", key: storeKey(space, key) }] });
       return;
     }
     if ((await read(objects.of(Namespace), namespaceKey(key))) !== undefined) return;
     const kind = kinds.in(key.cluster).in(space);
     if (kind !== undefined) await remove(kind.objects, key);
   }
+}
+
+/** Where what is written late is looked for: a logical cluster, or a namespace of it. */
+function placeOf(cluster: string, namespace = ""): string {
+  return namespace === "" ? cluster : `${cluster}/${namespace}`;
+}
+
+function placesOf({ cluster, namespace }: ObjectKey): readonly string[] {
+  return namespace === "" ? [cluster] : [cluster, placeOf(cluster, namespace)];
 }
 
 function namespaceKey({ cluster, namespace }: ObjectKey): ObjectKey {
