@@ -80,8 +80,11 @@ export async function settled(admin: Admin, atRoot = admin): Promise<void> {
     [paths.CRDS]: ({ status }) => status?.conditions?.some(({ type }: Body) => type === "Established") === true,
     "/apis/core.kcp.io/v1alpha1/logicalclusters": ({ status }) => status?.phase === "Ready",
   };
+  const { items: bindings } = await admin.ok("GET", `/clusters/*${paths.BINDINGS}`);
   for (const [path, is] of Object.entries(done))
     await admin.until(`/clusters/*${path}`, ({ status, body }) => {
+      // A shard serves what is bound there: with no workspace on it no Workspaces, and none yet while bindings are being bound.
+      if (status === 404 && path.startsWith(paths.WORKSPACES)) return bindings.length === 0;
       expect(status, JSON.stringify(body)).to.equal(200);
       return body.items.every((one: Body) => one.metadata.deletionTimestamp === undefined && is(one));
     });
