@@ -103,6 +103,22 @@ describe("what comes too late", function () {
     await nothingLeft(store, cluster);
   });
 
+  it("into a namespace of a logical cluster that was gone before the server started goes", async () => {
+    await using store = memoryStore();
+    let cluster = "";
+    {
+      await using server = await startWorkspaces(store);
+      const client = new ClusterClient(server);
+      cluster = await makeWorkspace(server, "brief");
+      await client.delete(`${WORKSPACES}/brief`);
+      await client.gone(`${WORKSPACES}/brief`);
+    }
+    await put(store, { cluster, namespace: "default" });
+    await using server = await startWorkspaces(store);
+    expect((await server.get("/readyz")).status).to.equal(200);
+    await nothingLeft(store, cluster);
+  });
+
   it("into a namespace that was just found empty goes with it", async () => {
     await using store = memoryStore();
     const place = { cluster: "root", namespace: "brief" };
