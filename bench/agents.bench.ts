@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Client } from "@virtual-workspaces/client";
 import { clusterProxyManifests } from "@virtual-workspaces/cluster-proxy";
-import { issueCertificate } from "@virtual-workspaces/framework";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { APIBinding, CLUSTER_PROXY_EXPORT, ClusterProxy } from "@virtual-workspaces/kcp";
 import { Remote } from "./_harness/remote.ts";
 import { figure, report } from "./_harness/report.ts";

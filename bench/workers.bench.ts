@@ -1,6 +1,7 @@
 // GET of a 2 KiB object at two processes against one; and of a view that the other one answers for, over TLS
 import assert from "node:assert/strict";
-import { issueCertificate, Minter } from "@virtual-workspaces/framework";
+import { Minter } from "@virtual-workspaces/framework/storage";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { type Answer, fetchOnce, getRequest, load } from "./_harness/http.ts";
 import { Remote } from "./_harness/remote.ts";
 import { figure, report } from "./_harness/report.ts";

@@ -4,10 +4,20 @@
 //   virtual-workspaces manifests examples/controller.ts | kubectl apply -f -
 //   KUBECONFIG=sites.kubeconfig node examples/controller.ts
 import { once } from "node:events";
-import { isApiError, type KindReference } from "@virtual-workspaces/apimachinery";
-import { Client, controller, endpointInformers, Informer, loadKubeconfig, related } from "@virtual-workspaces/client";
 import { defineResource } from "@virtual-workspaces/framework";
-import { APIExportEndpointSlice, exportManifests, type Manifests } from "@virtual-workspaces/kcp";
+import {
+  APIExportEndpointSlice,
+  Client,
+  controller,
+  endpointInformers,
+  exportManifests,
+  Informer,
+  isApiError,
+  type KindReference,
+  loadKubeconfig,
+  type Manifests,
+  related,
+} from "@virtual-workspaces/workspaces";
 
 const [group, version, scope, PAGE] = ["sites.example.dev", "v1", "Namespaced", "sites.example.dev/page"] as const;
 const text = { type: "string", maxLength: 100 } as const;

@@ -3,14 +3,8 @@
 //
 //   TODOS_TOKEN=… node examples/express-app.ts
 import { randomUUID } from "node:crypto";
-import {
-  authenticated,
-  defineResource,
-  defineVirtualWorkspace,
-  staticTokens,
-  type VirtualWorkspacesMiddleware,
-  virtualWorkspaces,
-} from "@virtual-workspaces/framework";
+import { authenticated, defineResource, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "@virtual-workspaces/framework/server";
 import express, { type Express } from "express";
 
 const Todo = defineResource({

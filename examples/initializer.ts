@@ -4,9 +4,15 @@
 //   virtual-workspaces manifests examples/initializer.ts | kubectl apply -f -
 //   KUBECONFIG=teams.kubeconfig node examples/initializer.ts
 import { once } from "node:events";
-import { isApiError, type KindReference } from "@virtual-workspaces/apimachinery";
-import { Client, loadKubeconfig } from "@virtual-workspaces/client";
-import { lifecycleController, type Manifests, WorkspaceType } from "@virtual-workspaces/kcp";
+import {
+  Client,
+  isApiError,
+  type KindReference,
+  lifecycleController,
+  loadKubeconfig,
+  type Manifests,
+  WorkspaceType,
+} from "@virtual-workspaces/workspaces";
 
 const [type, book, namespace, rbac] = ["team", "handbook", "team", "rbac.authorization.k8s.io"] as const;
 const core = { group: "", version: "v1", scope: "Namespaced" } as const;

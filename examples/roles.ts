@@ -1,5 +1,6 @@
 // Who may do what, by roles and bindings as Kubernetes has them: everybody views, operators edit, alice edits the attic.
-import { defineResource, defineVirtualWorkspace, rbac } from "@virtual-workspaces/framework";
+import { defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { rbac } from "@virtual-workspaces/framework/authz";
 
 const Runbook = defineResource({
   group: "example.dev",

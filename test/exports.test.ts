@@ -1,13 +1,14 @@
 // Why: what is exported is promised. A name that comes or goes shows up here as a change of exports.snapshot.json, to be
 // made on purpose: `UPDATE_SNAPSHOTS=1 npm test -- test/exports.test.ts`.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { root } from "../tools/install.mjs";
 
 const snapshot = fileURLToPath(new URL("exports.snapshot.json", import.meta.url));
 
-/** The names that an index.ts lists; types, which do not exist when it runs, carry "type " in front. */
+/** The names that an entry of a package lists; types, which do not exist when it runs, carry "type " in front. */
 function listed(index: string): string[] {
   const lists = [...index.matchAll(/^export (type )?\{([^}]*)\} from "[^"]+";$/gm)];
   const names = lists.flatMap(([, type = "", list = ""]) =>
@@ -20,26 +21,41 @@ function listed(index: string): string[] {
   return names.sort();
 }
 
-const indexes = globSync("packages/{*,plugins/*}/src/index.ts", { cwd: root }).sort();
-const surfaces = indexes.map((file) => {
+const entries = globSync("packages/{*,plugins/*}/src/{index,entry/*}.ts", { cwd: root }).sort();
+const surfaces = entries.map((file) => {
   const index = readFileSync(`${root}/${file}`, "utf8");
-  const manifest = JSON.parse(readFileSync(`${root}/${file.replace("src/index.ts", "package.json")}`, "utf8"));
-  return { name: String(manifest.name), index, names: listed(index) };
+  const [folder = "", entry = ""] = file.split("/src/");
+  const manifest = JSON.parse(readFileSync(`${root}/${folder}/package.json`, "utf8"));
+  const path = entry === "index.ts" ? "." : `./${basename(entry, ".ts")}`;
+  return {
+    name: join(String(manifest.name), path),
+    path,
+    file: `./src/${entry}`,
+    manifest,
+    index,
+    names: listed(index),
+  };
 });
 
 describe("exports", () => {
-  for (const { name, index, names } of surfaces) {
+  for (const { name, path, file, manifest, index, names } of surfaces) {
+    it(`of ${name} are at that path`, () => {
+      expect(manifest.exports[path]?.["@virtual-workspaces/source"]).to.equal(file);
+    });
+
     it(`of ${name} are a list written by hand, the one that runs`, async () => {
       const rest = index
         .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
         .replace(/^export (type )?\{[^}]*\} from "[^"]+";$/gm, "");
-      expect(rest.trim(), "index.ts holds nothing but lists of names").to.equal("");
+      expect(rest.trim(), "an entry holds nothing but lists of names").to.equal("");
       const values = names.filter((entry) => !entry.startsWith("type "));
       expect(Object.keys(await import(name)).sort()).to.deep.equal(values);
     });
   }
 
   it("are those of the snapshot", () => {
+    const twice = surfaces.flatMap(({ manifest, names }) => names.map((each) => `${manifest.name} ${each}`));
+    expect(twice.filter((each, at) => twice.indexOf(each) !== at)).to.deep.equal([]);
     const now = Object.fromEntries(surfaces.map(({ name, names }) => [name, names]));
     if (process.env["UPDATE_SNAPSHOTS"] !== undefined) writeFileSync(snapshot, `${JSON.stringify(now, null, 2)}\n`);
     expect(now).to.deep.equal(JSON.parse(readFileSync(snapshot, "utf8")));

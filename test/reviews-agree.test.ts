@@ -11,14 +11,12 @@ import {
   defineVirtualWorkspace,
   deny,
   groups,
-  type NonResourceRule,
-  type ResourceRule,
-  rbac,
   readOnly,
   staticTokens,
   union,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { type NonResourceRule, type ResourceRule, rbac } from "@virtual-workspaces/framework/authz";
 import { type Host, memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { unionOf } from "../packages/cli/src/dev/union.ts";

@@ -14,7 +14,7 @@ const ROWS = [
   ["framework", "client"],
   ["store", "forwarding"],
   ["kcp"],
-  ["plugins/apiexport", "plugins/mounts", "plugins/lifecycle", "plugins/cluster-proxy", "plugins/spaces"],
+  ["workspaces", "plugins/apiexport", "plugins/mounts", "plugins/lifecycle", "plugins/cluster-proxy", "plugins/spaces"],
   ["front-proxy", "workspace-server"],
   ["testing"],
   ["cli"],

@@ -52,7 +52,8 @@ function crumbs(sources, arrows) {
     const users = arrows.filter(({ to }) => to === path);
     const [user] = users;
     const isCrumb = lines <= SHORT && users.length === 1 && user !== undefined && dirname(user.from) === dirname(path);
-    return isCrumb && user.from !== "index.ts" ? [{ path, lines, user: user.from }] : []; // index.ts: it is public
+    const isPublic = user?.from === "index.ts" || user?.from.startsWith("entry/");
+    return isCrumb && !isPublic ? [{ path, lines, user: user.from }] : [];
   });
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { TlsOptions } from "@virtual-workspaces/framework";
+import type { TlsOptions } from "@virtual-workspaces/framework/tls";
 import type { Held } from "../_servers/held.ts";
 import { START, tickLine, WATCH_PATH } from "../_servers/tick.ts";
 import type { Watchers } from "../_servers/watchers.ts";

@@ -1,6 +1,7 @@
 // A hub of remote clusters beside a shard, over TLS.
 import { clusterProxy } from "@virtual-workspaces/cluster-proxy";
-import { createServer, type KeyPair, staticTokens } from "@virtual-workspaces/framework";
+import { createServer, staticTokens } from "@virtual-workspaces/framework";
+import type { KeyPair } from "@virtual-workspaces/framework/tls";
 import { Upstream } from "@virtual-workspaces/transport";
 import { serveCommands } from "../_harness/commands.ts";
 

@@ -1,12 +1,7 @@
 // What is measured: one view, once for each way to say who asks.
-import {
-  clientCertificates,
-  createServer,
-  jwt,
-  requestHeader,
-  type ServerOptions,
-  type TlsOptions,
-} from "@virtual-workspaces/framework";
+import { createServer, type ServerOptions } from "@virtual-workspaces/framework";
+import { clientCertificates, jwt, requestHeader } from "@virtual-workspaces/framework/authn";
+import type { TlsOptions } from "@virtual-workspaces/framework/tls";
 import { serveCommands } from "../_harness/commands.ts";
 import { tokens, view, widgets } from "./widget-view.ts";
 

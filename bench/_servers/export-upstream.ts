@@ -1,17 +1,17 @@
 // The server behind views of kcp's: exports, schemas, bindings, and workspaces that wait, as a shard has them, reviews that allow, and for the
 // objects of every export what was prepared; ticks come from a source.
 import { createServer } from "node:http";
-import { defineVirtualWorkspace, staticTokens, virtualWorkspaces } from "@virtual-workspaces/framework";
+import { defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import { virtualWorkspaces } from "@virtual-workspaces/framework/server";
 import {
   APIBinding,
   APIExport,
   APIResourceSchema,
-  initializerLabel,
   LogicalCluster,
-  PHASE_LABEL,
   schemaManifest,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { initializerLabel, PHASE_LABEL } from "@virtual-workspaces/kcp/names";
 import { serveCommands } from "../_harness/commands.ts";
 import { listen } from "../_harness/listen.ts";
 import { publisher } from "./publisher.ts";

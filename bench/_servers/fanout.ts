@@ -5,8 +5,8 @@ import {
   defineVirtualWorkspace,
   type Server,
   staticTokens,
-  type TlsOptions,
 } from "@virtual-workspaces/framework";
+import type { TlsOptions } from "@virtual-workspaces/framework/tls";
 import { serveCommands } from "../_harness/commands.ts";
 import { publisher } from "./publisher.ts";
 import { Tick, TickSource } from "./tick-source.ts";

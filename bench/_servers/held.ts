@@ -1,7 +1,7 @@
 // The rival: a bare `node:http` server that holds every response and writes the same prepared bytes to each.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { TlsOptions } from "@virtual-workspaces/framework";
+import type { TlsOptions } from "@virtual-workspaces/framework/tls";
 import { serveCommands } from "../_harness/commands.ts";
 import { listen } from "../_harness/listen.ts";
 import { publisher } from "./publisher.ts";

@@ -9,8 +9,8 @@ import {
   defineVirtualWorkspace,
   type Server,
   staticTokens,
-  type TlsOptions,
 } from "@virtual-workspaces/framework";
+import type { TlsOptions } from "@virtual-workspaces/framework/tls";
 import { type Relay, startRelay } from "../../test/_support/relay.ts";
 import { startWire, type Wire } from "../../test/client/informer/wire.ts";
 import { serveCommands } from "../_harness/commands.ts";

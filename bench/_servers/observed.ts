@@ -2,7 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { audit, authenticated, createServer, metrics, type Server } from "@virtual-workspaces/framework";
+import { authenticated, createServer, type Server } from "@virtual-workspaces/framework";
+import { audit } from "@virtual-workspaces/framework/audit";
+import { metrics } from "@virtual-workspaces/framework/server";
 import { serveCommands } from "../_harness/commands.ts";
 import { tokens, view, widgets } from "./widget-view.ts";
 

@@ -1,6 +1,6 @@
 // The index of workspace paths, fed as from watches.
 import assert from "node:assert/strict";
-import { indexedLogicalCluster, indexedWorkspace, PathIndex } from "@virtual-workspaces/kcp";
+import { indexedLogicalCluster, indexedWorkspace, PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { serveCommands } from "../_harness/commands.ts";
 import { type Known, lookedUp } from "../_harness/looked-up.ts";
 import { baseURLOf, shardNames } from "./simulated-workspaces.ts";

@@ -1,6 +1,8 @@
 // What is measured: a process of several that are one server, with a view of a collection that one of them answers for.
 import { type PeerGroup, peerGroup } from "@virtual-workspaces/forwarding";
-import { createServer, type KeyPair, processMinter } from "@virtual-workspaces/framework";
+import { createServer } from "@virtual-workspaces/framework";
+import { processMinter } from "@virtual-workspaces/framework/storage";
+import type { KeyPair } from "@virtual-workspaces/framework/tls";
 import { Upstream } from "@virtual-workspaces/transport";
 import { serveCommands } from "../_harness/commands.ts";
 import { tokens, view, widgets } from "./widget-view.ts";

@@ -3,10 +3,10 @@ import {
   authenticated,
   createServer,
   defineVirtualWorkspace,
-  proxy,
   type Server,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { proxy } from "@virtual-workspaces/framework/proxy";
 import { Upstream } from "@virtual-workspaces/transport";
 import { serveCommands } from "../_harness/commands.ts";
 import { peakMemory } from "../_harness/peak-memory.ts";

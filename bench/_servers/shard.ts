@@ -1,7 +1,7 @@
 // The server behind a front proxy: a workspace server that takes everybody for its administrator, so that a bare relay can ask it too.
 import { generateKeyPairSync } from "node:crypto";
 import { Client } from "@virtual-workspaces/client";
-import { authenticatedUser } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { ConfigMap, createWorkspaceServer, ServiceAccountKeys } from "@virtual-workspaces/workspace-server";

@@ -4,9 +4,9 @@ import {
   createServer,
   defineResource,
   defineVirtualWorkspace,
-  type Storage,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { serveCommands } from "../_harness/commands.ts";
 import { SLOW } from "../_harness/slow.ts";
 

@@ -1,6 +1,6 @@
 // A tree of workspaces that nobody has to keep: each is a number, and all that is said of it follows from that. 32 are in one parent,
 // so that nearly all of a million have paths of five names. Of those, every tenth is mounted. Ten shards have them.
-import type { IndexedLogicalCluster, IndexedWorkspace } from "@virtual-workspaces/kcp";
+import type { IndexedLogicalCluster, IndexedWorkspace } from "@virtual-workspaces/kcp/path-index";
 
 const IN_ONE = 32;
 const SHARDS = 10;

@@ -1,5 +1,6 @@
 // The tick, as a kind and as a storage that lists and tells changes, so that the hub keeps one source for all watchers.
-import { defineResource, type Storage } from "@virtual-workspaces/framework";
+import { defineResource } from "@virtual-workspaces/framework";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { START, tickObject } from "./tick.ts";
 
 export const Tick = defineResource({

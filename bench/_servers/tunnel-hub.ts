@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { Duplex } from "node:stream";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { HubEnd } from "@virtual-workspaces/cluster-proxy";
-import { issueCertificate } from "@virtual-workspaces/framework";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { Pool } from "undici";
 import { serveCommands } from "../_harness/commands.ts";
 import { listen } from "../_harness/listen.ts";

@@ -1,7 +1,7 @@
 // What shards say while workspaces come, change and go: a line for each change, at a steady pace, to whoever is connected.
 import { createServer, type Socket } from "node:net";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import type { IndexedLogicalCluster, IndexedWorkspace, Lookup } from "@virtual-workspaces/kcp";
+import type { IndexedLogicalCluster, IndexedWorkspace, Lookup } from "@virtual-workspaces/kcp/path-index";
 import { serveCommands } from "../_harness/commands.ts";
 import { listen } from "../_harness/listen.ts";
 import { simulated } from "./simulated-workspaces.ts";

@@ -1,6 +1,7 @@
 // What is measured: a workspace server over a store on disk, as `virtual-workspaces start` has it, without TLS.
 import { generateKeyPairSync } from "node:crypto";
-import { type Log, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { type KeyRange, lmdbStore, type Store } from "@virtual-workspaces/store";
 import {
   createWorkspaceServer,

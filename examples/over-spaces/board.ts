@@ -3,9 +3,15 @@
 //
 //   KUBECONFIG=admin.kubeconfig node board.ts      its current context is where the Spaces are
 import { once } from "node:events";
-import type { KindReference, ObjectKey } from "@virtual-workspaces/apimachinery";
-import { Client, controller, Informer, related } from "@virtual-workspaces/client";
 import { followSpaces } from "@virtual-workspaces/spaces";
+import {
+  Client,
+  controller,
+  Informer,
+  type KindReference,
+  type ObjectKey,
+  related,
+} from "@virtual-workspaces/workspaces";
 
 interface Data {
   readonly data?: Readonly<Record<string, string>>;

@@ -8,16 +8,15 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { join } from "node:path";
 import {
   allow,
-  authenticatedUser,
-  bearerTokens,
   createServer,
   defineResource,
   defineVirtualWorkspace,
   deny,
-  generatedTls,
   groups,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser, bearerTokens } from "@virtual-workspaces/framework/authn";
+import { generatedTls } from "@virtual-workspaces/framework/tls";
 import { type PhysicalSpace, type SpaceProvider, spaceProviderView } from "@virtual-workspaces/spaces";
 
 type Kept = Readonly<Record<"id" | "token", string>>;

@@ -2,10 +2,10 @@
 //
 //   KUBECONFIG=admin.kubeconfig node together.ts 6444      its current context is where the Spaces are
 import { once } from "node:events";
-import { Client } from "@virtual-workspaces/client";
-import { tokenReview } from "@virtual-workspaces/forwarding";
-import { createServer, generatedTls } from "@virtual-workspaces/framework";
+import { createServer } from "@virtual-workspaces/framework";
+import { generatedTls } from "@virtual-workspaces/framework/tls";
 import { followSpaces, spacesView } from "@virtual-workspaces/spaces";
+import { Client, tokenReview } from "@virtual-workspaces/workspaces";
 
 const onError = ({ error, space }: { readonly error: unknown; readonly space?: string }): void =>
   console.error(space ?? "", String(error));

@@ -1,13 +1,25 @@
 // Bring your own API, as kcp's documents on mounts have it: a RemoteCluster in `root` says where a cluster is, and workspaces of `root` are
 // mounted on it by `spec.mount.ref`. The controller here says when it can be had (`status.URL`, `status.phase`), and the view at that URL
 // passes on what only reads, and no Secrets. What must be installed: virtual-workspaces manifests.
-import { ApiError } from "@virtual-workspaces/apimachinery";
-import { Client, controller, Informer } from "@virtual-workspaces/client";
-import { type Relay, relay, subjectAccessReview, type Workspaces } from "@virtual-workspaces/forwarding";
-import * as framework from "@virtual-workspaces/framework";
-import { crdManifest, type Manifests, Shard, viewURL } from "@virtual-workspaces/kcp";
 
-const RemoteCluster = framework.defineResource({
+import { defineResource, defineVirtualWorkspace, deny, type RawRequest } from "@virtual-workspaces/framework";
+import { Targets } from "@virtual-workspaces/framework/proxy";
+import {
+  ApiError,
+  Client,
+  controller,
+  crdManifest,
+  Informer,
+  type Manifests,
+  type Relay,
+  relay,
+  Shard,
+  subjectAccessReview,
+  viewURL,
+  type Workspaces,
+} from "@virtual-workspaces/workspaces";
+
+const RemoteCluster = defineResource({
   ...{ group: "example.io", version: "v1alpha1", kind: "RemoteCluster", scope: "Cluster" },
   spec: {
     type: "object",
@@ -30,7 +42,7 @@ export default function byoMount({ upstream, shard = "root", everywhere = upstre
   const root = new Client({ upstream: everywhere }).cluster("root");
   const clusters = root.resource(RemoteCluster);
   const informer = new Informer({ resource: clusters });
-  const targets = new framework.Targets<Relay>({ isActive: (one) => one.upstream.stats.active > 0 });
+  const targets = new Targets<Relay>({ isActive: (one) => one.upstream.stats.active > 0 });
   const to = (name: string, url: string): Relay =>
     targets.of(name, url, () =>
       relay({
@@ -38,7 +50,7 @@ export default function byoMount({ upstream, shard = "root", everywhere = upstre
         onError: () => undefined, // the phase says so
       }),
     );
-  const asked = ({ params: { name } }: framework.RawRequest<Named>): Relay => {
+  const asked = ({ params: { name } }: RawRequest<Named>): Relay => {
     const found = informer.store.get({ cluster: "root", namespace: "", name });
     if (found === undefined) throw ApiError.notFound(kind, name);
     return to(name, found.spec.endpoint);
@@ -63,12 +75,12 @@ export default function byoMount({ upstream, shard = "root", everywhere = upstre
       },
       onError: ({ error }) => process.emitWarning(`${view}: ${String(error)}`),
     });
-  return framework.defineVirtualWorkspace({
+  return defineVirtualWorkspace({
     ...{ name: view, path: "/:name", handles: () => true },
     authorize: (question) =>
       reads.has(question.verb) && question.resource !== "secrets"
         ? mayGet(question)
-        : framework.deny("remote clusters are shown to read, without their Secrets"),
+        : deny("remote clusters are shown to read, without their Secrets"),
     handle: (req, res, request) => asked(request).handle(req, res, request),
     upgrade: (req, socket, request) => asked(request).upgrade(req, socket, request),
     setup: () => {

@@ -1,8 +1,6 @@
 // A view that keeps a resource of an export (storage.virtual). Workspaces that bind the export have Invoices as they have any kind,
 // and this view answers for them: what is on an invoice is in the view's own store, the total is computed when it is read.
-import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Client } from "@virtual-workspaces/client";
-import { subjectAccessReview, type Workspaces } from "@virtual-workspaces/forwarding";
+
 import {
   defineResource,
   defineVirtualWorkspace,
@@ -11,8 +9,18 @@ import {
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
-import { crdManifest, exportManifests, type Manifests, publishURLs, viewURL } from "@virtual-workspaces/kcp";
 import { type Host, persistent } from "@virtual-workspaces/store";
+import {
+  Client,
+  crdManifest,
+  exportManifests,
+  isApiError,
+  type Manifests,
+  publishURLs,
+  subjectAccessReview,
+  viewURL,
+  type Workspaces,
+} from "@virtual-workspaces/workspaces";
 
 const line = {
   type: "object",

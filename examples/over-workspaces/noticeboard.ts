@@ -1,11 +1,19 @@
 // A view that says where it is: each shard writes its URL into the status of every Noticeboard in `root`, and clients follow these
 // URLs. On a board are the ConfigMaps of all workspaces that are labelled published=yes: the label is the workspace's consent, the
 // permission to read `noticeboards/content` in `root` the board's. What must be installed: virtual-workspaces manifests.
-import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Client } from "@virtual-workspaces/client";
-import { forward, subjectAccessReview, type Workspaces } from "@virtual-workspaces/forwarding";
+
 import { defineResource, defineVirtualWorkspace, type VirtualWorkspace, view } from "@virtual-workspaces/framework";
-import { crdManifest, type Manifests, publishURLs, viewURL } from "@virtual-workspaces/kcp";
+import {
+  Client,
+  crdManifest,
+  forward,
+  isApiError,
+  type Manifests,
+  publishURLs,
+  subjectAccessReview,
+  viewURL,
+  type Workspaces,
+} from "@virtual-workspaces/workspaces";
 
 const text = { type: "object", additionalProperties: { type: "string" } } as const;
 const ConfigMap = defineResource({

@@ -4,16 +4,18 @@
 //   virtual-workspaces manifests examples/over-workspaces/preparer.ts | kubectl apply -f -
 //   KUBECONFIG=provider.kubeconfig node examples/over-workspaces/preparer.ts
 import { once } from "node:events";
-import type { KindReference } from "@virtual-workspaces/apimachinery";
 import {
   Client,
   type ClientOptions,
   controller,
   endpointInformers,
   Informer,
+  type KindReference,
+  LogicalCluster,
   loadKubeconfig,
-} from "@virtual-workspaces/client";
-import { LogicalCluster, type Manifests, WorkspaceType } from "@virtual-workspaces/kcp";
+  type Manifests,
+  WorkspaceType,
+} from "@virtual-workspaces/workspaces";
 
 const maps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" } as const;
 const ConfigMap: KindReference<{ readonly data?: Readonly<Record<string, string>> }> = maps;

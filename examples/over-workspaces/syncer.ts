@@ -4,8 +4,6 @@
 //
 // Run by itself, this is such an agent: node syncer.ts https://…/services/syncer/east
 import { once } from "node:events";
-import { Client, controller, Informer, loadKubeconfig } from "@virtual-workspaces/client";
-import { forward, subjectAccessReview, type Workspaces } from "@virtual-workspaces/forwarding";
 import {
   defineResource,
   defineVirtualWorkspace,
@@ -13,7 +11,18 @@ import {
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
-import { APIExport, exportManifests, type Manifests } from "@virtual-workspaces/kcp";
+import {
+  APIExport,
+  Client,
+  controller,
+  exportManifests,
+  forward,
+  Informer,
+  loadKubeconfig,
+  type Manifests,
+  subjectAccessReview,
+  type Workspaces,
+} from "@virtual-workspaces/workspaces";
 
 const group = "example.dev";
 const Workload = defineResource({

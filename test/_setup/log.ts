@@ -1,6 +1,6 @@
 // Why: an error that a server only logs is still an error. Give every server under test this log: what it writes as a
 // warning or an error fails the test, unless the test takes it out with `expectFault`.
-import type { Log, LogRecord } from "@virtual-workspaces/framework";
+import type { Log, LogRecord } from "@virtual-workspaces/framework/server";
 import { reportFault } from "./faults.ts";
 
 /** A log for a server under test, and what was written to it so far, information included. */

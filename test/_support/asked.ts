@@ -1,5 +1,6 @@
 // Questions for authorizers, as a server would put them.
-import { type AuthorizeRequest, pathInfo, type User } from "@virtual-workspaces/framework";
+import type { AuthorizeRequest, User } from "@virtual-workspaces/framework";
+import { pathInfo } from "@virtual-workspaces/framework/request";
 
 const NOTHING = pathInfo("get", "/");
 

@@ -1,10 +1,6 @@
 // A server whose audit events are collected, and the events of one request at a time.
 import {
-  type AuditOptions,
-  type AuditPolicy,
-  type AuditRule,
   allow,
-  audit,
   createServer,
   defineResource,
   defineVirtualWorkspace,
@@ -12,6 +8,7 @@ import {
   type ServerOptions,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { type AuditOptions, type AuditPolicy, type AuditRule, audit } from "@virtual-workspaces/framework/audit";
 import { testLog } from "../_setup/log.ts";
 
 export const Memo = defineResource({

@@ -1,13 +1,8 @@
 // A source of a view that fails when it is told to, as another server does: it is gone, it answers nothing, it refuses, it
 // comes back with or without its history. What it has is a collection, which goes on changing meanwhile.
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import {
-  type CacheLease,
-  type Collection,
-  type TypedDefinition,
-  type ViewSource,
-  WatchCache,
-} from "@virtual-workspaces/framework";
+import type { Collection, TypedDefinition, ViewSource } from "@virtual-workspaces/framework";
+import { type CacheLease, WatchCache } from "@virtual-workspaces/framework/storage";
 
 export type Fault = "down" | "hung" | "forbidden";
 

@@ -3,12 +3,12 @@ import {
   allow,
   createServer,
   defineVirtualWorkspace,
-  type RequestLimits,
   type ServerOptions,
-  type Storage,
   staticTokens,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import type { RequestLimits } from "@virtual-workspaces/framework/server";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { testLog } from "../_setup/log.ts";
 import { Note } from "./note.ts";
 import { Wire } from "./wire.ts";

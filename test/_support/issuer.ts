@@ -5,7 +5,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { JwtAuthenticator } from "@virtual-workspaces/framework";
+import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import { Authority, SERVER_AUTH } from "./certificates.ts";
 
 export type Json = Readonly<Record<string, unknown>>;

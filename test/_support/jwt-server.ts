@@ -1,16 +1,12 @@
 // A server whose callers come with JSON Web Tokens, and what it makes of them.
+import { allow, createServer, defineVirtualWorkspace, type Identity } from "@virtual-workspaces/framework";
 import {
   type AuthenticationConfiguration,
-  allow,
-  createServer,
-  defineVirtualWorkspace,
-  type Identity,
   type JwtAuthenticator,
   type JwtSettings,
   jwt,
-  type Log,
-  type LogRecord,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/authn";
+import type { Log, LogRecord } from "@virtual-workspaces/framework/server";
 import { testLog } from "../_setup/log.ts";
 import { Wire } from "./wire.ts";
 

@@ -3,13 +3,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  clientCertificates,
   createServer,
   type Server,
   type ServerOptions,
   staticTokens,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
 import { testLog } from "../_setup/log.ts";
 import { tree } from "../_setup/tree.ts";
 import { Authority, type KeyPair, SERVER_AUTH } from "./certificates.ts";

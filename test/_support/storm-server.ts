@@ -7,8 +7,8 @@ import {
   deny,
   type Server,
   staticTokens,
-  type TlsOptions,
 } from "@virtual-workspaces/framework";
+import type { TlsOptions } from "@virtual-workspaces/framework/tls";
 import { testLog } from "../_setup/log.ts";
 
 const Note = defineResource({

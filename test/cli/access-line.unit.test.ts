@@ -1,5 +1,5 @@
 // A request is one line, whatever its sender calls himself.
-import type { RequestRecord } from "@virtual-workspaces/framework";
+import type { RequestRecord } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { accessLine } from "../../packages/cli/src/dev/serving.ts";
 

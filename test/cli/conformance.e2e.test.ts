@@ -4,14 +4,14 @@ import { join } from "node:path";
 import {
   type AuthorizeRequest,
   allow,
-  clientCertificates,
   type Decision,
   defineResource,
   defineVirtualWorkspace,
   deny,
-  generatedTls,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
+import { generatedTls } from "@virtual-workspaces/framework/tls";
 import type { ConformanceReport } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { type Tree, tree } from "../_setup/tree.ts";

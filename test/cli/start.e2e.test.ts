@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { issueCertificate } from "@virtual-workspaces/framework";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { needsKubectl } from "../e2e/support/kubectls.ts";

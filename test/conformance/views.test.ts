@@ -7,11 +7,11 @@ import {
   defineVirtualWorkspace,
   type ObjectOf,
   type Resource,
-  type Storage,
   staticTokens,
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import {
   type CheckResult,
   type ConformanceReport,

@@ -1,5 +1,6 @@
 // What a server has answered so far, and what is sent because of it.
-import { isJsonObject, type JsonObject, parseOwnJson, setMember } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson, setMember } from "@virtual-workspaces/apimachinery/json";
 
 /** Answers by the names that steps give them. */
 export class Answers {

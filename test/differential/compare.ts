@@ -1,5 +1,6 @@
 // Finds what two sides' answers do not have in common.
-import { isJsonObject, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { Answer } from "./play.ts";
 import { type Case, describeStep } from "./step.ts";
 

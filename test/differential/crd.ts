@@ -1,5 +1,6 @@
 // The CustomResourceDefinition of a kind of ours.
-import { isComputed, type JsonSchema, type TableColumn } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import { isComputed, type TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import type { Resource } from "@virtual-workspaces/framework";
 import type { DifferentialKind } from "./kinds/kind.ts";
 

@@ -1,5 +1,6 @@
 // Differences that stay; docs/conformance.md gives the reason for each. One that no answer shows any longer fails a test.
-import { equalJson, isJsonObject } from "@virtual-workspaces/apimachinery";
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { type Difference, differences } from "./compare.ts";
 import type { Answer } from "./play.ts";
 import { type Case, describeStep } from "./step.ts";

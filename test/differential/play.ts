@@ -1,5 +1,6 @@
 // Plays the steps of a case against one server, and tells its answers in a form that another's can be compared with.
-import { isJsonObject, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { parse } from "yaml";
 import { Answers, merged, parsed } from "./answers.ts";
 import { Caller, type EventReader, type RawAnswer, type Target } from "./caller.ts";

@@ -1,7 +1,7 @@
 // What the oracle has answered, kept as data: a file for each topic, a line for each exchange.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { Answer } from "./play.ts";
 import type { Case, Step, Topic } from "./step.ts";
 

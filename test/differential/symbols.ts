@@ -1,6 +1,7 @@
 // Takes out of an answer what no two servers can have in common: uids, versions, times and generated names become
 // symbols, numbered as they are first seen, so that what is equal stays equal and what differs stays different.
-import { isJsonObject, type JsonObject, setMember, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { setMember, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;

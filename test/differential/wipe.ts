@@ -1,5 +1,6 @@
 // Empties a server of the objects of earlier cases: of all kinds that the last case named.
-import { isJsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import type { Caller } from "./caller.ts";
 import type { Step } from "./step.ts";
 

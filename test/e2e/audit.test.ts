@@ -1,5 +1,7 @@
 // What people do with kubectl, as the audit log has it: what they did, to what, and as whom.
-import { allow, audit, clientCertificates, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
+import { audit } from "@virtual-workspaces/framework/audit";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { type AuditEvent, Memo, policy } from "../_support/audited.ts";
 import { createAuthority, kubeconfigHome, startTls } from "../_support/server.ts";

@@ -2,13 +2,8 @@
 // the token's claims make of them, in every view, until the issuer's keys change and beyond.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  allow,
-  authenticationConfiguration,
-  defineResource,
-  defineVirtualWorkspace,
-  deny,
-} from "@virtual-workspaces/framework";
+import { allow, defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
+import { authenticationConfiguration } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 import { testLog } from "../_setup/log.ts";

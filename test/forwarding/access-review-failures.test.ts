@@ -1,7 +1,8 @@
 // A server that decides about access, and does not.
 import { get } from "node:http";
 import { subjectAccessReview } from "@virtual-workspaces/forwarding";
-import { authenticated, authenticatedUser, deny } from "@virtual-workspaces/framework";
+import { authenticated, deny } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { asked } from "../_support/asked.ts";

@@ -1,6 +1,6 @@
 // What somebody may do, where another server decides.
 import { subjectAccessReview } from "@virtual-workspaces/forwarding";
-import { authenticatedUser } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { asked } from "../_support/asked.ts";

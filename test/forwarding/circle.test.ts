@@ -1,13 +1,7 @@
 // Two servers that forward to each other, by mistake: whatever a client asks ends with an error, and leaves nothing running.
 import { type Forwarded, forward } from "@virtual-workspaces/forwarding";
-import {
-  allow,
-  createServer,
-  defineVirtualWorkspace,
-  type Storage,
-  staticTokens,
-  view,
-} from "@virtual-workspaces/framework";
+import { allow, createServer, defineVirtualWorkspace, staticTokens, view } from "@virtual-workspaces/framework";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { freePorts } from "../_support/free-ports.ts";

@@ -1,6 +1,6 @@
 // What was recorded from Kubernetes, played against a view that forwards to another of ours, and against a view of what is
 // forwarded: that objects are elsewhere makes no difference.
-import { stringifyJson } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
 import { view } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";

@@ -4,9 +4,9 @@ import {
   allow,
   createServer as createApiServer,
   defineVirtualWorkspace,
-  type Scope,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import type { Scope } from "@virtual-workspaces/framework/storage";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";

@@ -1,5 +1,5 @@
 // forward() of a part of another server's objects: those with labels, those of one definition, those that may come later.
-import { parseLabelSelector } from "@virtual-workspaces/apimachinery";
+import { parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { type ForwardOptions, forward } from "@virtual-workspaces/forwarding";
 import {
   allow,

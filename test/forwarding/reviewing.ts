@@ -1,17 +1,15 @@
 // A server that reviews tokens and access for others, as a kube-apiserver does: views of ours that decide by RBAC.
 import {
-  authenticatedUser,
   createServer,
   defineVirtualWorkspace,
   groups,
   type Identity,
-  type RbacObject,
-  RbacPolicy,
   Resource,
-  rbac,
-  type Scope,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
+import { type RbacObject, RbacPolicy, rbac } from "@virtual-workspaces/framework/authz";
+import type { Scope } from "@virtual-workspaces/framework/storage";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { testLog } from "../_setup/log.ts";
 import { asked } from "../_support/asked.ts";

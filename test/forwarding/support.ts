@@ -5,16 +5,16 @@ import {
   type Authenticator,
   type Authorizer,
   allow,
-  authenticatedUser,
   defineVirtualWorkspace,
   deny,
   type Identity,
   type Resource,
   type ServedResource,
-  type ServeOptions,
-  type Storage,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
+import type { ServeOptions } from "@virtual-workspaces/framework/resource";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { Upstream } from "@virtual-workspaces/transport";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 

@@ -1,14 +1,9 @@
 // Writes of objects that are shown otherwise than they are kept, and writes that views make and have a say in.
-import {
-  ApiError,
-  type KubeObject,
-  type ObjectOf,
-  parseFieldSelector,
-  parseLabelSelector,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, type KubeObject, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { parseFieldSelector, parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { forward, type Transform } from "@virtual-workspaces/forwarding";
-import type { Encoded, Scope, WriteOptions } from "@virtual-workspaces/framework";
 import { User } from "@virtual-workspaces/framework";
+import type { Encoded, Scope, WriteOptions } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
 import { outcome } from "../_support/plain.ts";

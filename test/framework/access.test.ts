@@ -6,10 +6,10 @@ import {
   createServer,
   defineVirtualWorkspace,
   deny,
-  type RequestRecord,
   type Server,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import type { RequestRecord } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";

@@ -1,11 +1,6 @@
 // Requests without credentials, where they are let in: who they are, and that a bad credential is not none.
-import {
-  type Authenticator,
-  anonymous,
-  clientCertificates,
-  createServer,
-  staticTokens,
-} from "@virtual-workspaces/framework";
+import { type Authenticator, createServer, staticTokens } from "@virtual-workspaces/framework";
+import { anonymous, clientCertificates } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, type KeyPair, SERVER_AUTH } from "../_support/certificates.ts";

@@ -139,9 +139,9 @@ describe("an audit log", () => {
 
   it("is the middleware's too", async () => {
     const lines: string[] = [];
-    const { audit, virtualWorkspaces, defineVirtualWorkspace, authenticated, staticTokens } = await import(
-      "@virtual-workspaces/framework"
-    );
+    const { audit } = await import("@virtual-workspaces/framework/audit");
+    const { virtualWorkspaces } = await import("@virtual-workspaces/framework/server");
+    const { defineVirtualWorkspace, authenticated, staticTokens } = await import("@virtual-workspaces/framework");
     const middleware = virtualWorkspaces({
       virtualWorkspaces: [
         defineVirtualWorkspace({

@@ -1,7 +1,7 @@
 // Which requests a policy audits, and at what level: asked through the front door. What is no policy is refused.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AuditPolicy, type AuditRule, audit } from "@virtual-workspaces/framework";
+import { type AuditPolicy, type AuditRule, audit } from "@virtual-workspaces/framework/audit";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { type AuditEvent, MEMOS, policy, startAudited, VIEW } from "../_support/audited.ts";

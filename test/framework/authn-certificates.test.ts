@@ -6,15 +6,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type ConnectionOptions, connect, type SecureVersion, type TLSSocket } from "node:tls";
-import {
-  type Authenticator,
-  clientCertificates,
-  createServer,
-  requestHeader,
-  staticTokens,
-  type TlsOptions,
-  virtualWorkspaces,
-} from "@virtual-workspaces/framework";
+import { type Authenticator, createServer, staticTokens } from "@virtual-workspaces/framework";
+import { clientCertificates, requestHeader } from "@virtual-workspaces/framework/authn";
+import { virtualWorkspaces } from "@virtual-workspaces/framework/server";
+import type { TlsOptions } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";

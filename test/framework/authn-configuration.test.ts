@@ -1,7 +1,7 @@
 // The file of --authentication-config: what is wrong with one is said in Kubernetes' words, recorded from
 // k8s.io/apiserver 0.37 (ValidateAuthenticationConfiguration); what it says is done.
 import { readFileSync } from "node:fs";
-import { authenticationConfiguration, jwt } from "@virtual-workspaces/framework";
+import { authenticationConfiguration, jwt } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { TestIssuer } from "../_support/issuer.ts";

@@ -1,6 +1,6 @@
 // Tokens by configurations that come and go: one place for all, whoever writes them.
 import { connect } from "node:net";
-import { type JwtAuthenticator, JwtConfigurations, type JwtSettings } from "@virtual-workspaces/framework";
+import { type JwtAuthenticator, JwtConfigurations, type JwtSettings } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";

@@ -1,7 +1,7 @@
 // Keys of issuers: rotation, withdrawal, floods, and issuers that are down, slow or answer nonsense.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type JwtAuthenticator, jwt } from "@virtual-workspaces/framework";
+import { type JwtAuthenticator, jwt } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { Authority } from "../_support/certificates.ts";

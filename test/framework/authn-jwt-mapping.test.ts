@@ -4,7 +4,7 @@ import type {
   ClaimValidationRule,
   JwtAuthenticator,
   UserValidationRule,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { type Json, TestIssuer } from "../_support/issuer.ts";
 import { startJwt } from "../_support/jwt-server.ts";

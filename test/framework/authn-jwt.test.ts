@@ -1,6 +1,6 @@
 // Whose JSON Web Tokens are taken: attacks on tokens, through a running server and with an issuer that has real keys.
 import { inspect } from "node:util";
-import type { JwtAuthenticator } from "@virtual-workspaces/framework";
+import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { publicJwk, type SigningKey, signed, signingKey, TestIssuer } from "../_support/issuer.ts";
 import { type JwtServer, startJwt } from "../_support/jwt-server.ts";

@@ -4,13 +4,13 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type Authenticator,
   allow,
-  authenticatedUser,
   createServer,
   defineVirtualWorkspace,
-  type LogRecord,
   staticTokens,
   User,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
+import type { LogRecord } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";

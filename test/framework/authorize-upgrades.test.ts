@@ -8,8 +8,8 @@ import {
   allow,
   defineVirtualWorkspace,
   deny,
-  rbac,
 } from "@virtual-workspaces/framework";
+import { rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 

@@ -5,19 +5,18 @@ import {
   type Authorizer,
   allow,
   authenticated,
-  authenticatedUser,
   type Decision,
   defineResource,
   defineVirtualWorkspace,
   deny,
   groups,
-  type Rules,
-  type RulesRequest,
   readOnly,
   staticTokens,
   type User,
   union,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
+import type { Rules, RulesRequest } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { asked } from "../_support/asked.ts";

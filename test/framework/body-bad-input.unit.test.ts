@@ -1,5 +1,6 @@
 // Why: whatever is sent, the answer is a value or a refusal, and it comes in time; meanwhile others are served.
-import { isApiError, parseJson, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import fc from "fast-check";
 import { decodeBody } from "../../packages/framework/src/body/decode.ts";

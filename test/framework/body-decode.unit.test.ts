@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type ApiError, equalJson, isApiError, parseJson, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { type ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import { equalJson, parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import { type DecodedBody, type DecodeOptions, decodeBody } from "../../packages/framework/src/body/decode.ts";
 import { YamlReader } from "../../packages/framework/src/body/yaml/yaml-reader.ts";

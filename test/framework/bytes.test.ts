@@ -1,5 +1,5 @@
 // Objects and lists as bytes: cut and checked without being parsed, and never otherwise than a parser would.
-import { EncodedBytes, ListSplitter } from "@virtual-workspaces/framework";
+import { EncodedBytes, ListSplitter } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import fc from "fast-check";
 import { Note } from "../_support/note.ts";

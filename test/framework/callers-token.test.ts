@@ -1,5 +1,6 @@
 // The token that a caller has brought, told to views that take it: the caller's own, by a server that is asked by its own process alone.
-import { allow, callersTokenHeaders, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
+import { callersTokenHeaders } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 import { Wire } from "../_support/wire.ts";

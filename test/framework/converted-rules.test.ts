@@ -1,6 +1,7 @@
 // What a conversion may not do, what becomes of objects that cannot be converted, and what conversions cost.
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { type CacheLease, converted, view } from "@virtual-workspaces/framework";
+import { converted, view } from "@virtual-workspaces/framework";
+import type { CacheLease } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
 import { BETA, beta, type Counts, serve, V1, v1beta1, Widget, WidgetV1beta1 } from "./converted-kinds.ts";

@@ -6,9 +6,9 @@ import {
   createServer,
   defineResource,
   defineVirtualWorkspace,
-  type Storage,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { computed } from "../_support/cpu.ts";

@@ -1,6 +1,6 @@
 // Defaults that the rules of their own schema refuse: no API server takes such a schema.
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
-import { schemaProblems } from "@virtual-workspaces/framework";
+import { schemaProblems } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
 
 /** A kind whose spec is missing nothing by default but what is said. */

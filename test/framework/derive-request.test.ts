@@ -1,6 +1,7 @@
 // Requests that go on under another path, user or cluster: of each place that does so, whether all else arrives, and whether
 // what is made when it is asked for is made by nobody but who asks.
-import { deriveRequest, type RawRequest, type RequestChanges, User } from "@virtual-workspaces/framework";
+import { type RawRequest, User } from "@virtual-workspaces/framework";
+import { deriveRequest, type RequestChanges } from "@virtual-workspaces/framework/request";
 import { expect } from "chai";
 
 type Request = Required<RawRequest<Readonly<Record<string, string>>>> & { readonly head: Buffer };

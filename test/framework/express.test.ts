@@ -13,15 +13,12 @@ import { connect as connectHttp2, createServer as createHttp2 } from "node:http2
 import type { AddressInfo } from "node:net";
 import { Transform } from "node:stream";
 import { promisify } from "node:util";
+import { allow, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import {
-  allow,
   type CoreOptions,
-  createServer,
-  defineVirtualWorkspace,
-  staticTokens,
   type VirtualWorkspacesMiddleware,
   virtualWorkspaces,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import express from "express";
 import { expectFault } from "../_setup/faults.ts";

@@ -1,12 +1,7 @@
 // Work that never waits: the event loop is what it is shared by, and what it took is known afterwards.
-import {
-  allow,
-  createServer,
-  defineVirtualWorkspace,
-  type RequestLimits,
-  type Storage,
-  staticTokens,
-} from "@virtual-workspaces/framework";
+import { allow, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import type { RequestLimits } from "@virtual-workspaces/framework/server";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Note } from "../_support/note.ts";

@@ -1,5 +1,6 @@
 // Header blocks: they arrive whole, or are refused. One that is shortened could take a group or a scope out of a user.
-import { type Authenticator, authenticatedUser, createServer } from "@virtual-workspaces/framework";
+import { type Authenticator, createServer } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";

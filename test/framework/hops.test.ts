@@ -1,12 +1,7 @@
 // Requests that servers pass on to one another: counted, and ended when there are too many.
-import {
-  allow,
-  defineVirtualWorkspace,
-  HOPS_HEADER,
-  type Scope,
-  type ServerOptions,
-  type Storage,
-} from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
+import { HOPS_HEADER } from "@virtual-workspaces/framework/request";
+import type { Scope, Storage } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
 import { outcome, startPlain } from "../_support/plain.ts";

@@ -1,6 +1,7 @@
 // Header blocks over HTTP/2: whole or refused, as over HTTP/1.1 (headers.test.ts). What limits there are is the sender's
 // and Node's library's; a line is never lost to them.
-import { type Authenticator, authenticatedUser, createServer } from "@virtual-workspaces/framework";
+import { type Authenticator, createServer } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";

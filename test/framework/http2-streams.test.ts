@@ -7,10 +7,10 @@ import {
   createServer,
   defineVirtualWorkspace,
   type RawRequest,
-  type RequestRecord,
   type ServerOptions,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import type { RequestRecord } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import {
   allow,
-  clientCertificates,
   createServer,
   defineVirtualWorkspace,
   type ServerOptions,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";

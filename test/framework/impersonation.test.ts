@@ -6,12 +6,11 @@ import {
   allow,
   createServer,
   deny,
-  type ImpersonationRequest,
-  type ImpersonationRule,
-  type RequestRecord,
   staticTokens,
   User,
 } from "@virtual-workspaces/framework";
+import type { ImpersonationRequest, ImpersonationRule } from "@virtual-workspaces/framework/authz";
+import type { RequestRecord } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";

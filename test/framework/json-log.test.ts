@@ -1,14 +1,8 @@
 // A log for machines: one object a line, with the request it is about, without what is secret.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type Authorizer,
-  allow,
-  createServer,
-  type JsonLogOptions,
-  jsonLog,
-  staticTokens,
-} from "@virtual-workspaces/framework";
+import { type Authorizer, allow, createServer, staticTokens } from "@virtual-workspaces/framework";
+import { type JsonLogOptions, jsonLog } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { whoami } from "../_support/whoami.ts";

@@ -1,6 +1,6 @@
 // What is kept for long has memory of its own: in Node's pool a few hundred bytes would hold on to 64 KiB each.
 
-import { encodeObject, WatchCache } from "@virtual-workspaces/framework";
+import { encodeObject, WatchCache } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { DiscoveryDocuments } from "../../packages/framework/src/discovery/discovery-documents.ts";
 import { OpenApiDocuments } from "../../packages/framework/src/discovery/openapi/openapi-documents.ts";

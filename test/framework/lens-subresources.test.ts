@@ -1,5 +1,6 @@
 // Subresources of what a writable view shows: written through it into its source.
-import { defineResource, Minter, view } from "@virtual-workspaces/framework";
+import { defineResource, view } from "@virtual-workspaces/framework";
+import { Minter } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 import { APPLY, Machine, MERGE, machinesView, outcome } from "./machine-fixtures.ts";

@@ -1,5 +1,6 @@
 // Whether a client writes what it has seen: versions of the view, of another computation of it, of another replica.
-import { Minter, SOURCE_VERSION_ANNOTATION, view, type WritableSource } from "@virtual-workspaces/framework";
+import { SOURCE_VERSION_ANNOTATION, view, type WritableSource } from "@virtual-workspaces/framework";
+import { Minter } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import {
   APPLY,

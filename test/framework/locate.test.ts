@@ -5,10 +5,10 @@ import {
   allow,
   defineVirtualWorkspace,
   deny,
-  type ImpersonationRequest,
   type RawRequest,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import type { ImpersonationRequest } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { startAudited } from "../_support/audited.ts";

@@ -1,7 +1,7 @@
 // Files that lines are appended to: when they are begun anew, and what becomes of lines when they cannot be.
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { jsonLog, type LogFileOptions } from "@virtual-workspaces/framework";
+import { jsonLog, type LogFileOptions } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { writerTo } from "../../packages/framework/src/observe/log/target.ts";
 import { expectFault } from "../_setup/faults.ts";

@@ -3,13 +3,13 @@ import {
   type Authenticator,
   type Authorizer,
   allow,
-  authenticatedUser,
   createServer,
   defineVirtualWorkspace,
-  type RequestLimits,
-  type Storage,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
+import type { RequestLimits } from "@virtual-workspaces/framework/server";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Gated, NOTES } from "../_support/gated.ts";

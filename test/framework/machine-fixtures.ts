@@ -7,8 +7,8 @@ import {
   defineResource,
   defineVirtualWorkspace,
   type ServedResource,
-  type ServeOptions,
 } from "@virtual-workspaces/framework";
+import type { ServeOptions } from "@virtual-workspaces/framework/resource";
 import { type Answer, type PlainServer, startPlain } from "../_support/plain.ts";
 
 export const Machine = defineResource({

@@ -1,7 +1,8 @@
 // Many sources, large ones, and many who read them: nobody waits for others' work, nobody is shown what is others'.
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { type CacheLease, merged, type Scope, type ViewSource, view } from "@virtual-workspaces/framework";
+import { merged, type ViewSource, view } from "@virtual-workspaces/framework";
+import type { CacheLease, Scope } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { FaultySource } from "../_support/faulty-source.ts";
 import { Note } from "../_support/note.ts";

@@ -6,11 +6,11 @@ import {
   type Merged,
   type MergedOptions,
   merged,
-  type Scope,
   SOURCE_VERSION_ANNOTATION,
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
+import type { Scope } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { FaultySource } from "../_support/faulty-source.ts";
 import { Note } from "../_support/note.ts";

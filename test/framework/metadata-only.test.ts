@@ -1,13 +1,13 @@
 // What is served to those alone who ask for metadata, and what those are told of objects.
 
 import {
-  type AskedResource,
   allow,
   defineResource,
   defineVirtualWorkspace,
   deny,
   type ServedResource,
 } from "@virtual-workspaces/framework";
+import type { AskedResource } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { Note } from "../_support/note.ts";

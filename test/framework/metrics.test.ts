@@ -4,12 +4,10 @@ import {
   createServer,
   defineVirtualWorkspace,
   deny,
-  type MetricFamily,
-  type Metrics,
-  metrics,
   type ServerOptions,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { type MetricFamily, type Metrics, metrics } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";

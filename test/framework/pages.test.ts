@@ -1,5 +1,6 @@
 // Lists page by page, and what a continue token, a selector or a limit that is made up can do: nothing.
-import { decodeContinue, encodeContinue, type KubeObject } from "@virtual-workspaces/apimachinery";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { decodeContinue, encodeContinue } from "@virtual-workspaces/apimachinery/requests";
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import fc from "fast-check";

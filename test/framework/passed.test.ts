@@ -2,13 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import {
-  allow,
-  defineResource,
-  defineVirtualWorkspace,
-  deny,
-  type PassedHandlers,
-} from "@virtual-workspaces/framework";
+import { allow, defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
+import type { PassedHandlers } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
 import { outcome, type PlainServer, startPlain } from "../_support/plain.ts";
 

@@ -9,8 +9,8 @@ import {
   deny,
   staticTokens,
   type VirtualWorkspace,
-  virtualWorkspaces,
 } from "@virtual-workspaces/framework";
+import { virtualWorkspaces } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import express from "express";
 import { expectFault } from "../_setup/faults.ts";

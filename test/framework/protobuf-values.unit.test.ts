@@ -1,6 +1,6 @@
 // What numbers, times, bytes and JSON of Kubernetes' protobuf are in JSON, and how much of it may come.
 
-import type { ProtobufMessage } from "@virtual-workspaces/framework";
+import type { ProtobufMessage } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
 import { readProtobuf } from "../../packages/framework/src/body/protobuf/protobuf-reader.ts";
 import { encodeMessage, type Message } from "../../packages/framework/src/discovery/openapi/v2-protobuf.ts";

@@ -1,9 +1,8 @@
 // Random roles, bindings and requests: what is decided is what a reading of the rules word by word decides, what is listed
 // is what is decided, and a policy that came about by changes decides as one that was made at once.
+import { type AuthorizeRequest, type Decision, User } from "@virtual-workspaces/framework";
 import {
-  type AuthorizeRequest,
   type ClusterRole,
-  type Decision,
   type PolicyRule,
   type RbacObject,
   RbacPolicy,
@@ -11,8 +10,7 @@ import {
   type RulesRequest,
   rbac,
   type Subject,
-  User,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { asked } from "../_support/asked.ts";
 import { Random } from "../_support/random.ts";

@@ -1,7 +1,9 @@
 // RBAC objects: what is refused when they are given, and where they come from.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { authenticatedUser, type Decision, type RbacObject, rbac } from "@virtual-workspaces/framework";
+import type { Decision } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
+import { type RbacObject, rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { asked } from "../_support/asked.ts";

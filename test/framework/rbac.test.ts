@@ -1,17 +1,13 @@
 // RBAC as Kubernetes evaluates it.
+import { type AuthorizeRequest, allow, type Decision, deny, User } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import {
-  type AuthorizeRequest,
-  allow,
-  authenticatedUser,
-  type Decision,
-  deny,
   type PolicyRule,
   type RbacObject,
   RbacPolicy,
   type RulesRequest,
   rbac,
-  User,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { asked } from "../_support/asked.ts";
 

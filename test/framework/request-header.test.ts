@@ -1,5 +1,6 @@
 // Who asks, by the word of a proxy in front: whose word counts, what it may say, and what of it goes any further.
-import { type Authenticator, clientCertificates, createServer, requestHeader } from "@virtual-workspaces/framework";
+import { type Authenticator, createServer } from "@virtual-workspaces/framework";
+import { clientCertificates, requestHeader } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, type KeyPair, SERVER_AUTH } from "../_support/certificates.ts";

@@ -1,7 +1,7 @@
 // What a request is about: verb, group, version, resource, namespace, name, subresource, as Kubernetes reads them.
 // The rules were compared with k8s.io/apiserver's own RequestInfoFactory on 200,000 generated requests.
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { type RequestInfo, requestInfo } from "@virtual-workspaces/framework";
+import { type RequestInfo, requestInfo } from "@virtual-workspaces/framework/request";
 import { expect } from "chai";
 import fc from "fast-check";
 

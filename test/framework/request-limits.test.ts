@@ -1,6 +1,7 @@
 // What limits may be: a wrong one is found when the server is made, not when it is needed.
 import { setTimeout } from "node:timers/promises";
-import { createServer, type RequestLimits } from "@virtual-workspaces/framework";
+import { createServer } from "@virtual-workspaces/framework";
+import type { RequestLimits } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { computed } from "../_support/cpu.ts";
 import { Gated, NOTES } from "../_support/gated.ts";

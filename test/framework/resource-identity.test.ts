@@ -2,13 +2,13 @@
 import {
   type AuthorizeRequest,
   allow,
-  audit,
   defineResource,
   defineVirtualWorkspace,
   deny,
-  requestInfo,
   type ServedResource,
 } from "@virtual-workspaces/framework";
+import { audit } from "@virtual-workspaces/framework/audit";
+import { requestInfo } from "@virtual-workspaces/framework/request";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { UNEXPECTED } from "../_support/internal.ts";

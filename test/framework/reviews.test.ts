@@ -6,13 +6,13 @@ import {
   type Authorizer,
   allow,
   authenticated,
-  authenticatedUser,
   defineResource,
   deny,
   groups,
   User,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { startPlain } from "../_support/plain.ts";

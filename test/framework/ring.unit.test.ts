@@ -1,6 +1,6 @@
 // The history of a watch cache: what is held by it alone is bounded, whatever becomes of the objects meanwhile.
 
-import { CacheEvent, type Encoded } from "@virtual-workspaces/framework";
+import { CacheEvent, type Encoded } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { Ring } from "../../packages/framework/src/watch/cache/watch-cache.ts";
 

@@ -1,5 +1,6 @@
 // SelfSubjectRulesReview: what may I. What a rule lists, or, where it cannot, what it says of all that is served.
-import { type Authorizer, allow, authenticated, deny, rbac, type User } from "@virtual-workspaces/framework";
+import { type Authorizer, allow, authenticated, deny, type User } from "@virtual-workspaces/framework";
+import { rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { AUTHZ, Note, Quote, RULES, start } from "./review-views.ts";

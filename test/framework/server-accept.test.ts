@@ -3,14 +3,8 @@ import { once } from "node:events";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
-import {
-  allow,
-  clientCertificates,
-  createServer,
-  defineVirtualWorkspace,
-  type Server,
-  staticTokens,
-} from "@virtual-workspaces/framework";
+import { allow, createServer, defineVirtualWorkspace, type Server, staticTokens } from "@virtual-workspaces/framework";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Note } from "../_support/note.ts";

@@ -7,9 +7,9 @@ import {
   defineVirtualWorkspace,
   type RawRequest,
   type ServerOptions,
-  type Storage,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";

@@ -1,6 +1,6 @@
 // Requests for certificates: of whose key they are, and what of them counts.
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { issueCertificate, type KeyPair, newSigningRequest, signRequest } from "@virtual-workspaces/framework";
+import { issueCertificate, type KeyPair, newSigningRequest, signRequest } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 
 const HOUR = 60 * 60 * 1000;

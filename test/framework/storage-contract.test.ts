@@ -5,17 +5,19 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   authenticated,
-  type CacheLease,
   defineResource,
   defineVirtualWorkspace,
+  type ObjectOf,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import {
+  type CacheLease,
   type Encoded,
   encodeObject,
   type ListRequest,
-  type ObjectOf,
   type Scope,
   type Storage,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { FakeSource } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";

@@ -7,8 +7,8 @@ import {
   defineVirtualWorkspace,
   type ObjectOf,
   type ServerOptions,
-  type Storage,
 } from "@virtual-workspaces/framework";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { FakeSource, type FakeSourceOptions } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";

@@ -1,15 +1,7 @@
 // Storages that only keep: what the framework does for them, and what they are asked.
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import {
-  type Authorizer,
-  allow,
-  type DeleteOptions,
-  defineResource,
-  defineVirtualWorkspace,
-  deny,
-  type PatchOptions,
-  type Storage,
-} from "@virtual-workspaces/framework";
+import { type Authorizer, allow, defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
+import type { DeleteOptions, PatchOptions, Storage } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { APPLY, MERGE } from "../_support/patches.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";

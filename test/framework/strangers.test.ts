@@ -3,12 +3,12 @@ import { type ClientHttp2Stream, constants } from "node:http2";
 import {
   type Authenticator,
   allow,
-  authenticatedUser,
   createServer,
   defineVirtualWorkspace,
-  type StrangerLimits,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
+import type { StrangerLimits } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";

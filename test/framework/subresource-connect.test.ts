@@ -1,14 +1,8 @@
 // Subresources that answer by themselves: what their handlers are told, who may ask, and connections handed over.
 import { once } from "node:events";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import {
-  type AuthorizeRequest,
-  allow,
-  type Decision,
-  defineResource,
-  deny,
-  type ServeOptions,
-} from "@virtual-workspaces/framework";
+import { type AuthorizeRequest, allow, type Decision, defineResource, deny } from "@virtual-workspaces/framework";
+import type { ServeOptions } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";

@@ -1,6 +1,7 @@
 // `/scale`, beyond what the differential suite compares with Kubernetes' own server.
 import type { ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
-import { defineResource, type ScalePaths } from "@virtual-workspaces/framework";
+import { defineResource } from "@virtual-workspaces/framework";
+import type { ScalePaths } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 import {

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { connect, createServer, type PeerCertificate, type TLSSocket } from "node:tls";
-import { type GeneratedTls, type GeneratedTlsOptions, generatedTls } from "@virtual-workspaces/framework";
+import { type GeneratedTls, type GeneratedTlsOptions, generatedTls } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { run } from "../../tools/run.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";

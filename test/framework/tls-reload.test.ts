@@ -4,15 +4,10 @@ import { once } from "node:events";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import {
-  type Authenticator,
-  allow,
-  clientCertificates,
-  createServer,
-  defineVirtualWorkspace,
-  type LogRecord,
-  type TlsOptions,
-} from "@virtual-workspaces/framework";
+import { type Authenticator, allow, createServer, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
+import type { LogRecord } from "@virtual-workspaces/framework/server";
+import type { TlsOptions } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { type Tree, tree } from "../_setup/tree.ts";
 import { Authority, type KeyPair, SERVER_AUTH } from "../_support/certificates.ts";

@@ -1,6 +1,7 @@
 // kcp's and Kubernetes' token files: what they mean, and that no complaint about one quotes it.
 import { join } from "node:path";
-import { tokenFile, type User } from "@virtual-workspaces/framework";
+import type { User } from "@virtual-workspaces/framework";
+import { tokenFile } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 

@@ -7,7 +7,8 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { allow, defineVirtualWorkspace, type RequestRecord } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import type { RequestRecord } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 import { run } from "../../tools/run.mjs";

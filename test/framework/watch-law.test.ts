@@ -1,6 +1,6 @@
 // The law of watches: what can no longer be continued truthfully ends with ERROR 410, what is merely slow or drained
 // ends cleanly, and what was not asked for at a version is never stale.
-import { compareResourceVersions } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import { allow, type Collection, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label, type PlainServer, startPlain } from "../_support/plain.ts";

@@ -1,15 +1,14 @@
 // A server within another, for what a server asks itself: audited and counted there, each request once.
 import {
-  type AuditPolicy,
   allow,
-  audit,
   authenticated,
   createServer,
   defineVirtualWorkspace,
-  metrics,
   type Server,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { type AuditPolicy, audit } from "@virtual-workspaces/framework/audit";
+import { metrics } from "@virtual-workspaces/framework/server";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";

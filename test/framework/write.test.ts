@@ -7,9 +7,9 @@ import {
   defineResource,
   defineVirtualWorkspace,
   deny,
-  type ServeOptions,
-  type Storage,
 } from "@virtual-workspaces/framework";
+import type { ServeOptions } from "@virtual-workspaces/framework/resource";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { UNEXPECTED } from "../_support/internal.ts";

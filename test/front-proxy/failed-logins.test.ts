@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type StrangerLimits, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import type { StrangerLimits } from "@virtual-workspaces/framework/server";
 import { createFrontProxy, type FrontProxy } from "@virtual-workspaces/front-proxy";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";

@@ -1,7 +1,7 @@
 // Servers behind paths: which one a request goes to, what it is told, and several that are as good as each other.
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { REMOTE_HEADERS } from "@virtual-workspaces/client";
+import { REMOTE_HEADERS } from "@virtual-workspaces/client/http";
 import { expect } from "chai";
 import { outcome } from "../_support/plain.ts";
 import { until } from "../_support/until.ts";

@@ -1,5 +1,6 @@
 // A workspace server with two shards over TLS, which believe a front proxy, and a front proxy before it that takes the names of users as tokens.
-import { anonymous, requestHeader, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import { anonymous, requestHeader } from "@virtual-workspaces/framework/authn";
 import {
   createFrontProxy,
   type FrontProxy,

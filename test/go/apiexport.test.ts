@@ -2,7 +2,7 @@
 // informers of client-go over all of them. The workspaces themselves would refuse them.
 import { apiExportView } from "@virtual-workspaces/apiexport";
 import { sameCaller } from "@virtual-workspaces/forwarding";
-import { apiResourceSchemaOf, definitionOf } from "@virtual-workspaces/kcp";
+import { apiResourceSchemaOf, definitionOf } from "@virtual-workspaces/kcp/apis";
 import { Upstream } from "@virtual-workspaces/transport";
 import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";

@@ -1,5 +1,6 @@
 // Headers as Go's clients send them, over both protocols: 2,000 groups, 200 KiB and more arrive whole, or not at all.
-import { type Authenticator, authenticatedUser } from "@virtual-workspaces/framework";
+import type { Authenticator } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { utf8 } from "../../packages/framework/src/authn/headers.ts";
 import { kubeconfigHome, startTls } from "../_support/server.ts";

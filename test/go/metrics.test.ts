@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { authenticated, metrics } from "@virtual-workspaces/framework";
+import { authenticated } from "@virtual-workspaces/framework";
+import { metrics } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { MEMOS, policy, startAudited, VIEW } from "../_support/audited.ts";
 import { building, goProgram } from "./support/build.ts";

@@ -1,5 +1,6 @@
 // Single RBAC rules against Kubernetes' own comparison of rules: random ones, and requests written as rules.
-import { type Decision, type PolicyRule, rbac, User } from "@virtual-workspaces/framework";
+import { type Decision, User } from "@virtual-workspaces/framework";
+import { type PolicyRule, rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { asked } from "../_support/asked.ts";
 import { Random } from "../_support/random.ts";

@@ -1,5 +1,5 @@
 // Terminals and ports that are not had: what kubectl is told, and what it tries next.
-import { rbac } from "@virtual-workspaces/framework";
+import { rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { building } from "./support/build.ts";
 import { builtKubectl, type KubectlHome } from "./support/kubectl.ts";

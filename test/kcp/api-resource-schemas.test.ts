@@ -1,15 +1,15 @@
 // APIResourceSchemas: what is refused, in Kubernetes' and kcp's words, and the resources that they describe.
 import { formatCause, type JsonSchema } from "@virtual-workspaces/apimachinery";
 import { allow, defineVirtualWorkspace, Resource } from "@virtual-workspaces/framework";
+import type { APIResourceSchema } from "@virtual-workspaces/kcp";
 import {
-  type APIResourceSchema,
   apiResourceSchemaOf,
   apiResourceSchemaProblems,
   apiResourceSchemaUpdateProblems,
   boundCrdOf,
   type CustomResourceDefinitionLike,
   servedVersions,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/apis";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 

@@ -1,15 +1,12 @@
 // APIExport and APIBinding between v1alpha1 and v1alpha2: nothing is lost either way, and annotations are kcp's.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { APIBinding, APIBindingV1alpha1, APIExport, APIExportV1alpha1 } from "@virtual-workspaces/kcp";
 import {
-  type APIBinding,
-  type APIBindingV1alpha1,
-  type APIExport,
-  type APIExportV1alpha1,
   apiBindingToV1alpha1,
   apiBindingToV1alpha2,
   apiExportToV1alpha1,
   apiExportToV1alpha2,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/apis";
 import { expect } from "chai";
 import { Random } from "../_support/random.ts";
 import { randomBinding, randomExport, randomOlderBinding, randomOlderExport } from "./apis-random.ts";

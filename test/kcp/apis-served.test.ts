@@ -8,9 +8,8 @@ import {
   APIExportEndpointSlice,
   APIExportV1alpha1,
   APIResourceSchema,
-  olderApiBindings,
-  olderApiExports,
 } from "@virtual-workspaces/kcp";
+import { olderApiBindings, olderApiExports } from "@virtual-workspaces/kcp/apis";
 import { expect } from "chai";
 import { APPLY, MERGE } from "../_support/patches.ts";
 import { type Answer, label, type PlainServer, startPlain } from "../_support/plain.ts";

@@ -1,8 +1,7 @@
 // Permission claims: what they are about, what they give, which objects they mean.
 import { formatCause } from "@virtual-workspaces/apimachinery";
+import type { APIBinding, APIExport } from "@virtual-workspaces/kcp";
 import {
-  type APIBinding,
-  type APIExport,
   apiBindingProblems,
   apiExportProblems,
   claimKey,
@@ -13,7 +12,7 @@ import {
   normalizedGroupResource,
   sameClaim,
   verbIsGranted,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/apis";
 import { expect } from "chai";
 
 describe("permission claims", () => {

@@ -12,7 +12,7 @@ import {
   READY_CONDITION,
   setCondition,
   setSummary,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/conditions";
 import { expect } from "chai";
 
 const THEN = "2026-01-01T00:00:00Z";

@@ -12,7 +12,7 @@ import {
   reflexiveLabel,
   shardHash,
   terminatorLabel,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
 import { expect } from "chai";
 import fc from "fast-check";
 

@@ -1,5 +1,6 @@
 // Schemas that are compiled with the first object are never seen to be wrong at a start: here they are.
-import { Resource, schemaProblems } from "@virtual-workspaces/framework";
+import { Resource } from "@virtual-workspaces/framework";
+import { schemaProblems } from "@virtual-workspaces/framework/resource";
 import * as kcp from "@virtual-workspaces/kcp";
 import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";

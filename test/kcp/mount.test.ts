@@ -1,5 +1,6 @@
 // The kind Mount through a server: what it takes, and how it says what it does not.
-import { Mount, mountIdentityOf, mountTypeOf, mountTypes } from "@virtual-workspaces/kcp";
+import { Mount, mountIdentityOf, mountTypeOf } from "@virtual-workspaces/kcp";
+import { mountTypes } from "@virtual-workspaces/kcp/targets";
 import { expect } from "chai";
 import { causes, startKcp } from "./support/served.ts";
 

@@ -7,7 +7,7 @@ import {
   prefixedUser,
   warrantsOf,
   withWarrant,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/users";
 import { expect } from "chai";
 
 const WARRANT = "authorization.kcp.io/warrant";

@@ -1,13 +1,15 @@
 // Who may log in to workspaces of a type, by what shards say of types and configurations, in any order.
-import { type KubeObject, memberOf } from "@virtual-workspaces/apimachinery";
-import type { JwtAuthenticator, User } from "@virtual-workspaces/framework";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
+import type { User } from "@virtual-workspaces/framework";
+import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import {
   type AuthenticatingType,
   authenticatingType,
   WorkspaceAuthentication,
   type WorkspaceAuthenticators,
   workspaceAuthenticators,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/authentication";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { publicJwk, signed, signingKey } from "../_support/issuer.ts";

@@ -8,11 +8,10 @@ import {
   defineVirtualWorkspace,
   deny,
   groups,
-  type RbacPolicy,
-  rbac,
   readOnly,
   union,
 } from "@virtual-workspaces/framework";
+import { type RbacPolicy, rbac } from "@virtual-workspaces/framework/authz";
 
 const at = { name: "view", path: "/clusters/:cluster", resources: [] } as const;
 const only = (cluster: string): Decision => (cluster === "root" ? allow() : deny("not here"));

@@ -1,15 +1,14 @@
 // kcp's kinds have the types of their schemas.
 import {
-  type Condition,
   LogicalCluster,
   type LogicalClusterPhase,
-  markTrue,
   Shard,
   Workspace,
   type WorkspaceStatus,
   WorkspaceType,
   type WorkspaceTypeReference,
 } from "@virtual-workspaces/kcp";
+import { type Condition, markTrue } from "@virtual-workspaces/kcp/conditions";
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 

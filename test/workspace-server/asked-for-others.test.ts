@@ -3,7 +3,8 @@
 import { Client } from "@virtual-workspaces/client";
 import { type SubjectAccessReviewOptions, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { User } from "@virtual-workspaces/framework";
-import { contentWarrant, DEEP_REVIEW_HEADER, prefixedUser, withWarrant } from "@virtual-workspaces/kcp";
+import { DEEP_REVIEW_HEADER } from "@virtual-workspaces/kcp";
+import { contentWarrant, prefixedUser, withWarrant } from "@virtual-workspaces/kcp/users";
 import { expect } from "chai";
 import { asked } from "../_support/asked.ts";
 import { json, misbehaving } from "../forwarding/misbehaving.ts";

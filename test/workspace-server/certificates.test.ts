@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { issueCertificate } from "@virtual-workspaces/framework";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import {
   clientAuthority,
   ServiceAccountKeys,

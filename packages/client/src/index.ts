@@ -6,12 +6,7 @@
 
 export { Backoff, type BackoffOptions, type Clock, systemClock } from "@virtual-workspaces/transport";
 export { Client, type ClientOptions } from "./client.ts";
-export {
-  Controller,
-  type ControllerMetrics,
-  type ControllerState,
-  controller,
-} from "./controller/controller.ts";
+export { Controller, type ControllerMetrics, type ControllerState, controller } from "./controller/controller.ts";
 export {
   type ControllerOptions,
   type ControllerSource,
@@ -24,22 +19,7 @@ export {
 export type { DurationsSnapshot } from "./controller/durations.ts";
 export { isTerminal, TerminalError, terminal } from "./controller/failure.ts";
 export type { RateLimitOptions } from "./controller/rate-limit.ts";
-export {
-  type Keyed,
-  keyText,
-  type OwnerKeysOptions,
-  ownerKeys,
-  type Source,
-  type SourceHandlers,
-  type SourceStore,
-} from "./controller/source.ts";
-export {
-  type AddOptions,
-  Turns,
-  WorkQueue,
-  type WorkQueueMetrics,
-  type WorkQueueOptions,
-} from "./controller/work-queue.ts";
+export { ownerKeys } from "./controller/source.ts";
 export { Discovery } from "./discovery/discovery.ts";
 export type { DiscoveredKind } from "./discovery/kinds.ts";
 export type { Endpoint, EndpointRun, EndpointStatus, RunningEndpoint } from "./endpoints/endpoint.ts";
@@ -60,16 +40,6 @@ export {
 } from "./endpoints/endpoints.ts";
 export type { EndpointSource } from "./endpoints/merged-source.ts";
 export { type EndpointUrlsOptions, endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
-export { errorOf, orElse, retryAfterOf } from "./http/answer.ts";
-export { splitCluster } from "./http/cluster-url.ts";
-export {
-  type CallerHeaders,
-  type Impersonation,
-  impersonationHeaders,
-  REMOTE_HEADERS,
-  remoteHeaders,
-} from "./http/impersonation.ts";
-export type { RetryOptions } from "./http/retry.ts";
 export { IncompleteStream, UpstreamFault } from "./informer/checked.ts";
 export type {
   InformerEvent,

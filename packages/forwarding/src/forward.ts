@@ -1,18 +1,16 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { TypedDefinition, ViewSource } from "@virtual-workspaces/framework";
+import { causeOfFault, FailureStreaks } from "@virtual-workspaces/framework/proxy";
 import {
   type CacheLease,
-  causeOfFault,
   type Encoded,
   type EncodedList,
-  FailureStreaks,
   type GetOptions,
   type ListRequest,
   type Scope,
   SourceFeeds,
   type Storage,
-  type TypedDefinition,
-  type ViewSource,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { Upstream } from "@virtual-workspaces/transport";
 import type { ForwardOptions, Transform } from "./options.ts";
 import { getObject } from "./reads/get.ts";

@@ -1,5 +1,7 @@
-import type { LabelSelector, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { HistoryOptions, Scope, TypedDefinition } from "@virtual-workspaces/framework";
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import type { HistoryOptions, Scope } from "@virtual-workspaces/framework/storage";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { OutboundIdentity } from "./upstream/identity.ts";
 

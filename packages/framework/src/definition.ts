@@ -4,8 +4,8 @@ import {
   type JsonSchema,
   type KubeObject,
   type StatusCause,
-  type TableColumn,
 } from "@virtual-workspaces/apimachinery";
+import type { TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
 
 /** A kind as it is served: names, schema, columns. Immutable; `hash` is equal exactly when all of it is. */

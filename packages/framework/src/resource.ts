@@ -2,17 +2,19 @@ import { createHash } from "node:crypto";
 import {
   apiVersionOf,
   type CheckedSchema,
-  type ComputedColumn,
-  compileJsonPath,
   type FromSchema,
-  isComputed,
   type JsonSchema,
   type KubeObject,
   type ObjectOf,
-  type PathColumn,
   pluralOf,
-  type TableColumn,
 } from "@virtual-workspaces/apimachinery";
+import {
+  type ComputedColumn,
+  compileJsonPath,
+  isComputed,
+  type PathColumn,
+  type TableColumn,
+} from "@virtual-workspaces/apimachinery/tables";
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
 import type { ScalePaths, SelectableField, Strategy, Subresources, TypedDefinition } from "./definition.ts";
 import { Collection, type CollectionOptions } from "./resource/collection/collection.ts";

@@ -1,15 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type {
-  FieldSelector,
-  FieldValidation,
-  KubeObject,
-  LabelSelector,
-  ObjectKey,
-  ObjectMeta,
-  Preconditions,
-  PropagationPolicy,
-  Status,
-} from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectKey, ObjectMeta, Status } from "@virtual-workspaces/apimachinery";
+import type { FieldValidation, Preconditions, PropagationPolicy } from "@virtual-workspaces/apimachinery/requests";
+import type { FieldSelector, LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { KindVersions, ResourceDefinition } from "./definition.ts";
 import type { Identity, User } from "./request/user.ts";
 import type { Awaitable } from "./util/awaitable.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { GroupOrder } from "@virtual-workspaces/apimachinery";
+import type { GroupOrder } from "@virtual-workspaces/apimachinery/discovery";
 import type { Authenticator } from "./authn/authenticator.ts";
 import type { AuthorizeRequest, Authorizer } from "./authz/authorization.ts";
 import type { Log } from "./observe/log/log.ts";

@@ -1,5 +1,6 @@
-import { ANONYMOUS, type Authenticator, clientCertificate, UNAUTHENTICATED, User } from "@virtual-workspaces/framework";
-import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import { type Authenticator, User } from "@virtual-workspaces/framework";
+import { ANONYMOUS, clientCertificate, UNAUTHENTICATED } from "@virtual-workspaces/framework/authn";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 
 /** Groups that servers behind a front proxy are told of. `*` at the end stands for any text. */
 export interface GroupFilter {

@@ -1,11 +1,5 @@
-import {
-  createServer,
-  type Listening,
-  type ListenOptions,
-  type MetricFamily,
-  metrics,
-  type Server,
-} from "@virtual-workspaces/framework";
+import { createServer, type Server } from "@virtual-workspaces/framework";
+import { type Listening, type ListenOptions, type MetricFamily, metrics } from "@virtual-workspaces/framework/server";
 import { identityHeaderGuard, unknownCallers, withGroupFilter } from "./callers.ts";
 import { Routes } from "./forwarding/routes.ts";
 import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";

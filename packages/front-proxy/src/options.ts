@@ -1,11 +1,6 @@
-import type {
-  Authenticator,
-  JwtSettings,
-  Log,
-  Metrics,
-  ServerOptions,
-  VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import type { Authenticator, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { JwtSettings } from "@virtual-workspaces/framework/authn";
+import type { Log, Metrics } from "@virtual-workspaces/framework/server";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { GroupFilter } from "./callers.ts";
 import type { Mapping } from "./mapping/mapping.ts";

@@ -1,15 +1,15 @@
-import { apiVersionOf, compareResourceVersions, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
+import type { ObjectOf, TypedDefinition } from "@virtual-workspaces/framework";
 import {
   type Change,
   type ChangesOptions,
   type Encoded,
   encodeObject,
   type ItemList,
-  type ObjectOf,
   type Scope,
   type Storage,
-  type TypedDefinition,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 
 /** What a {@link FakeSource} is like. */
 export interface FakeSourceOptions {

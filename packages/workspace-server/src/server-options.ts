@@ -1,13 +1,8 @@
-import type {
-  Authenticator,
-  JwtSettings,
-  Listening,
-  Log,
-  Metrics,
-  ServerOptions,
-  VirtualWorkspace,
-} from "@virtual-workspaces/framework";
-import { AUTHENTICATED_GROUP, WorkspaceAuthentication } from "@virtual-workspaces/kcp";
+import type { Authenticator, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { JwtSettings } from "@virtual-workspaces/framework/authn";
+import type { Listening, Log, Metrics } from "@virtual-workspaces/framework/server";
+import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
+import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp/users";
 import type { Store } from "@virtual-workspaces/store";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";

@@ -1,4 +1,5 @@
-import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
+import { createServer, type Server } from "@virtual-workspaces/framework";
+import type { Listening, ListenOptions } from "@virtual-workspaces/framework/server";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { type Loopback, loopback } from "./loopback/loopback.ts";
 import { OwnServices } from "./loopback/own-services.ts";

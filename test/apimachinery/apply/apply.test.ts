@@ -1,4 +1,5 @@
-import { FieldManager, isApiError, type KubeObject, type Status } from "@virtual-workspaces/apimachinery";
+import { isApiError, type KubeObject, type Status } from "@virtual-workspaces/apimachinery";
+import { FieldManager } from "@virtual-workspaces/apimachinery/apply";
 import { expect } from "chai";
 import { fieldManagerOf } from "./kinds.ts";
 

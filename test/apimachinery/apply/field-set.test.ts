@@ -1,4 +1,4 @@
-import { FieldSet, formatFieldsV1, parseFieldsV1 } from "@virtual-workspaces/apimachinery";
+import { FieldSet, formatFieldsV1, parseFieldsV1 } from "@virtual-workspaces/apimachinery/apply";
 import { expect } from "chai";
 import fc from "fast-check";
 

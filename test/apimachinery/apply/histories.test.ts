@@ -1,11 +1,7 @@
 import { readFileSync } from "node:fs";
-import {
-  cloneJson,
-  type FieldManager,
-  isApiError,
-  type KubeObject,
-  type Status,
-} from "@virtual-workspaces/apimachinery";
+import { isApiError, type KubeObject, type Status } from "@virtual-workspaces/apimachinery";
+import type { FieldManager } from "@virtual-workspaces/apimachinery/apply";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import { fieldManagerOf } from "./kinds.ts";
 

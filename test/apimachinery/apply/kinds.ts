@@ -1,4 +1,6 @@
-import { cloneJson, FieldManager, type JsonSchema, type KubeObject } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema, KubeObject } from "@virtual-workspaces/apimachinery";
+import { FieldManager } from "@virtual-workspaces/apimachinery/apply";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
 
 const text: JsonSchema = { type: "string" };
 const number: JsonSchema = { type: "integer" };

@@ -1,15 +1,6 @@
-import {
-  cloneJson,
-  equalJson,
-  FieldManager,
-  formatFieldsV1,
-  isApiError,
-  type JsonObject,
-  type KubeObject,
-  parseFieldsV1,
-  setMember,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { isApiError, type JsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { FieldManager, formatFieldsV1, parseFieldsV1 } from "@virtual-workspaces/apimachinery/apply";
+import { cloneJson, equalJson, setMember, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import fc from "fast-check";
 import { fieldManagerOf } from "./kinds.ts";

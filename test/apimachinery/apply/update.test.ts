@@ -1,4 +1,5 @@
-import { type KubeObject, keepManagedFieldsTimes, type ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
+import { keepManagedFieldsTimes } from "@virtual-workspaces/apimachinery/apply";
 import { expect } from "chai";
 import { fieldManagerOf } from "./kinds.ts";
 

@@ -1,10 +1,10 @@
 import {
-  FieldManager,
   isApiError,
   type JsonSchema,
   type KubeObject,
   type ManagedFieldsEntry,
 } from "@virtual-workspaces/apimachinery";
+import { FieldManager } from "@virtual-workspaces/apimachinery/apply";
 import { expect } from "chai";
 import { fieldManagerOf } from "./kinds.ts";
 

@@ -5,7 +5,7 @@ import {
   apiResourceListDocument,
   apiVersionsDocument,
   type DiscoveredResource,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/discovery";
 import { expect } from "chai";
 import fc from "fast-check";
 

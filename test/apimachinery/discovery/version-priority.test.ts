@@ -1,4 +1,4 @@
-import { compareVersionPriority } from "@virtual-workspaces/apimachinery";
+import { compareVersionPriority } from "@virtual-workspaces/apimachinery/discovery";
 import { expect } from "chai";
 import fc from "fast-check";
 

@@ -1,5 +1,5 @@
 // What is wrong with a text that is no JSON, in the words that Kubernetes has for it (recorded), and where it is wrong.
-import { parseJson, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import fc from "fast-check";
 

@@ -1,5 +1,5 @@
 // Why: a body is a stranger's, and members given twice are told by their paths, which may be longer than the body.
-import { parseJson } from "@virtual-workspaces/apimachinery";
+import { parseJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import { computed } from "../../_support/cpu.ts";
 

@@ -1,7 +1,7 @@
 // Why: a string cut out of another keeps that whole in memory, and a few strings of a body are kept for long.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { parseJson, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import { parseJson, parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 
 /** Bytes on the heap after a full collection. */

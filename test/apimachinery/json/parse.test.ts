@@ -1,4 +1,4 @@
-import { compareUtf8, parseJson, parseOwnJson, setMember, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { compareUtf8, parseJson, parseOwnJson, setMember, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import fc from "fast-check";
 

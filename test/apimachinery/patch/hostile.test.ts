@@ -1,14 +1,7 @@
 // Why: a patch is a stranger's, small, and asks for work on an object that is large.
-import {
-  applyJsonPatch,
-  applyMergePatch,
-  applyStrategicMergePatch,
-  cloneJson,
-  isJsonObject,
-  type JsonObject,
-  parseJson,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { cloneJson, parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from "@virtual-workspaces/apimachinery/patch";
 import { expect } from "chai";
 import fc from "fast-check";
 import { computed } from "../../_support/cpu.ts";

@@ -1,10 +1,5 @@
-import {
-  type ApiError,
-  applyJsonPatch,
-  applyMergePatch,
-  type JsonObject,
-  unknownJsonPatchFields,
-} from "@virtual-workspaces/apimachinery";
+import type { ApiError, JsonObject } from "@virtual-workspaces/apimachinery";
+import { applyJsonPatch, applyMergePatch, unknownJsonPatchFields } from "@virtual-workspaces/apimachinery/patch";
 import { expect } from "chai";
 import { expectJson, outcomeOf, type Recorded, recorded, titleOf } from "./recorded.ts";
 

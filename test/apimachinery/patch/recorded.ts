@@ -1,13 +1,7 @@
 // Why: what Kubernetes makes of a patch was recorded once, from its own libraries; here it is replayed without Go.
 import { readFileSync } from "node:fs";
-import {
-  type ApiError,
-  equalJson,
-  isApiError,
-  type JsonObject,
-  parseJson,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { type ApiError, isApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { equalJson, parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 
 /** What Kubernetes made of one patch. */

@@ -1,9 +1,5 @@
-import {
-  type ApiError,
-  applyStrategicMergePatch,
-  hasPatchStrategy,
-  type JsonObject,
-} from "@virtual-workspaces/apimachinery";
+import type { ApiError, JsonObject } from "@virtual-workspaces/apimachinery";
+import { applyStrategicMergePatch, hasPatchStrategy } from "@virtual-workspaces/apimachinery/patch";
 import { expect } from "chai";
 import { computed } from "../../_support/cpu.ts";
 import { deploymentSchema, podSchema } from "./pod-schema.ts";

@@ -1,4 +1,5 @@
-import { ApiError, decodeContinue, encodeContinue } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { decodeContinue, encodeContinue } from "@virtual-workspaces/apimachinery/requests";
 import { expect } from "chai";
 import fc from "fast-check";
 

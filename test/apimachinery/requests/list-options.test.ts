@@ -1,4 +1,5 @@
-import { ApiError, type ListOptions, parseListOptions, withListDefaults } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { type ListOptions, parseListOptions, withListDefaults } from "@virtual-workspaces/apimachinery/requests";
 import { expect } from "chai";
 import fc from "fast-check";
 

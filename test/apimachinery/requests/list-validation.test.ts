@@ -1,4 +1,5 @@
-import { ApiError, parseListOptions, validateListOptions } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { parseListOptions, validateListOptions } from "@virtual-workspaces/apimachinery/requests";
 import { expect } from "chai";
 
 function validate(query: string, isWatch: boolean): void {

@@ -1,4 +1,4 @@
-import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/apimachinery/requests";
 import { expect } from "chai";
 import fc from "fast-check";
 

@@ -1,4 +1,4 @@
-import { bookmarkObject, INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery";
+import { bookmarkObject, INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery/requests";
 import { expect } from "chai";
 
 describe("bookmarkObject", () => {

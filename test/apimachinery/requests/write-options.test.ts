@@ -1,4 +1,5 @@
-import { isApiError, parseDeleteOptions, parseWriteOptions, type Status } from "@virtual-workspaces/apimachinery";
+import { isApiError, type Status } from "@virtual-workspaces/apimachinery";
+import { parseDeleteOptions, parseWriteOptions } from "@virtual-workspaces/apimachinery/requests";
 import { expect } from "chai";
 import { computed } from "../../_support/cpu.ts";
 

@@ -1,4 +1,5 @@
-import { ApiError, everyField, parseFieldSelector } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { everyField, parseFieldSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { expect } from "chai";
 import fc from "fast-check";
 import { computed } from "../../_support/cpu.ts";

@@ -1,4 +1,5 @@
-import { ApiError, everyLabel, labelSelectorFromObject, parseLabelSelector } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { everyLabel, labelSelectorFromObject, parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { expect } from "chai";
 import fc from "fast-check";
 import { computed } from "../../_support/cpu.ts";

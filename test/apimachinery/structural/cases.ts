@@ -1,7 +1,8 @@
 // What Kubernetes' own packages (k8s.io/apiextensions-apiserver 0.37.2) made of the same schemas and objects, recorded:
 // written by hand, or made at random and kept because they say something new.
 import { readFileSync } from "node:fs";
-import { type JsonObject, type JsonSchema, parseJson, type StatusCause } from "@virtual-workspaces/apimachinery";
+import type { JsonObject, JsonSchema, StatusCause } from "@virtual-workspaces/apimachinery";
+import { parseJson } from "@virtual-workspaces/apimachinery/json";
 
 export interface ValueCase {
   readonly name: string;

@@ -1,4 +1,5 @@
-import { type JsonSchema, resolveFieldPath } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import { resolveFieldPath } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 
 const schema: JsonSchema = {

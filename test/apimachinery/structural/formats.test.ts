@@ -1,4 +1,4 @@
-import { compileSchema } from "@virtual-workspaces/apimachinery";
+import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { computed } from "../../_support/cpu.ts";
 import { load } from "./cases.ts";

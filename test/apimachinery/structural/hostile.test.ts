@@ -1,5 +1,6 @@
 // Why: objects, and the schemas of kinds, are strangers' and large; what is wrong with all of it is never told in full.
-import { compileSchema, type JsonObject, type JsonSchema, structuralProblems } from "@virtual-workspaces/apimachinery";
+import type { JsonObject, JsonSchema } from "@virtual-workspaces/apimachinery";
+import { compileSchema, structuralProblems } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { computed } from "../../_support/cpu.ts";
 

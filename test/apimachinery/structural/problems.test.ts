@@ -1,4 +1,5 @@
-import { type JsonSchema, structuralProblems } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import { structuralProblems } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { load, sorted } from "./cases.ts";
 

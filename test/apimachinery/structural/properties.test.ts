@@ -1,11 +1,6 @@
-import {
-  cloneJson,
-  compileSchema,
-  type JsonObject,
-  type JsonSchema,
-  setMember,
-  structuralProblems,
-} from "@virtual-workspaces/apimachinery";
+import type { JsonObject, JsonSchema } from "@virtual-workspaces/apimachinery";
+import { cloneJson, setMember } from "@virtual-workspaces/apimachinery/json";
+import { compileSchema, structuralProblems } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import fc from "fast-check";
 import { computed } from "../../_support/cpu.ts";

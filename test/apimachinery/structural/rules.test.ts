@@ -1,4 +1,6 @@
-import { cloneJson, compileSchema, type JsonSchema, ruleField, ruleSites } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
+import { compileSchema, ruleField, ruleSites } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { load } from "./cases.ts";
 

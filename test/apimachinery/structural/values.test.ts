@@ -1,4 +1,5 @@
-import { cloneJson, compileSchema } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
+import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { load, sorted } from "./cases.ts";
 

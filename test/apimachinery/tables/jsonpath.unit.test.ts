@@ -1,4 +1,4 @@
-import { compileJsonPath } from "@virtual-workspaces/apimachinery";
+import { compileJsonPath } from "@virtual-workspaces/apimachinery/tables";
 import { expect } from "chai";
 import fc from "fast-check";
 import { compileJsonPathFirst } from "../../../packages/apimachinery/src/tables/jsonpath.ts";

@@ -1,10 +1,6 @@
-import {
-  AGE_COLUMN,
-  compileTable,
-  type KubeObject,
-  stringifyJson,
-  type TableColumn,
-} from "@virtual-workspaces/apimachinery";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import { AGE_COLUMN, compileTable, type TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import { expect } from "chai";
 
 const now = new Date("2026-11-21T12:00:00Z");

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { Minter } from "@virtual-workspaces/framework";
+import { Minter } from "@virtual-workspaces/framework/storage";
 import { type Fleet, ROOT } from "./fleet.ts";
 
 /** What came. */

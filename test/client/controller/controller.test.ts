@@ -3,12 +3,12 @@ import {
   type ControllerOptions,
   controller,
   Informer,
-  keyText,
   ownerKeys,
   type ReconcileFailure,
   related,
   terminal,
 } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { expect } from "chai";
 import { until } from "../../_support/until.ts";
 import { Part, type Shard, startShard, Widget } from "../support/shard.ts";

@@ -1,5 +1,6 @@
 // Controllers over informers, as they are used together: what one tells is what the other works on.
-import { controller, Informer, keyText, ownerKeys, related } from "@virtual-workspaces/client";
+import { controller, Informer, ownerKeys, related } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { expect } from "chai";
 import { startRelay } from "../../_support/relay.ts";
 import { until } from "../../_support/until.ts";

@@ -1,5 +1,5 @@
 // The queue against a model that is too simple to be wrong: maps and sets, looked through from end to end.
-import { WorkQueue } from "@virtual-workspaces/client";
+import { WorkQueue } from "@virtual-workspaces/client/queue";
 import { expect } from "chai";
 import fc from "fast-check";
 import { ManualClock } from "../support/manual-clock.ts";

@@ -1,4 +1,4 @@
-import { WorkQueue } from "@virtual-workspaces/client";
+import { WorkQueue } from "@virtual-workspaces/client/queue";
 import { expect } from "chai";
 import { ManualClock } from "../support/manual-clock.ts";
 

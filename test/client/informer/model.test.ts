@@ -1,7 +1,7 @@
 // Whatever happens to the objects, the wire and the informer, in whatever order: in the end the store is what the server has,
 // and what was told leads there step by step.
 
-import { compareResourceVersions } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import type { InformerEvent } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import fc from "fast-check";

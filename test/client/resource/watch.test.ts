@@ -1,4 +1,4 @@
-import { INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery";
+import { INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery/requests";
 import { expect } from "chai";
 import { answering, listening, note, status } from "../answers.ts";
 import { Fleet, startFleets } from "../fleets.ts";

@@ -1,5 +1,6 @@
 // A controller of widgets over all shards that a slice lists, with a record of what it was told.
-import { controller, type EndpointFailure, endpointInformers, Informer, keyText } from "@virtual-workspaces/client";
+import { controller, type EndpointFailure, endpointInformers, Informer } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { clientOf, EndpointSlice, type Shard, type Slices, Widget } from "./shard.ts";
 
 export interface FollowedOptions {

@@ -1,5 +1,6 @@
 // Puts answers into one form: without what no two servers have in common, and without orders that mean nothing.
-import { isJsonObject, type JsonObject, setMember } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { setMember } from "@virtual-workspaces/apimachinery/json";
 
 /** Who owns which fields is compared by the differential suite; the hash is one of how storage is laid out. */
 const LEFT_OUT = new Set(["managedFields", "storageVersionHash", "uid"]);

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { stringifyJson } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { tree } from "../../_setup/tree.ts";
 import { CHILD_ENV } from "../../_support/child-env.ts";
 import { Answers } from "../../differential/answers.ts";

@@ -1,7 +1,8 @@
 // Our side.
 import { randomUUID } from "node:crypto";
 import { ApiModel, apiExportView, apiResourceSchemaView } from "@virtual-workspaces/apiexport";
-import { anonymous, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import { anonymous } from "@virtual-workspaces/framework/authn";
 import { memoryStore } from "@virtual-workspaces/store";
 import { builtInKinds, loopback } from "@virtual-workspaces/workspace-server";
 import type { TestAuthority } from "../../_support/server.ts";

@@ -1,5 +1,6 @@
 // Plays cases against a workspace server, each in a new workspace of its own.
-import { isJsonObject, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { parse } from "yaml";
 import { Answers, parsed } from "../../differential/answers.ts";
 import { Caller, type RawAnswer, type Target } from "../../differential/caller.ts";

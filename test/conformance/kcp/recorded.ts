@@ -1,7 +1,7 @@
 // What kcp has answered, kept as data: a file for each area, a line for each exchange.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { Answer } from "../../differential/play.ts";
 import type { Area, Case, Step } from "./step.ts";
 

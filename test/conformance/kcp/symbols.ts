@@ -1,7 +1,7 @@
 // Takes out of an answer of a workspace server what no two of them can have in common, beside what Symbols of the
 // differential suite takes out: names of logical clusters, hashes made of them, identities, keys, tokens and addresses.
 import { createHash } from "node:crypto";
-import { stringifyJson } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { parsed } from "../../differential/answers.ts";
 import { Symbols } from "../../differential/symbols.ts";
 import { formed } from "./forms.ts";

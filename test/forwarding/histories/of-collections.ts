@@ -1,5 +1,6 @@
 // Views of collections whose members depend on permissions, which are another collection.
-import { type Scope, view } from "@virtual-workspaces/framework";
+import { view } from "@virtual-workspaces/framework";
+import type { Scope } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { startPlain } from "../../_support/plain.ts";
 import type { Random } from "../../_support/random.ts";

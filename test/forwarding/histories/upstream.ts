@@ -6,12 +6,11 @@ import {
   createServer,
   defineVirtualWorkspace,
   deny,
-  RbacPolicy,
-  rbac,
   type ServedResource,
   type Server,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { RbacPolicy, rbac } from "@virtual-workspaces/framework/authz";
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { testLog } from "../../_setup/log.ts";
 import type { Random } from "../../_support/random.ts";

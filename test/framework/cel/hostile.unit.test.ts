@@ -1,5 +1,6 @@
 // A stranger's rule, pattern or object cannot stall the process: whatever takes long is done elsewhere, for a limited time.
-import { compileSchema, type JsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import type { JsonObject, JsonSchema } from "@virtual-workspaces/apimachinery";
+import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/cel-rules.ts";
 import { computed } from "../../_support/cpu.ts";

@@ -1,7 +1,8 @@
 // Rules over objects as Kubernetes' own validator judges them: what is wrong with the rules, and with the objects.
 // Recorded from k8s.io/apiextensions-apiserver 0.37; the differences that remain are in docs/cel.md.
 import { readFileSync } from "node:fs";
-import { compileSchema, type JsonObject, type JsonSchema, type StatusCause } from "@virtual-workspaces/apimachinery";
+import type { JsonObject, JsonSchema, StatusCause } from "@virtual-workspaces/apimachinery";
+import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { RuleEngine } from "../../../packages/framework/src/cel/cel-rules.ts";
 

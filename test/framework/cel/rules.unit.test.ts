@@ -1,5 +1,6 @@
 // Rules of a schema over its objects: when they run, where, and what becomes of their answers.
-import { compileSchema, type JsonObject, type JsonSchema, type ValidationRule } from "@virtual-workspaces/apimachinery";
+import type { JsonObject, JsonSchema, ValidationRule } from "@virtual-workspaces/apimachinery";
+import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/cel-rules.ts";
 

@@ -4,17 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import {
-  allow,
-  anonymous,
-  defineVirtualWorkspace,
-  type ProxyEngine,
-  type ProxyOptions,
-  proxy,
-  type ServerOptions,
-  staticTokens,
-} from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, type ServerOptions, staticTokens } from "@virtual-workspaces/framework";
+import { anonymous } from "@virtual-workspaces/framework/authn";
 import { httpProxyEngine } from "@virtual-workspaces/framework/http-proxy";
+import { type ProxyEngine, type ProxyOptions, proxy } from "@virtual-workspaces/framework/proxy";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { type PlainServer, startPlain } from "../../_support/plain.ts";
 import type { TestAuthority } from "../../_support/server.ts";

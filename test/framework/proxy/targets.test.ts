@@ -1,5 +1,5 @@
 // Other servers that are kept by what leads to them: one for each, closed when it is not meant any more, or not asked for.
-import { Targets, type TargetsOptions } from "@virtual-workspaces/framework";
+import { Targets, type TargetsOptions } from "@virtual-workspaces/framework/proxy";
 import { expect } from "chai";
 
 class Target implements AsyncDisposable {

@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { allow, defineVirtualWorkspace, type ProxyEngine, proxy } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { type ProxyEngine, proxy } from "@virtual-workspaces/framework/proxy";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { startPlain } from "../../_support/plain.ts";

@@ -1,11 +1,7 @@
 // A server of a virtual workspace that passes everything on to a cluster, as who the front proxy before it says.
-import {
-  authenticated,
-  createServer,
-  defineVirtualWorkspace,
-  proxy,
-  requestHeader,
-} from "@virtual-workspaces/framework";
+import { authenticated, createServer, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { requestHeader } from "@virtual-workspaces/framework/authn";
+import { proxy } from "@virtual-workspaces/framework/proxy";
 import { Upstream } from "@virtual-workspaces/transport";
 import { Authority, SERVER_AUTH } from "../../_support/certificates.ts";
 import { AUTHORITY } from "../../cli/support/front.ts";

@@ -1,11 +1,6 @@
 // What kubectl is shown: three kinds with objects whose age does not change while it is looked at.
-import {
-  allow,
-  type CollectionPart,
-  defineResource,
-  defineVirtualWorkspace,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import { allow, defineResource, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { CollectionPart } from "@virtual-workspaces/framework/storage";
 import { Quote, type QuoteContent } from "./views.ts";
 
 const Note = defineResource({

@@ -1,5 +1,6 @@
 // A server of quotes with TLS, and what a Go client needs to come in.
-import type { CollectionOptions, CollectionPart, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { CollectionOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { CollectionPart } from "@virtual-workspaces/framework/storage";
 import { type Relay, startRelay } from "../../_support/relay.ts";
 import {
   type KubeconfigHome,

@@ -2,11 +2,11 @@
 import {
   authenticated,
   type Collection,
-  type CollectionPart,
   defineResource,
   defineVirtualWorkspace,
   type ServedResource,
 } from "@virtual-workspaces/framework";
+import type { CollectionPart } from "@virtual-workspaces/framework/storage";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
 import { GoClient, type GoCommand } from "./client.ts";
 

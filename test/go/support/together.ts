@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { issueCertificate } from "@virtual-workspaces/framework";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { etcdStore, type Store } from "@virtual-workspaces/store";
 import { type Tree, tree } from "../../_setup/tree.ts";
 import { Start, type StartOptions } from "../../cli/support/start.ts";

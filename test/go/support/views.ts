@@ -3,12 +3,12 @@ import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import {
   authenticated,
   type Collection,
-  type CollectionPart,
   defineResource,
   defineVirtualWorkspace,
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import type { CollectionPart } from "@virtual-workspaces/framework/storage";
 
 /** The same as `Quote` in test/go/clients/quote.go. */
 export const Quote = defineResource({

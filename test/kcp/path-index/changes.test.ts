@@ -1,4 +1,4 @@
-import { PathIndex } from "@virtual-workspaces/kcp";
+import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
 
 function twoShards(): PathIndex {

@@ -1,5 +1,5 @@
 // What happens at once, or half: events of different objects and shards come in any order, and the index must say the same in the end.
-import { PathIndex } from "@virtual-workspaces/kcp";
+import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
 
 /** As the docs of PathIndex have it. */

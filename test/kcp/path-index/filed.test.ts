@@ -1,5 +1,5 @@
 // Paths are found by the whole of them, whatever has moved meanwhile, and by their names where they are not filed.
-import { PathIndex } from "@virtual-workspaces/kcp";
+import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
 import { Random } from "../../_support/random.ts";
 

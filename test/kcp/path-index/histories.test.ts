@@ -2,7 +2,7 @@
 // that lead to one, circles. The index must say what the model says after each change, and the same after all of them in
 // whatever order the shards' histories were mixed.
 import { isDeepStrictEqual } from "node:util";
-import { PathIndex } from "@virtual-workspaces/kcp";
+import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
 import fc from "fast-check";
 import { CLUSTERS, history, PATHS, SHARDS } from "./arbitrary.ts";

@@ -1,7 +1,8 @@
 // A million workspaces are to fit: what each takes is held to a bound, names and all.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { newClusterName, PathIndex } from "@virtual-workspaces/kcp";
+import { newClusterName } from "@virtual-workspaces/kcp";
+import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
 
 setFlagsFromString("--expose_gc");

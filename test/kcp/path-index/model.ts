@@ -1,5 +1,11 @@
 // What the index must say, found the slow way: the latest word of each shard on each object, gone through each time.
-import type { IndexedLogicalCluster, IndexedWorkspace, Lookup, PathIndex, WorkspaceKey } from "@virtual-workspaces/kcp";
+import type {
+  IndexedLogicalCluster,
+  IndexedWorkspace,
+  Lookup,
+  PathIndex,
+  WorkspaceKey,
+} from "@virtual-workspaces/kcp/path-index";
 
 export type Change =
   | { shard: string; set: "shard"; baseURL: string }

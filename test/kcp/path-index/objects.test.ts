@@ -1,4 +1,4 @@
-import { indexedLogicalCluster, indexedWorkspace } from "@virtual-workspaces/kcp";
+import { indexedLogicalCluster, indexedWorkspace } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
 
 const base = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace" };

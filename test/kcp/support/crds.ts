@@ -1,7 +1,8 @@
 // CustomResourceDefinitions, as kcp has its own in config/crds, as kinds in each of their versions.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { AGE_COLUMN, type JsonSchema, type TableColumn } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import { AGE_COLUMN, type TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import { parse } from "yaml";
 import type { Shaped } from "./shape.ts";
 

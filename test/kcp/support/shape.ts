@@ -1,6 +1,7 @@
 // The shape of a kind as lines of text: its names, columns, and every field with all that its schema says of it, but for
 // descriptions, which are each author's own. Two kinds of one shape take and refuse the same objects.
-import type { JsonSchema, TableColumn } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import type { TableColumn } from "@virtual-workspaces/apimachinery/tables";
 
 /** A kind in one version. */
 export interface Shaped {

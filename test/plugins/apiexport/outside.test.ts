@@ -2,7 +2,8 @@
 // what becomes of it while that server is away.
 import { apiExportView } from "@virtual-workspaces/apiexport";
 import { sameCaller } from "@virtual-workspaces/forwarding";
-import { audit, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import { audit } from "@virtual-workspaces/framework/audit";
 import { Upstream } from "@virtual-workspaces/transport";
 import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { HubEnd } from "@virtual-workspaces/cluster-proxy";
-import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework";
+import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { linesOf, startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, TestAgent } from "./support/hub.ts";

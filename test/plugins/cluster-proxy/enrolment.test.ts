@@ -1,5 +1,5 @@
 // Who is an agent: tokens that are taken once, certificates that end, are renewed, revoked and replaced, and a second agent.
-import { issueCertificate, newSigningRequest } from "@virtual-workspaces/framework";
+import { issueCertificate, newSigningRequest } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";

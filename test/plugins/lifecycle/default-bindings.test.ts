@@ -1,5 +1,5 @@
 // The server's own initializer, `system:apibindings`: a client of the view, as which kcp's controller works.
-import { type AuditPolicy, audit } from "@virtual-workspaces/framework";
+import { type AuditPolicy, audit } from "@virtual-workspaces/framework/audit";
 import { expect } from "chai";
 import { untilAnswer } from "../../_support/until.ts";
 import { grant, makeAdmin, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";

@@ -1,5 +1,6 @@
 // examples/over-workspaces/byo-mount.ts: kcp's contract of mount objects, kept by somebody else's kind, controller and proxy.
-import { allow, anonymous, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { anonymous } from "@virtual-workspaces/framework/authn";
 import { workspaceMounts } from "@virtual-workspaces/mounts";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";

@@ -1,5 +1,6 @@
 // Kinds of one group and plural side by side in a store.
-import { everyField, everyLabel, type KubeObject } from "@virtual-workspaces/apimachinery";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { everyField, everyLabel } from "@virtual-workspaces/apimachinery/selectors";
 import { keySpaces, memoryStore, persistent, removeKeySpace, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { Note } from "./notes.ts";

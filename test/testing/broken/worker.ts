@@ -1,6 +1,7 @@
 // Why: a hundred servers and as many runs of the suite are half a minute of one core. Workers use the others.
 import { parentPort } from "node:worker_threads";
-import { type LogRecord, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import type { LogRecord } from "@virtual-workspaces/framework/server";
 import { type CheckResult, runConformance, startTestServer } from "@virtual-workspaces/testing";
 import { startWorkspaces } from "../../workspace-server/support/workspaces.ts";
 import { notesView, writableNotesView } from "../notes.ts";

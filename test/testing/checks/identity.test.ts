@@ -2,15 +2,15 @@
 import {
   type Authorizer,
   allow,
-  clientCertificates,
   createServer,
   defineResource,
   defineVirtualWorkspace,
   deny,
-  rbac,
   staticTokens,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
+import { rbac } from "@virtual-workspaces/framework/authz";
 import {
   type CheckResult,
   type ConformanceOptions,

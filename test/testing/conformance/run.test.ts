@@ -1,6 +1,7 @@
 // How a run of the conformance suite behaves towards its user, whatever the server does.
 import type { RequestListener } from "node:http";
-import { clientCertificates, createServer } from "@virtual-workspaces/framework";
+import { createServer } from "@virtual-workspaces/framework";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
 import {
   type CheckResult,
   type ConformanceOptions,

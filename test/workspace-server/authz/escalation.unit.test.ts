@@ -1,6 +1,7 @@
 // Nobody gives more than they have: roles and bindings as Kubernetes' registry checks them.
 import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { RbacObject, ResourceDefinition, User } from "@virtual-workspaces/framework";
+import type { ResourceDefinition, User } from "@virtual-workspaces/framework";
+import type { RbacObject } from "@virtual-workspaces/framework/authz";
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Role, RoleBinding } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { roleEscalation } from "../../../packages/workspace-server/src/authz/role-escalation.ts";

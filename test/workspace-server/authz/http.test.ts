@@ -1,12 +1,12 @@
 // The shard's authorizer behind a server: what clients are told, whom they may impersonate, what reviews and auditors say.
 import {
-  audit,
   createServer,
   defineResource,
   defineVirtualWorkspace,
   type Identity,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { audit } from "@virtual-workspaces/framework/audit";
 import { workspaceImpersonation } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";

@@ -1,7 +1,8 @@
 // Random workspaces and users: what a rules review lists is what requests are allowed, and nobody is let in by being
 // confined.
-import type { Identity, PolicyRule, Rules, Subject, User } from "@virtual-workspaces/framework";
-import { ruleAllows } from "@virtual-workspaces/framework";
+import type { Identity, User } from "@virtual-workspaces/framework";
+import type { PolicyRule, Rules, Subject } from "@virtual-workspaces/framework/authz";
+import { ruleAllows } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { effectiveUsers } from "../../../packages/workspace-server/src/authz/effective-users.ts";
 import { Random } from "../../_support/random.ts";

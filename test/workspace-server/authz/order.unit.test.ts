@@ -1,12 +1,6 @@
 // Who is asked, in which order, and a webhook among them.
-import {
-  type Authorizer,
-  allow,
-  authenticatedUser,
-  type Decision,
-  deny,
-  type User,
-} from "@virtual-workspaces/framework";
+import { type Authorizer, allow, type Decision, deny, type User } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import type { ClusterParams } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type AuthorizerName, shardAuthorizer } from "../../../packages/workspace-server/src/authz/authorizer.ts";

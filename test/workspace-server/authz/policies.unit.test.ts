@@ -1,7 +1,7 @@
 // Shipped roles, the workspace's own, those of other shards: united, listed, and kept in little memory.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type RbacObject, RbacPolicy, type Rules } from "@virtual-workspaces/framework";
+import { type RbacObject, RbacPolicy, type Rules } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { bootstrapRoles } from "../../../packages/workspace-server/src/authz/bootstrap-roles.ts";
 import { RbacPolicies } from "../../../packages/workspace-server/src/authz/rbac-policies.ts";

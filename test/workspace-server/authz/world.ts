@@ -1,15 +1,7 @@
 // A shard as its authorizer sees it: logical clusters, their roles and bindings, what is bound, changed by tests.
-import {
-  type AuthorizeRequest,
-  authenticatedUser,
-  type Decision,
-  type DecisionAnnotations,
-  type Identity,
-  type PolicyRule,
-  type RbacObject,
-  type Subject,
-  User,
-} from "@virtual-workspaces/framework";
+import { type AuthorizeRequest, type Decision, type Identity, User } from "@virtual-workspaces/framework";
+import { authenticatedUser } from "@virtual-workspaces/framework/authn";
+import type { DecisionAnnotations, PolicyRule, RbacObject, Subject } from "@virtual-workspaces/framework/authz";
 import type { ClusterParams } from "@virtual-workspaces/workspace-server";
 import { type ShardAuthorizer, shardAuthorizer } from "../../../packages/workspace-server/src/authz/authorizer.ts";
 import type {

@@ -1,5 +1,5 @@
 // Claims of exports on what a workspace has besides: labels by which the provider finds objects, and who has a say in them.
-import { claimLabel, reflexiveLabel } from "@virtual-workspaces/kcp";
+import { claimLabel, reflexiveLabel } from "@virtual-workspaces/kcp/names";
 import { memoryStore, type Outcome, type Transaction } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";

@@ -1,11 +1,6 @@
 // Bindings that workspaces have by their type: made as their creator, maintained as the server.
-import {
-  API_BINDINGS_INITIALIZER,
-  APIExport,
-  LogicalCluster,
-  WORKSPACE_TYPE_ANNOTATION,
-  WorkspaceType,
-} from "@virtual-workspaces/kcp";
+import { API_BINDINGS_INITIALIZER, APIExport, LogicalCluster, WorkspaceType } from "@virtual-workspaces/kcp";
+import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { expect } from "chai";
 import { ensure, modify } from "../../../packages/workspace-server/src/state/modify.ts";
 import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";

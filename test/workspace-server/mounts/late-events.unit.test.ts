@@ -1,7 +1,9 @@
 // What a mount led to is closed by the request that finds it leading elsewhere, also where nobody has told of the change.
 import { connect } from "node:net";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { allow, anonymous, defineVirtualWorkspace, encodeObject } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { anonymous } from "@virtual-workspaces/framework/authn";
+import { encodeObject } from "@virtual-workspaces/framework/storage";
 import type { LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";

@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { allow, anonymous, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { anonymous } from "@virtual-workspaces/framework/authn";
 import type { MountedServersOptions } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type CallOptions, label, outcome, startPlain } from "../../_support/plain.ts";

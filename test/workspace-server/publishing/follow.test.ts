@@ -1,7 +1,8 @@
 // Why: whoever provides an export runs one controller for all shards, for months: shards come and go under it, and what it never
 // hears of is never done.
 import type { KindReference } from "@virtual-workspaces/apimachinery";
-import { Client, controller, endpointInformers, Informer, keyText } from "@virtual-workspaces/client";
+import { Client, controller, endpointInformers, Informer } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { forward, type Workspaces as Over } from "@virtual-workspaces/forwarding";
 import { defineResource, defineVirtualWorkspace, groups, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { APIExportEndpointSlice } from "@virtual-workspaces/kcp";

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { allow, audit, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { audit } from "@virtual-workspaces/framework/audit";
 import { expect } from "chai";
 import { memoryFolder } from "../../_support/memory-folder.ts";
 import { outcome } from "../../_support/plain.ts";

@@ -1,5 +1,6 @@
 // A shard that joins while others are being asked has not read anything yet: what is on it is neither gone nor unknown.
-import { LogicalCluster, PATH_ANNOTATION, ROOT_SHARD } from "@virtual-workspaces/kcp";
+import { LogicalCluster, ROOT_SHARD } from "@virtual-workspaces/kcp";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { accountsOf } from "../../../packages/workspace-server/src/service-accounts/accounts-of.ts";

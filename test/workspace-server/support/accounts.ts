@@ -8,11 +8,9 @@ import {
   defineResource,
   defineVirtualWorkspace,
   type Identity,
-  LocalSubjectAccessReview,
-  SubjectAccessReview,
   staticTokens,
-  TokenReview,
 } from "@virtual-workspaces/framework";
+import { LocalSubjectAccessReview, SubjectAccessReview, TokenReview } from "@virtual-workspaces/framework/authz";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import {
   LocalSubjectAccessReviews,

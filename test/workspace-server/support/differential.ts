@@ -1,5 +1,6 @@
 // A workspace as the subject of the differential suite: the kinds are CustomResourceDefinitions, made through its own API.
-import { CLUSTER_ANNOTATION, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { Store } from "@virtual-workspaces/store";
 import { crdOf } from "../../differential/crd.ts";
 import type { DifferentialKind } from "../../differential/kinds/kind.ts";

@@ -1,5 +1,5 @@
 // Workspaces whose types name issuers of tokens, as an administrator makes them: through the front door.
-import type { JwtAuthenticator } from "@virtual-workspaces/framework";
+import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import type { TestIssuer } from "../../_support/issuer.ts";
 import type { Answer, Calls } from "../../_support/plain.ts";

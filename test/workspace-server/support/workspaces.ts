@@ -1,5 +1,6 @@
 // A workspace server in this process, and clients that are its administrators or people.
-import { anonymous, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import { anonymous } from "@virtual-workspaces/framework/authn";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import {
   createWorkspaceServer,

@@ -1,5 +1,6 @@
 // Home workspaces, over the wire: who gets one, what it looks like, where it is and whose it is.
-import { anonymous, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import { anonymous } from "@virtual-workspaces/framework/authn";
 import { homeClusterName } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";

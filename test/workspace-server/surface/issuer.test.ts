@@ -1,5 +1,6 @@
 // What the issuer of service accounts' tokens tells those who check them, in workspaces and at the shard.
-import { allow, anonymous, defineVirtualWorkspace, jwt, staticTokens } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import { anonymous, jwt } from "@virtual-workspaces/framework/authn";
 import { memoryStore } from "@virtual-workspaces/store";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";

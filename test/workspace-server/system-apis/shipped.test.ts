@@ -1,12 +1,9 @@
 // kcp's own kinds: the exports in `root` that they come by, and the bindings that every workspace has of them.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import {
-  type APIResourceSchema,
-  apiResourceSchemaProblems,
-  defaultBindingName,
-  identityHash,
-  isConditionTrue,
-} from "@virtual-workspaces/kcp";
+import { type APIResourceSchema, defaultBindingName } from "@virtual-workspaces/kcp";
+import { apiResourceSchemaProblems } from "@virtual-workspaces/kcp/apis";
+import { isConditionTrue } from "@virtual-workspaces/kcp/conditions";
+import { identityHash } from "@virtual-workspaces/kcp/names";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";

@@ -2,7 +2,7 @@
 import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { anonymous } from "@virtual-workspaces/framework";
+import { anonymous } from "@virtual-workspaces/framework/authn";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { accountNameIn } from "../../../packages/workspace-server/src/service-accounts/token-secrets.ts";

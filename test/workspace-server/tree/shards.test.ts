@@ -1,5 +1,5 @@
 // The tree over several shards: what decides, what it costs, and what a shard that is away means.
-import { REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp";
+import { REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { modify } from "../../../packages/workspace-server/src/state/modify.ts";

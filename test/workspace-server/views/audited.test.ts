@@ -1,5 +1,6 @@
 // What a server's own views ask its workspaces is in its audit log and metrics, as in kcp, beside what they are asked.
-import { audit, metrics } from "@virtual-workspaces/framework";
+import { audit } from "@virtual-workspaces/framework/audit";
+import { metrics } from "@virtual-workspaces/framework/server";
 import { memoryStore } from "@virtual-workspaces/store";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";

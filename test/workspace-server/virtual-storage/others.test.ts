@@ -1,5 +1,6 @@
 // A view at another server that keeps a resource: it knows the shard by a certificate, and hears from it who asks.
-import { type Authenticator, clientCertificates, requestHeader } from "@virtual-workspaces/framework";
+import type { Authenticator } from "@virtual-workspaces/framework";
+import { clientCertificates, requestHeader } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { createAuthority, startTls } from "../../_support/server.ts";
 import { echo, failed, GROUP, Kept, root, type Told, WIDGETS } from "./support/kept.ts";

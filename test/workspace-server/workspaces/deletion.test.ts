@@ -1,5 +1,5 @@
 // The end of workspaces: what goes, in which order, and what holds it up.
-import { getCondition } from "@virtual-workspaces/kcp";
+import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { expect } from "chai";
 import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
 import { contentCollections, objectsOf } from "./support/content.ts";

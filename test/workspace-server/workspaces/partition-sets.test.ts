@@ -1,5 +1,6 @@
 // Shards divided into partitions.
-import { getCondition, PartitionSet, type PartitionSetSpec } from "@virtual-workspaces/kcp";
+import { PartitionSet, type PartitionSetSpec } from "@virtual-workspaces/kcp";
+import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { expect } from "chai";
 import { ensure, modify } from "../../../packages/workspace-server/src/state/modify.ts";
 import { startWorld, type World } from "./support/world.ts";

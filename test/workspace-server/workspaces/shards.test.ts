@@ -1,5 +1,6 @@
 // Where workspaces are put, on several shards and on none.
-import { getCondition, Shard } from "@virtual-workspaces/kcp";
+import { Shard } from "@virtual-workspaces/kcp";
+import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { loadKubeconfig } from "@virtual-workspaces/client";
 import type { NamedHub } from "@virtual-workspaces/cluster-proxy";
-import type { KeyPair } from "@virtual-workspaces/framework";
+import type { KeyPair } from "@virtual-workspaces/framework/tls";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { KubeconfigFile } from "../kubectl/kubeconfig-file.ts";
 import { Failure } from "../process/failure.ts";

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { generatedTls } from "@virtual-workspaces/framework";
+import { generatedTls } from "@virtual-workspaces/framework/tls";
 import { readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { readIfThere } from "../process/files.ts";

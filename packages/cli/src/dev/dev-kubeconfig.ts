@@ -1,4 +1,4 @@
-import type { CertifiedSubject, GeneratedTls } from "@virtual-workspaces/framework";
+import type { CertifiedSubject, GeneratedTls } from "@virtual-workspaces/framework/tls";
 import type { Loaded, ViewSummary } from "./dev-messages.ts";
 
 /** A name for a server and a user of it. */

@@ -1,4 +1,4 @@
-import type { TlsCertificate } from "@virtual-workspaces/framework";
+import type { TlsCertificate } from "@virtual-workspaces/framework/tls";
 import type { StoreChoice } from "../server/store-choice.ts";
 
 /** What the supervisor tells a worker. */

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { GeneratedTls } from "@virtual-workspaces/framework";
+import type { GeneratedTls } from "@virtual-workspaces/framework/tls";
 import { writePrivately } from "../process/files.ts";
 import { shellWord } from "../process/programs.ts";
 import { type Context, contextsOf, kubeconfig } from "./dev-kubeconfig.ts";

@@ -1,16 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import {
-  authenticatedUser,
-  clientCertificates,
   createServer,
   groups,
-  type Log,
-  type RequestRecord,
   type ServedResource,
   type Server,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser, clientCertificates } from "@virtual-workspaces/framework/authn";
+import type { Log, RequestRecord } from "@virtual-workspaces/framework/server";
 import { Failure } from "../process/failure.ts";
 import { isHosted, type Source, type ViewHost, viewsOf } from "../views/load.ts";
 import { ADMIN } from "./dev-kubeconfig.ts";

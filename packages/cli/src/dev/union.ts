@@ -2,12 +2,11 @@ import {
   allow,
   defineVirtualWorkspace,
   deny,
-  pathInfo,
-  type RequestInfo,
   type ServedResource,
   type VirtualWorkspace,
   type WorkspaceRequest,
 } from "@virtual-workspaces/framework";
+import { pathInfo, type RequestInfo } from "@virtual-workspaces/framework/request";
 
 /** The path of the views that can be put together: the same URL must mean the same in each. */
 const COMMON_PATH = "/clusters/:cluster";

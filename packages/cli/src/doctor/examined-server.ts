@@ -1,12 +1,7 @@
-import {
-  ApiError,
-  isApiError,
-  isJsonObject,
-  type JsonObject,
-  parseOwnJson,
-  statusFrom,
-} from "@virtual-workspaces/apimachinery";
-import { Client, impersonationHeaders, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspaces/client";
+import { ApiError, isApiError, isJsonObject, type JsonObject, statusFrom } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
+import { Client, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspaces/client";
+import { impersonationHeaders } from "@virtual-workspaces/client/http";
 import { Upstream } from "@virtual-workspaces/transport";
 import type { Connection } from "../kubectl/connection.ts";
 import type { StepFailure } from "./steps.ts";

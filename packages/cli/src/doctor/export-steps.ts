@@ -1,11 +1,6 @@
 import { type Client, endpointUrls } from "@virtual-workspaces/client";
-import {
-  APIBinding,
-  APIExport,
-  APIExportEndpointSlice,
-  APIResourceSchema,
-  isConditionFalse,
-} from "@virtual-workspaces/kcp";
+import { APIBinding, APIExport, APIExportEndpointSlice, APIResourceSchema } from "@virtual-workspaces/kcp";
+import { isConditionFalse } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, unless } from "./examined-server.ts";
 import { watched } from "./server-steps.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";

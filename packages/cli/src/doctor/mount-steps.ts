@@ -1,5 +1,6 @@
 import { isApiError, isJsonObject, parseApiVersion } from "@virtual-workspaces/apimachinery";
-import { getCondition, MOUNT_READY_CONDITION, Workspace } from "@virtual-workspaces/kcp";
+import { MOUNT_READY_CONDITION, Workspace } from "@virtual-workspaces/kcp";
+import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
 

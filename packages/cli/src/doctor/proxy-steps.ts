@@ -1,5 +1,6 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { ClusterProxy, getCondition } from "@virtual-workspaces/kcp";
+import { ClusterProxy } from "@virtual-workspaces/kcp";
+import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
 import { type Step, StepFailure } from "./steps.ts";
 

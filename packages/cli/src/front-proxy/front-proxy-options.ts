@@ -1,4 +1,6 @@
-import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
+import type { Authenticator } from "@virtual-workspaces/framework";
+import type { Audit } from "@virtual-workspaces/framework/audit";
+import type { StrangerLimits } from "@virtual-workspaces/framework/server";
 import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
 import { readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";

@@ -1,4 +1,4 @@
-import { type JsonLog, jsonLog, type LogRecord, type RequestRecord } from "@virtual-workspaces/framework";
+import { type JsonLog, jsonLog, type LogRecord, type RequestRecord } from "@virtual-workspaces/framework/server";
 import { UsageError } from "./failure.ts";
 
 /** From which `--v` on requests are logged, as in Kubernetes. */

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
+import type { Authenticator } from "@virtual-workspaces/framework";
+import type { Audit } from "@virtual-workspaces/framework/audit";
+import type { StrangerLimits } from "@virtual-workspaces/framework/server";
 import { goDuration, readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";

@@ -1,6 +1,7 @@
 import { subjectAccessReview, tokenReview } from "@virtual-workspaces/forwarding";
-import { type Authenticator, createServer, groups, metrics, type Server, union } from "@virtual-workspaces/framework";
-import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import { type Authenticator, createServer, groups, type Server, union } from "@virtual-workspaces/framework";
+import { metrics } from "@virtual-workspaces/framework/server";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { workspaceImpersonation } from "@virtual-workspaces/workspace-server";
 import { orFail } from "../process/failure.ts";
 import type { ServeOptions } from "./serve-options.ts";

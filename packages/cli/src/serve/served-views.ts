@@ -8,7 +8,7 @@ import {
   type RawRequest,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { keepHistory } from "@virtual-workspaces/store";
 import { openStore } from "../server/open-store.ts";
 import { type ForwardedTo, upstreamAt } from "../server/upstreams.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type Audit, audit } from "@virtual-workspaces/framework";
+import { type Audit, audit } from "@virtual-workspaces/framework/audit";
 import type { AUDIT_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";

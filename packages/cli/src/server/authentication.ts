@@ -1,14 +1,14 @@
+import type { Authenticator } from "@virtual-workspaces/framework";
 import {
-  type Authenticator,
   anonymous,
   authenticationConfiguration,
   clientCertificates,
   type JwtAuthenticator,
   jwt,
-  type Log,
   requestHeader,
   tokenFile,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/authn";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { type ANONYMOUS_FLAGS, type CERTIFICATE_FLAGS, REQUEST_HEADER_FLAGS, TOKEN_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";

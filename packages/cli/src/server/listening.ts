@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import type { StrangerLimits } from "@virtual-workspaces/framework";
+import type { StrangerLimits } from "@virtual-workspaces/framework/server";
 import { isStoreError } from "@virtual-workspaces/store";
 import type { LISTENER_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";

@@ -1,5 +1,6 @@
 import type { HubAddress } from "@virtual-workspaces/cluster-proxy";
-import type { Listening, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Listening } from "@virtual-workspaces/framework/server";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { orFail } from "../process/failure.ts";

@@ -1,7 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Authenticator, clientCertificates, type TlsCertificate } from "@virtual-workspaces/framework";
+import type { Authenticator } from "@virtual-workspaces/framework";
+import { clientCertificates } from "@virtual-workspaces/framework/authn";
+import type { TlsCertificate } from "@virtual-workspaces/framework/tls";
 import {
   AdminAccess,
   clientAuthority,

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Audit, StrangerLimits, TlsCertificate } from "@virtual-workspaces/framework";
+import type { Audit } from "@virtual-workspaces/framework/audit";
+import type { StrangerLimits } from "@virtual-workspaces/framework/server";
+import type { TlsCertificate } from "@virtual-workspaces/framework/tls";
 import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
 import { readFlags } from "../flags/read.ts";
 import { ETCD_FLAGS } from "../flags/servers.ts";

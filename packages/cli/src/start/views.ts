@@ -1,4 +1,5 @@
-import type { Log, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { keepHistory } from "@virtual-workspaces/store";
 import { forwardedServices, type Loopback, loopback, type ShardsOptions } from "@virtual-workspaces/workspace-server";

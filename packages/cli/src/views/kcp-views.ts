@@ -4,14 +4,9 @@ import {
   apiExportView,
   apiResourceSchemaView,
 } from "@virtual-workspaces/apiexport";
-import {
-  LocalSubjectAccessReview,
-  type Log,
-  type Resource,
-  SubjectAccessReview,
-  TokenReview,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import type { Resource, VirtualWorkspace } from "@virtual-workspaces/framework";
+import { LocalSubjectAccessReview, SubjectAccessReview, TokenReview } from "@virtual-workspaces/framework/authz";
+import type { Log } from "@virtual-workspaces/framework/server";
 import {
   initializingWorkspacesView,
   type LifecycleViewOptions,

@@ -1,10 +1,9 @@
+import { apiVersionOf, isApiError } from "@virtual-workspaces/apimachinery";
 import {
-  apiVersionOf,
-  isApiError,
   type LabelSelectorExpression,
   type LabelSelectorObject,
   parseLabelSelector,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/selectors";
 import type { ResourceClient } from "@virtual-workspaces/client";
 import type { WorkspaceMount, WorkspaceTypeReference } from "@virtual-workspaces/kcp";
 import { Failure, UsageError } from "../process/failure.ts";

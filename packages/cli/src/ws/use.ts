@@ -134,7 +134,7 @@ function sayWhere(
 async function unresolvedClaims(bindings: readonly APIBinding[]): Promise<readonly string[]> {
   const claiming = bindings.filter(({ status }) => (status?.exportPermissionClaims?.length ?? 0) > 0);
   if (claiming.length === 0) return [];
-  const { formatClaim, sameClaim } = await import("@virtual-workspaces/kcp");
+  const { formatClaim, sameClaim } = await import("@virtual-workspaces/kcp/apis");
   return claiming.flatMap(({ metadata, spec, status }) =>
     (status?.exportPermissionClaims ?? []).flatMap((exported) => {
       const claim = formatClaim(exported);

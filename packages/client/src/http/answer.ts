@@ -1,13 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import {
-  ApiError,
-  isApiError,
-  isJsonObject,
-  parseOwnJson,
-  type Status,
-  statusFrom,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, isJsonObject, type Status, statusFrom } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { header, type StreamedResponse, TransportError } from "@virtual-workspaces/transport";
 
 const inflate = promisify(gunzip);

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { header, type Outgoing, type StreamedResponse, type Upstream, warningsOf } from "@virtual-workspaces/transport";
 import { reportingErrors } from "../callbacks.ts";
 import { bodyOf, errorOf, malformed } from "./answer.ts";

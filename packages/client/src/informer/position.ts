@@ -1,4 +1,4 @@
-import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/apimachinery/requests";
 import { UpstreamFault } from "./checked.ts";
 import type { RelistReason } from "./events.ts";
 

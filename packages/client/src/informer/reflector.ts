@@ -1,4 +1,5 @@
-import { INITIAL_EVENTS_END, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import { INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery/requests";
 import { sleep } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource/resource-client.ts";
 import { Checks, IncompleteStream, UpstreamFault } from "./checked.ts";

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { dirname, isAbsolute, join } from "node:path";
-import { isJsonObject, type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import { booleanIn, type ConfigEntry, KubeconfigError, stringIn, stringsIn } from "./config.ts";
 import type { CredentialPart, CredentialSource } from "./credentials.ts";
 import { pemOf } from "./files.ts";

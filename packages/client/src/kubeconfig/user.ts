@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import type { Credentials } from "@virtual-workspaces/transport";
 import type { Impersonation } from "../http/impersonation.ts";
 import { type ConfigEntry, KubeconfigError, stringIn, stringsIn } from "./config.ts";

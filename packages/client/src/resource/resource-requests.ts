@@ -4,8 +4,8 @@ import {
   isJsonObject,
   type JsonObject,
   type KubeObject,
-  stringifyJson,
 } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { malformed } from "../http/answer.ts";
 import type { Requests } from "../http/requests.ts";
 import type { CallOptions, DeleteOptions, WriteOptions } from "./call-options.ts";

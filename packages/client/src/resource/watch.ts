@@ -4,10 +4,10 @@ import {
   type JsonObject,
   type KubeObject,
   type ObjectOf,
-  parseOwnJson,
   statusFrom,
-  type WatchEvent,
 } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
+import type { WatchEvent } from "@virtual-workspaces/apimachinery/requests";
 import { lines } from "@virtual-workspaces/transport";
 import { malformed } from "../http/answer.ts";
 import type { Requests } from "../http/requests.ts";

@@ -1,4 +1,4 @@
-import type { RequestInfo } from "@virtual-workspaces/framework";
+import type { RequestInfo } from "@virtual-workspaces/framework/request";
 
 /** A selector, as reviews hold it: as it was sent, or taken apart. */
 export interface SelectorAttributes {

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import {
   Backoff,
   header,

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { ApiError, isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import type { User } from "@virtual-workspaces/framework";
 import {
   ANONYMOUS,
   authenticatedUser,
@@ -7,8 +8,7 @@ import {
   type TokenAuthenticator,
   type TokenVerdict,
   UNAUTHENTICATED,
-  type User,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/authn";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { opened, prefixOf, type ReviewOptions, resolved } from "./review-options.ts";
 import { Reviewer, ReviewFailure } from "./reviewer.ts";

@@ -1,17 +1,10 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import {
-  type Authenticator,
-  type CaSource,
-  type PassOn,
-  type PeerQuestion,
-  type Peers,
-  processMinter,
-  type RequestHeaderOptions,
-  requestHeader,
-  type User,
-} from "@virtual-workspaces/framework";
+import type { Authenticator, User } from "@virtual-workspaces/framework";
+import { type CaSource, type RequestHeaderOptions, requestHeader } from "@virtual-workspaces/framework/authn";
+import type { PassOn, PeerQuestion, Peers } from "@virtual-workspaces/framework/request";
+import { processMinter } from "@virtual-workspaces/framework/storage";
 import { isTransportError, type Upstream } from "@virtual-workspaces/transport";
 import { sameCaller } from "../workspaces.ts";
 import { Relay } from "./relay.ts";

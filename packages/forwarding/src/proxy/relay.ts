@@ -1,5 +1,6 @@
-import { impersonationHeaders, remoteHeaders } from "@virtual-workspaces/client";
-import { type PassedHandlers, type ProxyOptions, proxy, type ReverseProxy } from "@virtual-workspaces/framework";
+import { impersonationHeaders, remoteHeaders } from "@virtual-workspaces/client/http";
+import { type ProxyOptions, proxy, type ReverseProxy } from "@virtual-workspaces/framework/proxy";
+import type { PassedHandlers } from "@virtual-workspaces/framework/resource";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { type OutboundIdentity, outboundIdentity } from "../upstream/identity.ts";
 

@@ -1,5 +1,6 @@
 import { apiVersionOf, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Encoded, EncodedBytes, type GetOptions, type Scope, upstreamFault } from "@virtual-workspaces/framework";
+import { upstreamFault } from "@virtual-workspaces/framework/proxy";
+import { type Encoded, EncodedBytes, type GetOptions, type Scope } from "@virtual-workspaces/framework/storage";
 import type { WholeResponse } from "@virtual-workspaces/transport";
 import { answeredError, beginsWithKind, checkJson, objectOf, passWarnings } from "../upstream/answer.ts";
 import { isName } from "../upstream/path.ts";

@@ -1,10 +1,5 @@
-import {
-  type EncodedList,
-  type ListRequest,
-  type Scope,
-  upstreamFailure,
-  upstreamFault,
-} from "@virtual-workspaces/framework";
+import { upstreamFailure, upstreamFault } from "@virtual-workspaces/framework/proxy";
+import type { EncodedList, ListRequest, Scope } from "@virtual-workspaces/framework/storage";
 import { header, type StreamedResponse } from "@virtual-workspaces/transport";
 import type { UpstreamRequest } from "../upstream/answer.ts";
 import { checkJson, passWarnings, streamedError } from "../upstream/answer.ts";

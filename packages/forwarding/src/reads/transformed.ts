@@ -1,13 +1,13 @@
-import { type KubeObject, parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import { upstreamFailure, upstreamFault } from "@virtual-workspaces/framework/proxy";
 import {
   type Encoded,
   type EncodedList,
   type ListRequest,
   ListSplitter,
   type Scope,
-  upstreamFailure,
-  upstreamFault,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import type { UpstreamRequest } from "../upstream/answer.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 import { askList } from "./list.ts";

@@ -1,18 +1,7 @@
-import {
-  ApiError,
-  isErrorCode,
-  isJsonObject,
-  parseOwnJson,
-  type Status,
-  statusFrom,
-} from "@virtual-workspaces/apimachinery";
-import {
-  type AskedUpstream,
-  type BytesContext,
-  EncodedBytes,
-  lostWrite,
-  upstreamFault,
-} from "@virtual-workspaces/framework";
+import { ApiError, isErrorCode, isJsonObject, type Status, statusFrom } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
+import { type AskedUpstream, lostWrite, upstreamFault } from "@virtual-workspaces/framework/proxy";
+import { type BytesContext, EncodedBytes } from "@virtual-workspaces/framework/storage";
 import {
   header,
   type ResponseHeaders,

@@ -1,13 +1,9 @@
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import { type Impersonation, impersonationHeaders } from "@virtual-workspaces/client";
-import {
-  ANONYMOUS,
-  AUTHENTICATED,
-  HOPS_HEADER,
-  type Identity,
-  type Scope,
-  UNAUTHENTICATED,
-} from "@virtual-workspaces/framework";
+import { type Impersonation, impersonationHeaders } from "@virtual-workspaces/client/http";
+import type { Identity } from "@virtual-workspaces/framework";
+import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "@virtual-workspaces/framework/authn";
+import { HOPS_HEADER } from "@virtual-workspaces/framework/request";
+import type { Scope } from "@virtual-workspaces/framework/storage";
 
 const SYSTEM = "system:";
 const SERVICE_ACCOUNT = "system:serviceaccount:";

@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { groupResourceOf, type ResourceDefinition } from "@virtual-workspaces/framework";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 
 /** Where something is at the other server. */
 export interface Target {

@@ -1,4 +1,4 @@
-import { causeOfFault, upstreamFailure, upstreamFault } from "@virtual-workspaces/framework";
+import { causeOfFault, upstreamFailure, upstreamFault } from "@virtual-workspaces/framework/proxy";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { answeredError, checkJson } from "./answer.ts";
 

@@ -1,13 +1,9 @@
-import { apiVersionOf, isApiError, type LabelSelector } from "@virtual-workspaces/apimachinery";
-import type { Impersonation } from "@virtual-workspaces/client";
-import {
-  causeOfFault,
-  type EncodedList,
-  FailureStreaks,
-  type ResourceDefinition,
-  type Scope,
-  upstreamFailure,
-} from "@virtual-workspaces/framework";
+import { apiVersionOf, isApiError } from "@virtual-workspaces/apimachinery";
+import type { LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
+import type { Impersonation } from "@virtual-workspaces/client/http";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { causeOfFault, FailureStreaks, upstreamFailure } from "@virtual-workspaces/framework/proxy";
+import type { EncodedList, Scope } from "@virtual-workspaces/framework/storage";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
 import type { UpstreamRequest } from "./answer.ts";
 import { type OutboundIdentity, outboundHeaders, outboundIdentity } from "./identity.ts";

@@ -1,5 +1,8 @@
-import { isApiError, isJsonObject, isResourceVersion, parseOwnJson } from "@virtual-workspaces/apimachinery";
-import { ListSplitter, type Scope, upstreamFailure, upstreamFault } from "@virtual-workspaces/framework";
+import { isApiError, isJsonObject } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
+import { isResourceVersion } from "@virtual-workspaces/apimachinery/requests";
+import { upstreamFailure, upstreamFault } from "@virtual-workspaces/framework/proxy";
+import { ListSplitter, type Scope } from "@virtual-workspaces/framework/storage";
 import { checkJson, streamedError } from "../upstream/answer.ts";
 import type { ResourceRequest, UpstreamResource } from "../upstream/upstream-resource.ts";
 

@@ -6,7 +6,7 @@ import {
   type Past,
   type PastChanges,
   type WatchCache,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import type { UpstreamEvent } from "./watch-events.ts";
 

@@ -12,7 +12,7 @@ import {
   type Scope,
   type Versions,
   type WatchCache,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { type Show, ShownObject } from "../reads/transformed.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 import { isUnserved, UNSERVED_VERSION } from "../upstream/upstream-resource.ts";

@@ -1,21 +1,8 @@
-import {
-  ApiError,
-  compareResourceVersions,
-  isApiError,
-  isJsonObject,
-  isResourceVersion,
-  parseOwnJson,
-  statusFrom,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
-import {
-  type BytesContext,
-  type Encoded,
-  EncodedBytes,
-  type Scope,
-  upstreamFailure,
-  upstreamFault,
-} from "@virtual-workspaces/framework";
+import { ApiError, isApiError, isJsonObject, statusFrom } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/apimachinery/requests";
+import { upstreamFailure, upstreamFault } from "@virtual-workspaces/framework/proxy";
+import { type BytesContext, type Encoded, EncodedBytes, type Scope } from "@virtual-workspaces/framework/storage";
 import { lines } from "@virtual-workspaces/transport";
 import { checkJson, streamedError } from "../upstream/answer.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";

@@ -1,16 +1,16 @@
 import { ApiError, type ObjectKey, type Status } from "@virtual-workspaces/apimachinery";
-import {
-  type DeleteCollectionOptions,
-  type DeleteOptions,
-  type Encoded,
-  type EncodedList,
-  groupResourceOf,
-  type PatchOptions,
-  type RequestOptions,
-  type Scope,
-  type SentWrite,
-  type Written,
-} from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
+import type {
+  DeleteCollectionOptions,
+  DeleteOptions,
+  Encoded,
+  EncodedList,
+  PatchOptions,
+  RequestOptions,
+  Scope,
+  SentWrite,
+  Written,
+} from "@virtual-workspaces/framework/storage";
 import type { Transform } from "../options.ts";
 import { readObject } from "../reads/get.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";

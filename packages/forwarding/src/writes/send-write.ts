@@ -1,24 +1,18 @@
-import {
-  apiVersionOf,
-  type KubeObject,
-  type ObjectOf,
-  type Status,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type KubeObject, type ObjectOf, type Status } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { lostWrite, upstreamFault } from "@virtual-workspaces/framework/proxy";
 import {
   type DeleteOptions,
   decodeObject,
   type Encoded,
   type EncodedBytes,
-  lostWrite,
   type PatchOptions,
   type RequestOptions,
-  type ResourceDefinition,
   type Scope,
   type Storage,
-  upstreamFault,
   type WriteOptions,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import {
   answeredError,
   checkJson,

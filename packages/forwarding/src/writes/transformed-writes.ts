@@ -1,20 +1,20 @@
 import {
   ApiError,
-  cloneJson,
   type KubeObject,
   type ObjectKey,
   type ObjectOf,
   type Status,
 } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import {
   type DeleteOptions,
   decodeObject,
   type Encoded,
-  groupResourceOf,
-  type ResourceDefinition,
   type Scope,
   type WriteOptions,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import type { Transform } from "../options.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 import type { ForwardedWrites } from "./send-write.ts";

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { parseJson } from "@virtual-workspaces/apimachinery/json";
 import type { Awaitable } from "../util/awaitable.ts";
 import { BODY_LIMITS } from "../util/limits.ts";
 import { PROTOBUF, ProtobufFault, type ProtobufMessage } from "./protobuf/message.ts";

@@ -1,11 +1,5 @@
-import {
-  boundedCauses,
-  type JsonSchema,
-  type RuleSite,
-  ruleSites,
-  type StaticRuleSite,
-  type StatusCause,
-} from "@virtual-workspaces/apimachinery";
+import { boundedCauses, type JsonSchema, type StatusCause } from "@virtual-workspaces/apimachinery";
+import { type RuleSite, ruleSites, type StaticRuleSite } from "@virtual-workspaces/apimachinery/schema";
 import type { Awaitable } from "../util/awaitable.ts";
 import { siblingModule, WorkerError, WorkerPool } from "../util/worker/pool.ts";
 import { type CompiledRule, RuleCompiler, type RulePlace } from "./compiled-rule.ts";

@@ -4,13 +4,15 @@ import {
   fieldInvalid,
   fieldRequired,
   OMITTED_VALUE,
+  type StatusCause,
+  type ValidationRule,
+} from "@virtual-workspaces/apimachinery";
+import {
   type RuleSite,
   resolveFieldPath,
   ruleField,
   type StaticRuleSite,
-  type StatusCause,
-  type ValidationRule,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/schema";
 import type { CompiledRule, Finding } from "./compiled-rule.ts";
 import { MAX_REQUEST_BYTES, shapeOf } from "./values/shape.ts";
 

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
+import { apiVersionOf, type GroupVersion } from "@virtual-workspaces/apimachinery";
 import {
   aggregatedDiscoveryDocument,
   apiGroupDocument,
   apiGroupListDocument,
   apiResourceListDocument,
-  apiVersionOf,
   apiVersionsDocument,
   type DiscoveredResource,
   type DiscoveredSubresource,
   type GroupOrder,
-  type GroupVersion,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/discovery";
 import type { ResourceDefinition } from "../definition.ts";
 import { keptBytes } from "../encode/pieces.ts";
 import { yamlOf } from "../encode/respond.ts";

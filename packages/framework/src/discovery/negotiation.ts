@@ -1,4 +1,4 @@
-import type { AggregatedDiscoveryVersion } from "@virtual-workspaces/apimachinery";
+import type { AggregatedDiscoveryVersion } from "@virtual-workspaces/apimachinery/discovery";
 import { accepts, type MediaRange, parseAccept } from "../encode/representation.ts";
 
 /** In which words a discovery document is written. */

@@ -4,8 +4,8 @@ import {
   type KubeObject,
   type ObjectKey,
   type ObjectMeta,
-  parseOwnJson,
 } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import type { ResourceDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, scalarText } from "../watch/cache/encoded.ts";
 import { scanMetadata } from "./scan-metadata.ts";

@@ -1,13 +1,7 @@
-import {
-  ApiError,
-  apiVersionOf,
-  bookmarkObject,
-  compileTable,
-  type KubeObject,
-  type ObjectMeta,
-  quote,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, apiVersionOf, type KubeObject, type ObjectMeta, quote } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import { bookmarkObject } from "@virtual-workspaces/apimachinery/requests";
+import { compileTable } from "@virtual-workspaces/apimachinery/tables";
 import type { ResourceDefinition } from "../definition.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import type { EventType } from "../watch/cache/readable-cache.ts";

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { createRequire } from "node:module";
-import { type ApiError, parseOwnJson, type Status, type StatusDetails } from "@virtual-workspaces/apimachinery";
+import type { ApiError, Status, StatusDetails } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 
 /** A body to be written whole. */
 export interface Answer {

@@ -1,4 +1,5 @@
-import { ApiError, parseFieldSelector, quote } from "@virtual-workspaces/apimachinery";
+import { ApiError, quote } from "@virtual-workspaces/apimachinery";
+import { parseFieldSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { Verb } from "../definition.ts";
 import { decodeSegment } from "./path.ts";
 

@@ -1,12 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import {
-  dnsLabelProblems,
-  type FieldValidation,
-  type ObjectKey,
-  type ObjectMeta,
-  type ObjectOf,
-} from "@virtual-workspaces/apimachinery";
+import { dnsLabelProblems, type ObjectKey, type ObjectMeta, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { FieldValidation } from "@virtual-workspaces/apimachinery/requests";
 import type { ResourceDefinition, TypedDefinition, Verb } from "../definition.ts";
 import type { RawRequest } from "../request/raw-request.ts";
 import { METHOD_VERBS } from "../request/request-info.ts";

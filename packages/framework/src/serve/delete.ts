@@ -1,10 +1,5 @@
-import {
-  type DeleteQuery,
-  isApiError,
-  type KubeObject,
-  parseDeleteOptions,
-  type StatusDetails,
-} from "@virtual-workspaces/apimachinery";
+import { isApiError, type KubeObject, type StatusDetails } from "@virtual-workspaces/apimachinery";
+import { type DeleteQuery, parseDeleteOptions } from "@virtual-workspaces/apimachinery/requests";
 import { negotiate, type Wanted } from "../encode/representation.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";

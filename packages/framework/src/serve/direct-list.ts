@@ -1,12 +1,8 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import {
-  ApiError,
-  isApiError,
-  type KubeObject,
-  type ListOptions,
-  parseOwnJson,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
+import type { ListOptions } from "@virtual-workspaces/apimachinery/requests";
 import { EncodedBytes } from "../encode/encoded-bytes.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
 import { PieceWriter } from "../encode/pieces.ts";

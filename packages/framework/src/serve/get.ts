@@ -1,4 +1,5 @@
-import { ApiError, type KubeObject, type ObjectKey, parseListOptions } from "@virtual-workspaces/apimachinery";
+import { ApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { parseListOptions } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf } from "../definition.ts";
 import { negotiate, type Presented, type Wanted } from "../encode/representation.ts";
 import { respond, respondDocument } from "../encode/respond.ts";

@@ -1,12 +1,11 @@
+import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import {
-  ApiError,
   decodeContinue,
   encodeContinue,
-  isApiError,
   type ListOptions,
   parseListOptions,
   validateListOptions,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/requests";
 import { negotiate } from "../encode/representation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";

@@ -1,9 +1,5 @@
 import {
   ApiError,
-  applyJsonPatch,
-  applyMergePatch,
-  applyStrategicMergePatch,
-  cloneJson,
   fieldInvalid,
   isApiError,
   isJsonObject,
@@ -12,9 +8,14 @@ import {
   type KubeObject,
   normalizeMetadata,
   type ObjectKey,
-  stringifyJson,
-  unknownJsonPatchFields,
 } from "@virtual-workspaces/apimachinery";
+import { cloneJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  unknownJsonPatchFields,
+} from "@virtual-workspaces/apimachinery/patch";
 import { decodeBody, decodeJsonPatch } from "../body/decode.ts";
 import type { YamlReader } from "../body/yaml/yaml-reader.ts";
 import type { ResourceDefinition } from "../definition.ts";

@@ -1,4 +1,6 @@
-import { apiVersionOf, cloneJson, FieldManager, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { FieldManager } from "@virtual-workspaces/apimachinery/apply";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
 import { readBody } from "../body/read.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import { normalizeScale, SCALE } from "../resource/scale/scale-kind.ts";

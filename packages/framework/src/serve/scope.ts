@@ -1,10 +1,5 @@
-import {
-  ApiError,
-  type FieldSelector,
-  type GroupResource,
-  type ObjectKey,
-  WILDCARD,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, type GroupResource, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
+import type { FieldSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";

@@ -1,4 +1,5 @@
-import { ApiError, decodeContinue } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { decodeContinue } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, type Verb } from "../definition.ts";
 import { negotiate, parseAccept } from "../encode/representation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";

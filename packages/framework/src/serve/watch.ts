@@ -1,12 +1,10 @@
+import { ApiError, isApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import {
-  ApiError,
-  isApiError,
   type ListOptions,
   parseListOptions,
-  toApiError,
   validateListOptions,
   withListDefaults,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/requests";
 import { PieceWriter } from "../encode/pieces.ts";
 import { eventBytes, negotiate } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";

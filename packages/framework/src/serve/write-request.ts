@@ -1,11 +1,11 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
-  ApiError,
   type DeleteQuery,
   managerOf,
   parseWriteOptions,
   type WriteQuery,
   type WriteQueryRules,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf } from "../definition.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";

@@ -1,4 +1,5 @@
-import { cloneJson, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
 import { decodeBody } from "../body/decode.ts";
 import { PROTOBUF } from "../body/protobuf/message.ts";
 import { readBody } from "../body/read.ts";

@@ -1,4 +1,4 @@
-import type { JsonLimits } from "@virtual-workspaces/apimachinery";
+import type { JsonLimits } from "@virtual-workspaces/apimachinery/json";
 
 /** How large a request's body may be, bytes: as in Kubernetes, twice what etcd takes. */
 export const MAX_BODY: number = 3 * 1024 * 1024;

@@ -5,8 +5,8 @@ import {
   type ManagedFieldsEntry,
   normalizeMetadata,
   type ObjectMeta,
-  parseFieldsV1,
 } from "@virtual-workspaces/apimachinery";
+import { parseFieldsV1 } from "@virtual-workspaces/apimachinery/apply";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 
 /** The annotation that tells which version of its source an object of a view was made from. */

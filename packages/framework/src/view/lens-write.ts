@@ -1,12 +1,5 @@
-import {
-  ApiError,
-  cloneJson,
-  isApiError,
-  type KubeObject,
-  type ObjectKey,
-  type ObjectOf,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, type KubeObject, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { cloneJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { groupResourceOf } from "../definition.ts";
 import type { DeleteOptions, RequestOptions, WriteOptions } from "../storage.ts";
 import { decodeObject, type Encoded, isEncoded, keyIn, parsed } from "../watch/cache/encoded.ts";

@@ -1,12 +1,6 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import {
-  apiVersionOf,
-  cloneJson,
-  equalJson,
-  type KubeObject,
-  type ObjectMeta,
-  type ObjectOf,
-} from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type KubeObject, type ObjectMeta, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { cloneJson, equalJson } from "@virtual-workspaces/apimachinery/json";
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope, WriteOptions } from "../storage.ts";
 import { contentOf, decodeObject, type Encoded } from "../watch/cache/encoded.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { compareResourceVersions, isApiError } from "@virtual-workspaces/apimachinery";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import type { Past } from "../storage.ts";
 import { type HistoryOptions, WatchCache } from "./cache/watch-cache.ts";
 import { askedAfterNow } from "./source.ts";

@@ -3,7 +3,7 @@ import {
   type LabelSelector,
   parseFieldSelector,
   parseLabelSelector,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/selectors";
 import type { Scope, Storage } from "../storage.ts";
 import type { Encoded } from "./cache/encoded.ts";
 import type { CacheEvent, EventType } from "./cache/readable-cache.ts";

@@ -1,4 +1,5 @@
-import { compareResourceVersions, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import type { ResourceDefinition } from "../definition.ts";
 import { User } from "../request/user.ts";
 import { type Change, isEncodedList, type Scope } from "../storage.ts";

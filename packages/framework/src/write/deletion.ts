@@ -1,11 +1,11 @@
 import {
-  type DeleteQuery,
   FOREGROUND_FINALIZER,
   formatTime,
   type KubeObject,
   type ObjectMeta,
   ORPHAN_FINALIZER,
 } from "@virtual-workspaces/apimachinery";
+import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import type { Strategy } from "../definition.ts";
 
 /** What a delete comes to. */

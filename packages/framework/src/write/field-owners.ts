@@ -1,10 +1,5 @@
-import {
-  ApiError,
-  apiVersionOf,
-  FieldManager,
-  type JsonObject,
-  type KubeObject,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, apiVersionOf, type JsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { FieldManager } from "@virtual-workspaces/apimachinery/apply";
 import { type KindVersions, perVersions, type ResourceDefinition } from "../definition.ts";
 import type { FieldOwners } from "./write-rules.ts";
 

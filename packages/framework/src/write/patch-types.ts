@@ -1,4 +1,5 @@
-import { ApiError, hasPatchStrategy } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { hasPatchStrategy } from "@virtual-workspaces/apimachinery/patch";
 import type { ResourceDefinition } from "../definition.ts";
 
 /** How a patch says what it changes. */

@@ -2,19 +2,21 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import {
   ApiError,
-  compileSchema,
-  defaultRuleSites,
   formatCause,
   formatCauses,
   type JsonSchema,
   type KubeObject,
+  type StatusCause,
+} from "@virtual-workspaces/apimachinery";
+import {
+  compileSchema,
+  defaultRuleSites,
   type RuleSite,
   ruleSites,
-  type StatusCause,
   type StructuralProblemsOptions,
   type StructuralSchema,
   structuralProblems,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/schema";
 import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/cel-rules.ts";
 import { linearPattern } from "../cel/values/pattern.ts";
 import type { Awaitable } from "../util/awaitable.ts";

@@ -1,6 +1,5 @@
 import {
   ApiError,
-  type DeleteQuery,
   formatGroupKind,
   formatGroupResource,
   isApiError,
@@ -8,6 +7,7 @@ import {
   type ObjectKey,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";

@@ -1,4 +1,5 @@
-import type { ApiError, FieldValidation } from "@virtual-workspaces/apimachinery";
+import type { ApiError } from "@virtual-workspaces/apimachinery";
+import type { FieldValidation } from "@virtual-workspaces/apimachinery/requests";
 
 /** What strict decoding found in a body. */
 export interface Findings {

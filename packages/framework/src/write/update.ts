@@ -1,11 +1,5 @@
-import {
-  ApiError,
-  equalJson,
-  type JsonObject,
-  type KubeObject,
-  memberOf,
-  setMember,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, type JsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { equalJson, memberOf, setMember } from "@virtual-workspaces/apimachinery/json";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import { scaleFields } from "../resource/scale/scale-fields.ts";
 

@@ -1,11 +1,6 @@
-import {
-  ApiError,
-  CLUSTER_ANNOTATION,
-  cloneJson,
-  type DeleteQuery,
-  type KubeObject,
-  type ObjectKey,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, CLUSTER_ANNOTATION, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
+import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import { isStatus, type RequestOptions, type Scope, type Storage } from "../storage.ts";
 import { decodeObject, type Encoded, isEncoded } from "../watch/cache/encoded.ts";

@@ -1,4 +1,5 @@
-import type { DeleteQuery, KubeObject } from "@virtual-workspaces/apimachinery";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import type { ResourceDefinition } from "../definition.ts";
 import type { User } from "../request/user.ts";
 import type { Scope, WriteOptions } from "../storage.ts";

@@ -1,4 +1,5 @@
-import type { FieldManager, KubeObject, StatusCause } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, StatusCause } from "@virtual-workspaces/apimachinery";
+import type { FieldManager } from "@virtual-workspaces/apimachinery/apply";
 import type { Awaitable } from "../util/awaitable.ts";
 import type { Part } from "./update.ts";
 

@@ -1,15 +1,14 @@
 import {
   ApiError,
-  cloneJson,
-  type DeleteQuery,
-  equalJson,
   finalizerWarnings,
   isApiError,
   type KubeObject,
-  keepManagedFieldsTimes,
   type ObjectKey,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import { keepManagedFieldsTimes } from "@virtual-workspaces/apimachinery/apply";
+import { cloneJson, equalJson } from "@virtual-workspaces/apimachinery/json";
+import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Storage, Written } from "../storage.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";

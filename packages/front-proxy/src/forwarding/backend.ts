@@ -1,4 +1,4 @@
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import type { TargetServer } from "./target-server.ts";
 
 /** What a backend is one of. */

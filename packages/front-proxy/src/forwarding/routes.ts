@@ -1,4 +1,4 @@
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { CLUSTERS_PATH, type Mapping } from "../mapping/mapping.ts";
 import { byDetail, isBelow } from "../mapping/route-path.ts";
 import { Route } from "./route.ts";

@@ -1,5 +1,5 @@
-import { Targets } from "@virtual-workspaces/framework";
-import type { FoundCluster, FoundWorkspace, PathIndex } from "@virtual-workspaces/kcp";
+import { Targets } from "@virtual-workspaces/framework/proxy";
+import type { FoundCluster, FoundWorkspace, PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { TargetServer, type TargetServerOptions } from "./target-server.ts";
 
 /** How shards are told who asks: all but their URLs. */

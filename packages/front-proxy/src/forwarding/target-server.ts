@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type CallerHeaders, remoteHeaders } from "@virtual-workspaces/client";
-import { proxy, type RawRequest, type ReverseProxy, type User } from "@virtual-workspaces/framework";
+import { type CallerHeaders, remoteHeaders } from "@virtual-workspaces/client/http";
+import type { RawRequest, User } from "@virtual-workspaces/framework";
+import { proxy, type ReverseProxy } from "@virtual-workspaces/framework/proxy";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { isUnknownCaller } from "../callers.ts";
 

@@ -1,4 +1,4 @@
-import type { CallerHeaders } from "@virtual-workspaces/client";
+import type { CallerHeaders } from "@virtual-workspaces/client/http";
 import type { Credentials, UpstreamTls } from "@virtual-workspaces/transport";
 
 /** What a path is served by (an entry of kcp's mapping file, `PathMapping`). */

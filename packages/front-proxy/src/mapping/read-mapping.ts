@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { fileCredentials, REMOTE_HEADERS } from "@virtual-workspaces/client";
+import { fileCredentials } from "@virtual-workspaces/client";
+import { REMOTE_HEADERS } from "@virtual-workspaces/client/http";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
 import { CLUSTERS_PATH, checkBackend, type Mapping } from "./mapping.ts";
 import { parseRoutePath } from "./route-path.ts";

@@ -1,5 +1,6 @@
 import { createSecureContext } from "node:tls";
-import { isJsonObject, type KubeObject, memberOf } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import type { PathMapping } from "@virtual-workspaces/kcp";
 import { checkBackend } from "../mapping/mapping.ts";
 import { overlaps, parseRoutePath, type RoutePath } from "../mapping/route-path.ts";

@@ -1,17 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import { Client, type Controller, controller, Informer } from "@virtual-workspaces/client";
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import {
   ACCEPTED_CONDITION,
   crdManifest,
   type Holds,
   type Manifests,
-  markFalse,
-  markTrue,
   PathMapping,
   ROOT_CLUSTER,
 } from "@virtual-workspaces/kcp";
+import { markFalse, markTrue } from "@virtual-workspaces/kcp/conditions";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { Routes } from "../forwarding/routes.ts";
 import { InformerProgress } from "../informers.ts";

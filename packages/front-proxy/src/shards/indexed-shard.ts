@@ -1,20 +1,19 @@
 import { CLUSTER_ANNOTATION, isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { Client } from "@virtual-workspaces/client";
 import {
-  authenticatingType,
   type Holds,
-  indexedLogicalCluster,
-  indexedWorkspace,
   LogicalCluster,
-  PATH_ANNOTATION,
-  type PathIndex,
-  WORKSPACE_TYPE_ANNOTATION,
   Workspace,
-  type WorkspaceAuthentication,
   WorkspaceAuthenticationConfiguration,
   WorkspaceType,
-  workspaceAuthenticators,
 } from "@virtual-workspaces/kcp";
+import {
+  authenticatingType,
+  type WorkspaceAuthentication,
+  workspaceAuthenticators,
+} from "@virtual-workspaces/kcp/authentication";
+import { PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
+import { indexedLogicalCluster, indexedWorkspace, type PathIndex } from "@virtual-workspaces/kcp/path-index";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { type AnyKind, KindInformer } from "../informers.ts";
 

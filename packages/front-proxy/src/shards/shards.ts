@@ -1,12 +1,8 @@
 import { Client, Informer } from "@virtual-workspaces/client";
-import {
-  type Holds,
-  PathIndex,
-  ROOT_CLUSTER,
-  Shard,
-  tenancyIdentity,
-  type WorkspaceAuthentication,
-} from "@virtual-workspaces/kcp";
+import { type Holds, ROOT_CLUSTER, Shard } from "@virtual-workspaces/kcp";
+import type { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
+import { tenancyIdentity } from "@virtual-workspaces/kcp/informers";
+import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { InformerProgress } from "../informers.ts";
 import { IndexedShard } from "./indexed-shard.ts";

@@ -1,13 +1,14 @@
-import { REMOTE_HEADERS } from "@virtual-workspaces/client";
+import { REMOTE_HEADERS } from "@virtual-workspaces/client/http";
 import {
   type Authenticator,
   allow,
   defineVirtualWorkspace,
   deny,
-  deriveRequest,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { type PathIndex, WorkspaceAuthentication } from "@virtual-workspaces/kcp";
+import { deriveRequest } from "@virtual-workspaces/framework/request";
+import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
+import type { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { type GroupFilter, unknownCallers, withGroupFilter } from "../callers.ts";
 import type { Routes } from "../forwarding/routes.ts";
 import { ShardServers } from "../forwarding/shard-servers.ts";

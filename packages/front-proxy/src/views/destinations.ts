@@ -1,6 +1,7 @@
 import { ApiError, forbiddenFor } from "@virtual-workspaces/apimachinery";
-import type { Located, User } from "@virtual-workspaces/framework";
-import type { FoundMount, Lookup, PathIndex, UnreachableWorkspace } from "@virtual-workspaces/kcp";
+import type { User } from "@virtual-workspaces/framework";
+import type { Located } from "@virtual-workspaces/framework/resource";
+import type { FoundMount, Lookup, PathIndex, UnreachableWorkspace } from "@virtual-workspaces/kcp/path-index";
 import { isUnknownCaller } from "../callers.ts";
 import type { Route } from "../forwarding/route.ts";
 import type { Routes } from "../forwarding/routes.ts";

@@ -3,11 +3,11 @@ import {
   type Authenticator,
   allow,
   defineVirtualWorkspace,
-  deriveRequest,
-  type Log,
   type RawRequest,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { deriveRequest } from "@virtual-workspaces/framework/request";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { type GroupFilter, withoutGroups } from "../callers.ts";
 import type { Route } from "../forwarding/route.ts";
 import { Routes } from "../forwarding/routes.ts";

@@ -1,13 +1,10 @@
+import { fieldInvalid, fieldRequired, type GroupResource, type StatusCause } from "@virtual-workspaces/apimachinery";
 import {
   everyLabel,
-  fieldInvalid,
-  fieldRequired,
-  type GroupResource,
   type LabelSelector,
   type LabelSelectorObject,
   labelSelectorFromObject,
-  type StatusCause,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/selectors";
 
 /** What a permission claim is about: a resource, and whose. Fields that are missing are empty. */
 export interface ClaimReference {

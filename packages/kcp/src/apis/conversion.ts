@@ -1,4 +1,5 @@
-import { ApiError, equalJson, fieldInvalid, isApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { ApiError, fieldInvalid, isApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { type Converted, converted, type Mapped, type WritableSource } from "@virtual-workspaces/framework";
 import { APIBinding, APIBindingV1alpha1 } from "../kinds/api-binding.ts";
 import { APIExport, APIExportV1alpha1 } from "../kinds/api-export.ts";

@@ -1,4 +1,5 @@
-import { equalJson, isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { type ClaimSelector, claimKey } from "./claims.ts";
 
 /** A claim of v1alpha1, wherever it is. */

@@ -1,14 +1,14 @@
 import {
   ApiError,
   CLUSTER_ANNOTATION,
-  cloneJson,
   fieldInvalid,
   fieldRequired,
-  isComputed,
   type JsonSchema,
   nameProblems,
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
+import { isComputed } from "@virtual-workspaces/apimachinery/tables";
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import { APIResourceSchema } from "../kinds/api-resource-schema.ts";
 import {

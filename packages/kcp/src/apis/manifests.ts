@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { RbacObject, ResourceDefinition } from "@virtual-workspaces/framework";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import type { RbacObject } from "@virtual-workspaces/framework/authz";
 import { APIExport } from "../kinds/api-export.ts";
 import type { APIResourceSchema } from "../kinds/api-resource-schema.ts";
 import { APIS_GROUP } from "../names/names.ts";

@@ -1,11 +1,11 @@
 import {
-  equalJson,
   fieldInvalid,
   fieldRequired,
   nameProblems,
   OMITTED_VALUE,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import type { APIResourceSchema } from "../kinds/api-resource-schema.ts";
 import { type SchemaRules, versionProblems } from "./schema-version-validation.ts";
 

@@ -4,10 +4,9 @@ import {
   fieldRequired,
   fieldTooMany,
   type JsonSchema,
-  resolveFieldPath,
   type StatusCause,
-  structuralProblems,
 } from "@virtual-workspaces/apimachinery";
+import { resolveFieldPath, structuralProblems } from "@virtual-workspaces/apimachinery/schema";
 import type { APIResourceSchema } from "../kinds/api-resource-schema.ts";
 
 type Spec = NonNullable<APIResourceSchema["spec"]>;

@@ -1,10 +1,6 @@
-import {
-  AGE_COLUMN,
-  apiVersionOf,
-  compareVersionPriority,
-  type JsonSchema,
-  type TableColumn,
-} from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { compareVersionPriority } from "@virtual-workspaces/apimachinery/discovery";
+import { AGE_COLUMN, type TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import type { APIResourceSchema } from "../kinds/api-resource-schema.ts";
 
 type Spec = NonNullable<APIResourceSchema["spec"]>;

@@ -1,5 +1,5 @@
 import { CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
-import type { JwtAuthenticator } from "@virtual-workspaces/framework";
+import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import type {
   WorkspaceAuthenticationConfiguration,
   WorkspaceAuthenticationConfigurationSpec,

@@ -1,4 +1,4 @@
-import type { JwtAuthenticator } from "@virtual-workspaces/framework";
+import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./configurations.ts";
 
 /** What a shard says. */

@@ -4,7 +4,7 @@ import {
   type JwtSettings,
   type TokenAuthenticator,
   type TokenVerdict,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/authn";
 import type { FoundCluster } from "../path-index/types.ts";
 import { confinedUser, rejectionOf } from "../users/identities.ts";
 import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./configurations.ts";

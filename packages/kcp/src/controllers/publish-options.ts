@@ -1,4 +1,5 @@
-import type { KindReference, LabelSelectorObject, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { LabelSelectorObject } from "@virtual-workspaces/apimachinery/selectors";
 import type { Client, Clock, ReconcileFailure, RelatedSource } from "@virtual-workspaces/client";
 import type { Shard } from "../kinds/shard.ts";
 

@@ -4,7 +4,6 @@ import {
   controller,
   Informer,
   keyOf,
-  keyText,
   type LifecycleEvent,
   type ReconcileFailure,
   type ReconcileResult,
@@ -12,6 +11,7 @@ import {
   related,
   systemClock,
 } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { type BackoffOptions, backoffDelay } from "@virtual-workspaces/transport";
 import { Shard } from "../kinds/shard.ts";
 import { ROOT_CLUSTER } from "../names/names.ts";

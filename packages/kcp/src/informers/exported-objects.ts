@@ -1,5 +1,6 @@
 import { isApiError, type KindReference, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Client, Informer, type Source, type SourceHandlers, type SourceStore } from "@virtual-workspaces/client";
+import { type Client, Informer } from "@virtual-workspaces/client";
+import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client/queue";
 import { type BackoffOptions, backoffDelay, retry } from "@virtual-workspaces/transport";
 import { APIExport, APIExportV1alpha1 } from "../kinds/api-export.ts";
 import type { Holds } from "../kinds/kind.ts";

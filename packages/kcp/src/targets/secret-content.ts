@@ -1,5 +1,6 @@
 import { createSecureContext } from "node:tls";
-import { isJsonObject, type KubeObject, memberOf, quote } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type KubeObject, quote } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import { SecretFault, type SecretKubeconfig, secretKubeconfig } from "./kubeconfig.ts";
 import type { RelatedObjects, TargetCredential } from "./target.ts";
 

@@ -1,11 +1,5 @@
-import {
-  ANONYMOUS,
-  AUTHENTICATED,
-  authenticatedUser,
-  type Identity,
-  UNAUTHENTICATED,
-  type User,
-} from "@virtual-workspaces/framework";
+import type { Identity, User } from "@virtual-workspaces/framework";
+import { ANONYMOUS, AUTHENTICATED, authenticatedUser, UNAUTHENTICATED } from "@virtual-workspaces/framework/authn";
 import {
   BINDING_SUBJECT_PREFIX,
   CLUSTER_NAME_EXTRA,

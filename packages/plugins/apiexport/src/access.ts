@@ -8,14 +8,9 @@ import {
   deny,
   type User,
 } from "@virtual-workspaces/framework";
-import {
-  APIS_GROUP,
-  clusterOf,
-  grantedVerbs,
-  MASTERS_GROUP,
-  prefixedUser,
-  verbIsGranted,
-} from "@virtual-workspaces/kcp";
+import { APIS_GROUP, clusterOf } from "@virtual-workspaces/kcp";
+import { grantedVerbs, verbIsGranted } from "@virtual-workspaces/kcp/apis";
+import { MASTERS_GROUP, prefixedUser } from "@virtual-workspaces/kcp/users";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { ApiModel } from "./model/api-model.ts";
 import { acceptedClaim, type ExportKey, isBound } from "./model/bindings.ts";

@@ -1,8 +1,8 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { Impersonation } from "@virtual-workspaces/client";
+import type { Impersonation } from "@virtual-workspaces/client/http";
 import { impersonated, type OutboundIdentity } from "@virtual-workspaces/forwarding";
 import { defineVirtualWorkspace, type Identity, type VirtualWorkspace } from "@virtual-workspaces/framework";
-import { contentWarrant, withWarrant } from "@virtual-workspaces/kcp";
+import { contentWarrant, withWarrant } from "@virtual-workspaces/kcp/users";
 import { exportAccess, exportOf, located } from "./access.ts";
 import { ApiModel } from "./model/api-model.ts";
 import type { ApiExportViewOptions } from "./options.ts";

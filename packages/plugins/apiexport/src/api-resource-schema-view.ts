@@ -9,7 +9,8 @@ import {
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { APIResourceSchema, APIS_GROUP, MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import { APIResourceSchema, APIS_GROUP } from "@virtual-workspaces/kcp";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { located } from "./access.ts";
 import { ApiModel } from "./model/api-model.ts";
 import type { ApiResourceSchemaViewOptions } from "./options.ts";

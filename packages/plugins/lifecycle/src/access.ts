@@ -8,7 +8,8 @@ import {
   deny,
   type User,
 } from "@virtual-workspaces/framework";
-import { LogicalCluster, MASTERS_GROUP, parseLifecycleName, WorkspaceType } from "@virtual-workspaces/kcp";
+import { LogicalCluster, parseLifecycleName, WorkspaceType } from "@virtual-workspaces/kcp";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import type { Content } from "./content.ts";
 import type { LifecycleViewOptions } from "./options.ts";
 import type { Phase } from "./phase.ts";

@@ -5,13 +5,12 @@ import {
   allow,
   type Decision,
   deny,
-  deriveRequest,
-  type PolicyRule,
   type RawRequest,
-  ruleAllows,
   User,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { type PolicyRule, ruleAllows } from "@virtual-workspaces/framework/authz";
+import { deriveRequest } from "@virtual-workspaces/framework/request";
 import { type LogicalCluster, type OwningType, parseLifecycleName } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { Phase } from "./phase.ts";

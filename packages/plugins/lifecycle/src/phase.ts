@@ -1,14 +1,12 @@
 import { User } from "@virtual-workspaces/framework";
+import type { LogicalCluster } from "@virtual-workspaces/kcp";
+import { initializerLabel, PHASE_LABEL, terminatorLabel } from "@virtual-workspaces/kcp/names";
 import {
   contentWarrant,
   INITIALIZER_GROUP_PREFIX,
-  initializerLabel,
-  type LogicalCluster,
-  PHASE_LABEL,
   TERMINATOR_GROUP_PREFIX,
-  terminatorLabel,
   withWarrant,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/users";
 
 /** A part of a workspace's life in which controllers of its types have their turn: what the views differ by. */
 export interface Phase {

@@ -1,4 +1,5 @@
-import type { AuthorizeRequest, Awaitable, ServedResource } from "@virtual-workspaces/framework";
+import type { AuthorizeRequest, ServedResource } from "@virtual-workspaces/framework";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { LogicalCluster } from "@virtual-workspaces/kcp";
 
 /** What the path of a view says. */

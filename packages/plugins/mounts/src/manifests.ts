@@ -1,5 +1,6 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { type ExportManifestsOptions, exportManifests, KINDS_THAT_NAME_SECRETS, Mount } from "@virtual-workspaces/kcp";
+import { type ExportManifestsOptions, exportManifests, Mount } from "@virtual-workspaces/kcp";
+import { KINDS_THAT_NAME_SECRETS } from "@virtual-workspaces/kcp/targets";
 import { MOUNT_ADMISSION_PATH } from "./admission/mount-admission.ts";
 
 /** Where a kcp finds `mountAdmission`. */

@@ -1,5 +1,5 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "@virtual-workspaces/framework";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import { isStoreError } from "../store-error.ts";
 
 /** After how long a client may come back to a store that is away, s. */

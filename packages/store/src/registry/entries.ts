@@ -1,5 +1,5 @@
 import { ApiError, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Encoded } from "@virtual-workspaces/framework";
+import type { Encoded } from "@virtual-workspaces/framework/storage";
 import type { Take } from "../engine/bytes.ts";
 import type { Entry } from "../store.ts";
 import { isStoreError } from "../store-error.ts";

@@ -6,7 +6,7 @@ import {
   type PastChanges,
   type PastRange,
   type ReadableCache,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { pages } from "../engine/pages.ts";
 import type { Batch, StoreEvent } from "../store.ts";
 import { StoreError } from "../store-error.ts";

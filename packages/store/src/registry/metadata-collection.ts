@@ -1,5 +1,6 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, CacheLease, Encoded, Storage, TypedDefinition } from "@virtual-workspaces/framework";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import type { Awaitable, CacheLease, Encoded, Storage } from "@virtual-workspaces/framework/storage";
 import type { Take } from "../engine/bytes.ts";
 import type { Entry, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";

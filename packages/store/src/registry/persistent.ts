@@ -1,17 +1,15 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { ObjectOf, ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
+import { KindVersions } from "@virtual-workspaces/framework/resource";
 import {
   type Awaitable,
   type CacheLease,
   type Encoded,
-  KindVersions,
-  type ObjectOf,
   Registry,
   type RegistryOptions,
-  type ResourceDefinition,
   type Scope,
   type Storage,
-  type TypedDefinition,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { pages } from "../engine/pages.ts";
 import type { Store } from "../store.ts";
 import { apiErrorOf } from "./api-errors.ts";

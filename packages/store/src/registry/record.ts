@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import {
-  asDefined,
-  decodeObject,
-  type Encoded,
-  encodeObject,
-  type KindVersions,
-  type ResourceDefinition,
-} from "@virtual-workspaces/framework";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { asDefined, type KindVersions } from "@virtual-workspaces/framework/resource";
+import { decodeObject, type Encoded, encodeObject } from "@virtual-workspaces/framework/storage";
 import type { Take } from "../engine/bytes.ts";
 import type { Entry } from "../store.ts";
 import { StoreError } from "../store-error.ts";

@@ -4,7 +4,7 @@ import {
   type Past,
   type ReadableCache,
   WatchCache,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { Slabs } from "../engine/bytes.ts";
 import { pages } from "../engine/pages.ts";

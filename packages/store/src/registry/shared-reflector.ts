@@ -1,4 +1,4 @@
-import type { Awaitable, CacheLease } from "@virtual-workspaces/framework";
+import type { Awaitable, CacheLease } from "@virtual-workspaces/framework/storage";
 import { delayOf } from "../engine/timers.ts";
 import { withApiErrors } from "./api-errors.ts";
 import { Reflector, type ReflectorOptions, type ReflectorSource } from "./reflector.ts";

@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, Encoded, ObjectBackend, Swapped, SwapTerms } from "@virtual-workspaces/framework";
+import type { Awaitable, Encoded, ObjectBackend, Swapped, SwapTerms } from "@virtual-workspaces/framework/storage";
 import type { Entry, Lease, Operation, Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { withApiErrors } from "./api-errors.ts";

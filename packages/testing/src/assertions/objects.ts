@@ -1,4 +1,5 @@
-import { INITIAL_EVENTS_END, type KubeObject } from "@virtual-workspaces/apimachinery";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery/requests";
 import type { Answer } from "../http/answer.ts";
 import { NothingCame, StreamCut, type WatchLine, type WatchStream } from "../http/watch-stream.ts";
 import { expectOk, fail } from "./expect.ts";

@@ -1,4 +1,5 @@
-import { compareResourceVersions, isResourceVersion, type KubeObject } from "@virtual-workspaces/apimachinery";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/apimachinery/requests";
 import { expectOk, expectSame, fail } from "../assertions/expect.ts";
 import { show, textAt } from "../assertions/json.ts";
 import { keyOf, readEvents, versionOf, versionsByKey } from "../assertions/objects.ts";

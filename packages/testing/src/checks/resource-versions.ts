@@ -1,4 +1,4 @@
-import { compareResourceVersions } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import { expectSame, expectStatus, expectStatusObject, fail } from "../assertions/expect.ts";
 import { at, listAt, show, textAt } from "../assertions/json.ts";
 import { endsInitialEvents, readEvents, versionOf, versionsByKey } from "../assertions/objects.ts";

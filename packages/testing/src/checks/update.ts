@@ -1,4 +1,4 @@
-import { compareResourceVersions } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import { expectSame, expectStatus, fail } from "../assertions/expect.ts";
 import { at, type JsonObject, show } from "../assertions/json.ts";
 import { versionOf } from "../assertions/objects.ts";

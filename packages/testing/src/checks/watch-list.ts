@@ -1,4 +1,4 @@
-import { compareResourceVersions } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import { expectSame, fail } from "../assertions/expect.ts";
 import { show } from "../assertions/json.ts";
 import {

@@ -1,4 +1,5 @@
-import { compileSchema, formatCause, type JsonSchema, type StructuralSchema } from "@virtual-workspaces/apimachinery";
+import { formatCause, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { compileSchema, type StructuralSchema } from "@virtual-workspaces/apimachinery/schema";
 import { excerpt, expectCode, expectJson, fail } from "../assertions/expect.ts";
 import { isObject, type JsonObject, textAt } from "../assertions/json.ts";
 import type { Answer, RequestLine } from "../http/answer.ts";

@@ -139,7 +139,7 @@ async function expectKubeconfig({ request, text, ...answer }: KubeconfigAnswer):
   if (mediaType(answer) !== "application/yaml")
     fail(request, "application/yaml", mediaType(answer) || "no content type");
   if (Buffer.byteLength(text) > LONGEST) fail(request, `${LONGEST} bytes at most`, `${Buffer.byteLength(text)}`);
-  const { SecretFault, secretKubeconfig } = await import("@virtual-workspaces/kcp");
+  const { SecretFault, secretKubeconfig } = await import("@virtual-workspaces/kcp/targets");
   try {
     const { credential } = secretKubeconfig(text);
     if (credential === undefined) fail(request, "a kubeconfig with a user", "one that names nobody");

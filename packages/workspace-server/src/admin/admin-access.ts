@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { TokenAuthenticator } from "@virtual-workspaces/framework";
+import type { TokenAuthenticator } from "@virtual-workspaces/framework/authn";
 import { readIfThere, writeAtomically } from "./files.ts";
 import { type AdminKubeconfigOptions, adminKubeconfig, tokenIn } from "./kubeconfig.ts";
 import { type AdminTokens, adminTokens, hashOf, newToken, type PlainUser, SHARD_ADMIN } from "./users.ts";

@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { join } from "node:path";
-import { issueCertificate } from "@virtual-workspaces/framework";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { type KeptPair, keptPair, type PairFiles, writeAtomically } from "./files.ts";
 
 /** A certificate with less than this left is made anew, ms. */

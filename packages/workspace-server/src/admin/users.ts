@@ -1,5 +1,6 @@
 import { hash, randomUUID, timingSafeEqual } from "node:crypto";
-import { authenticatedUser, bearerTokens, type TokenAuthenticator, type User } from "@virtual-workspaces/framework";
+import type { User } from "@virtual-workspaces/framework";
+import { authenticatedUser, bearerTokens, type TokenAuthenticator } from "@virtual-workspaces/framework/authn";
 
 /** A user in the group `system:masters`: all is allowed to them. */
 export const SHARD_ADMIN = "shard-admin";

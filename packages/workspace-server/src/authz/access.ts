@@ -1,4 +1,5 @@
-import type { AuthorizeRequest, Authorizer, Awaitable, User } from "@virtual-workspaces/framework";
+import type { AuthorizeRequest, Authorizer, User } from "@virtual-workspaces/framework";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { ShardAuthorizer } from "./authorizer.ts";
 import type { ClusterParams } from "./cluster-request.ts";
 

@@ -1,4 +1,4 @@
-import type { RbacPolicy } from "@virtual-workspaces/framework";
+import type { RbacPolicy } from "@virtual-workspaces/framework/authz";
 
 /** What {@link shardAuthorizer} must know, asked anew for every question. What throws is answered 500. */
 export interface AuthorizerState {

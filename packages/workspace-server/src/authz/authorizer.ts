@@ -3,16 +3,18 @@ import {
   type Authorizer,
   allow,
   type Decision,
-  type DecisionAnnotations,
   deny,
+  User,
+  union,
+} from "@virtual-workspaces/framework";
+import {
+  type DecisionAnnotations,
   type Grant,
   grantedRules,
   type Rules,
   type RulesRequest,
-  User,
-  union,
-} from "@virtual-workspaces/framework";
-import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/framework/authz";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import type { AuthorizerState } from "./authorizer-state.ts";
 import { askChain, type ChainOutcome, passesGuards } from "./chain.ts";
 import { type ClusterParams, ClusterRequest, enteringQuestion } from "./cluster-request.ts";

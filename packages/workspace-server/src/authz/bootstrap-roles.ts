@@ -1,11 +1,5 @@
-import {
-  AUTHENTICATED,
-  type ClusterRole,
-  type ClusterRoleBinding,
-  type PolicyRule,
-  type RbacObject,
-  UNAUTHENTICATED,
-} from "@virtual-workspaces/framework";
+import { AUTHENTICATED, UNAUTHENTICATED } from "@virtual-workspaces/framework/authn";
+import type { ClusterRole, ClusterRoleBinding, PolicyRule, RbacObject } from "@virtual-workspaces/framework/authz";
 import {
   BINDING_SUBJECT_PREFIX,
   BOOTSTRAPPER_GROUP,
@@ -13,7 +7,7 @@ import {
   KCP_ADMIN_GROUP,
   LOGICAL_CLUSTER_ADMIN_GROUP,
   MASTERS_GROUP,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/users";
 
 /** On what Kubernetes ships: a start adds what is missing, and takes away nothing. */
 const SHIPPED = {

@@ -1,4 +1,5 @@
-import type { DecisionAnnotations, RbacPolicy, User } from "@virtual-workspaces/framework";
+import type { User } from "@virtual-workspaces/framework";
+import type { DecisionAnnotations, RbacPolicy } from "@virtual-workspaces/framework/authz";
 import {
   BOOTSTRAPPER_GROUP,
   EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
@@ -6,7 +7,7 @@ import {
   KCP_ADMIN_GROUP,
   LOGICAL_CLUSTER_ADMIN_GROUP,
   prefixedUser,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/users";
 import type { BoundResource } from "./authorizer-state.ts";
 import { type ClusterRequest, LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
 import { effectiveUsers, isInScope } from "./effective-users.ts";

@@ -1,5 +1,7 @@
-import { type AuthorizeRequest, type Named, pathInfo, type RbacPolicy, type User } from "@virtual-workspaces/framework";
-import { INITIALIZER_GROUP_PREFIX, TERMINATOR_GROUP_PREFIX } from "@virtual-workspaces/kcp";
+import type { AuthorizeRequest, User } from "@virtual-workspaces/framework";
+import type { Named, RbacPolicy } from "@virtual-workspaces/framework/authz";
+import { pathInfo } from "@virtual-workspaces/framework/request";
+import { INITIALIZER_GROUP_PREFIX, TERMINATOR_GROUP_PREFIX } from "@virtual-workspaces/kcp/users";
 import type { AuthorizerState } from "./authorizer-state.ts";
 import { effectiveUsers } from "./effective-users.ts";
 

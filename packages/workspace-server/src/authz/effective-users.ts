@@ -1,4 +1,6 @@
-import { ANONYMOUS, AUTHENTICATED, type Identity, type Named, UNAUTHENTICATED } from "@virtual-workspaces/framework";
+import type { Identity } from "@virtual-workspaces/framework";
+import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "@virtual-workspaces/framework/authn";
+import type { Named } from "@virtual-workspaces/framework/authz";
 import {
   CLUSTER_GROUP_PREFIX,
   CLUSTER_NAME_EXTRA,
@@ -9,7 +11,7 @@ import {
   SERVICE_ACCOUNT_PREFIX,
   WARRANT_EXTRA,
   warrantsOf,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/users";
 
 const SCOPE = "cluster:";
 

@@ -1,13 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import {
-  AUTHENTICATED,
-  type AuthorizeRequest,
-  type Authorizer,
-  type Identity,
-  type ImpersonationRequest,
-  type ImpersonationRule,
-  User,
-} from "@virtual-workspaces/framework";
+import { type AuthorizeRequest, type Authorizer, type Identity, User } from "@virtual-workspaces/framework";
+import { AUTHENTICATED } from "@virtual-workspaces/framework/authn";
+import type { ImpersonationRequest, ImpersonationRule } from "@virtual-workspaces/framework/authz";
 import {
   BOOTSTRAPPER_GROUP,
   EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
@@ -20,7 +14,7 @@ import {
   SCOPES_EXTRA,
   WARRANT_EXTRA,
   warrantsOf,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/users";
 import type { ClusterParams } from "./cluster-request.ts";
 import { LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
 

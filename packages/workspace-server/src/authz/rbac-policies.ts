@@ -1,4 +1,4 @@
-import { type RbacKey, type RbacObject, RbacPolicy } from "@virtual-workspaces/framework";
+import { type RbacKey, type RbacObject, RbacPolicy } from "@virtual-workspaces/framework/authz";
 
 /** Where what counts in all workspaces lies (kcp's `LocalAdminCluster`). */
 const SYSTEM_ADMIN = "system:admin";

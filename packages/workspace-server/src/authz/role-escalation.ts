@@ -1,9 +1,7 @@
-import { ApiError, equalJson, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
+import type { Admit, AdmitRequest, AuthorizeRequest, Authorizer } from "@virtual-workspaces/framework";
 import type {
-  Admit,
-  AdmitRequest,
-  AuthorizeRequest,
-  Authorizer,
   ClusterRole,
   ClusterRoleBinding,
   Grant,
@@ -12,8 +10,8 @@ import type {
   RbacPolicy,
   Role,
   RoleBinding,
-} from "@virtual-workspaces/framework";
-import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/framework/authz";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import type { AuthorizerState } from "./authorizer-state.ts";
 import type { ClusterParams } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";

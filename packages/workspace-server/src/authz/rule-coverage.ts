@@ -1,5 +1,5 @@
 import { quote } from "@virtual-workspaces/apimachinery";
-import type { PolicyRule } from "@virtual-workspaces/framework";
+import type { PolicyRule } from "@virtual-workspaces/framework/authz";
 
 /** Of a rule one verb on one resource, of one name if it names some, or on one path. */
 type Atom = PolicyRule;

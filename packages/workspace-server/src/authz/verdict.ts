@@ -1,4 +1,4 @@
-import { type Grant, type Named, type RuleQuestion, ruleAllows, subjectOf } from "@virtual-workspaces/framework";
+import { type Grant, type Named, type RuleQuestion, ruleAllows, subjectOf } from "@virtual-workspaces/framework/authz";
 import type { ClusterRequest } from "./cluster-request.ts";
 
 /** For auditors, as kcp words it; made when it is read, since most never are. */

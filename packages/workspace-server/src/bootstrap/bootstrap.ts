@@ -1,16 +1,12 @@
-import type { RbacObject } from "@virtual-workspaces/framework";
+import type { RbacObject } from "@virtual-workspaces/framework/authz";
+import { LogicalCluster, ROOT_CLUSTER, Shard, SYSTEM_ADMIN_CLUSTER, WorkspaceType } from "@virtual-workspaces/kcp";
 import {
   LOGICAL_CLUSTER_DELETION_FINALIZER,
-  LogicalCluster,
   OWNER_ANNOTATION,
   PATH_ANNOTATION,
-  ROOT_CLUSTER,
   SHARD_NAME_LABEL,
-  Shard,
-  SYSTEM_ADMIN_CLUSTER,
   WORKSPACE_TYPE_ANNOTATION,
-  WorkspaceType,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
 import { bootstrapRoles } from "../authz/bootstrap-roles.ts";
 import { Namespace } from "../kinds/namespace.ts";
 import { ClusterRole, ClusterRoleBinding } from "../kinds/rbac.ts";

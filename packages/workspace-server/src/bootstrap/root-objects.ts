@@ -1,12 +1,8 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { RbacObject, TypedDefinition } from "@virtual-workspaces/framework";
-import {
-  AUTHENTICATED_GROUP,
-  BINDING_SUBJECT_PREFIX,
-  KCP_ADMIN_GROUP,
-  ROOT_CLUSTER,
-  TENANCY_GROUP,
-} from "@virtual-workspaces/kcp";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import type { RbacObject } from "@virtual-workspaces/framework/authz";
+import { ROOT_CLUSTER, TENANCY_GROUP } from "@virtual-workspaces/kcp";
+import { AUTHENTICATED_GROUP, BINDING_SUBJECT_PREFIX, KCP_ADMIN_GROUP } from "@virtual-workspaces/kcp/users";
 import type { ShardContext } from "../state/context.ts";
 import { type Draft, ensure, modify } from "../state/modify.ts";
 import { UNIVERSAL_BINDINGS } from "../workspaces/model/workspace-types.ts";

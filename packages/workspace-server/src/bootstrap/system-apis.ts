@@ -1,13 +1,8 @@
 import type { Admit, Resource } from "@virtual-workspaces/framework";
 import {
-  API_BINDING_FINALIZER,
   APIBinding,
   APIExport,
   APIResourceSchema,
-  BINDING_EXPORT_LABEL,
-  exportHash,
-  isConditionFalse,
-  PATH_ANNOTATION,
   Partition,
   PartitionSet,
   ROOT_CLUSTER,
@@ -17,6 +12,13 @@ import {
   WorkspaceAuthenticationConfiguration,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { isConditionFalse } from "@virtual-workspaces/kcp/conditions";
+import {
+  API_BINDING_FINALIZER,
+  BINDING_EXPORT_LABEL,
+  exportHash,
+  PATH_ANNOTATION,
+} from "@virtual-workspaces/kcp/names";
 import { UP_TO_DATE } from "../bindings/binding/draft.ts";
 import { Identities, type SecretContent } from "../bindings/exports/identity.ts";
 import type { FindOwnKind } from "../bindings/served/own-kind.ts";

@@ -1,14 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { ApiError, type KubeObject, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import {
-  type Controller,
-  type ControllerOptions,
-  controller,
-  type ReconcileFailure,
-  type Source,
-  type SourceStore,
-} from "@virtual-workspaces/client";
-import type { Log } from "@virtual-workspaces/framework";
+import { type Controller, type ControllerOptions, controller, type ReconcileFailure } from "@virtual-workspaces/client";
+import type { Source, SourceStore } from "@virtual-workspaces/client/queue";
+import type { Log } from "@virtual-workspaces/framework/server";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { modify, type Writable } from "../state/modify.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";

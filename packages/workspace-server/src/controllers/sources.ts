@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client";
+import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client/queue";
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 

@@ -1,4 +1,4 @@
-import { WorkQueue } from "@virtual-workspaces/client";
+import { WorkQueue } from "@virtual-workspaces/client/queue";
 
 /** As controllers have it. */
 const INITIAL = -100;

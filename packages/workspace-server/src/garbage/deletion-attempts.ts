@@ -7,9 +7,9 @@ import {
   type ObjectMeta,
   ORPHAN_FINALIZER,
   type OwnerReference,
-  type PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
+import type { PropagationPolicy } from "@virtual-workspaces/apimachinery/requests";
+import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import { scopeOf } from "../state/informers/key-index.ts";
 import { modify, removeWith } from "../state/modify.ts";
 import type { KindsOfClusters, StoredObjects } from "../state/stored-kinds.ts";

@@ -1,4 +1,4 @@
-import type { ComputedColumn, PathColumn, TableColumn } from "@virtual-workspaces/apimachinery";
+import type { ComputedColumn, PathColumn, TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import type { ColumnSpec, Resource, Verb } from "@virtual-workspaces/framework";
 
 /** The columns of `kubectl get`, in their order, without Name. */

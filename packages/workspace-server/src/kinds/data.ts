@@ -1,12 +1,12 @@
 import {
   ApiError,
-  equalJson,
   fieldForbidden,
   fieldInvalid,
   type KubeObject,
   quote,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { dataKeyProblems, membersOf } from "./problems.ts";
 
 /** What ConfigMaps and Secrets may hold, bytes: keys are not counted. */

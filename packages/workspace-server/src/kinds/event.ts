@@ -7,8 +7,8 @@ import {
   labelKeyProblems,
   nameProblems,
   type StatusCause,
-  type TableColumn,
 } from "@virtual-workspaces/apimachinery";
+import type { TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import { type FieldSpec, Resource } from "@virtual-workspaces/framework";
 import { allColumns, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { int32, object, reference, text, time } from "./descriptions.ts";

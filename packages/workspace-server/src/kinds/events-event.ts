@@ -1,10 +1,5 @@
-import {
-  fieldInvalid,
-  fieldRequired,
-  isComputed,
-  type KubeObject,
-  type StatusCause,
-} from "@virtual-workspaces/apimachinery";
+import { fieldInvalid, fieldRequired, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
+import { isComputed } from "@virtual-workspaces/apimachinery/tables";
 import { Resource } from "@virtual-workspaces/framework";
 import { type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { int32, reference, text, time } from "./descriptions.ts";

@@ -1,22 +1,19 @@
 import {
   ApiError,
-  everyField,
-  everyLabel,
   fieldInvalid,
   type KubeObject,
   type ObjectOf,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import { everyField, everyLabel } from "@virtual-workspaces/apimachinery/selectors";
+import { type NamedSubresource, Resource, type SubresourceWrite } from "@virtual-workspaces/framework";
 import {
   decodeObject,
   type Encoded,
-  type NamedSubresource,
-  Resource,
   type Scope,
   type Storage,
-  type SubresourceWrite,
   type WriteOptions,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { conditions, object, text, texts } from "./descriptions.ts";
 import { countOf, finalizerProblem, finalizerProblems, membersOf, specOf, textOf } from "./problems.ts";

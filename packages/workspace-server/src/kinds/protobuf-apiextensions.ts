@@ -1,4 +1,4 @@
-import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework";
+import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework/resource";
 import { texts } from "./protobuf.ts";
 
 /** A pointer to a number, whose 0 is a value. */

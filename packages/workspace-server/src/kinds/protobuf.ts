@@ -1,4 +1,4 @@
-import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework";
+import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework/resource";
 
 // Field numbers are those of Kubernetes' generated.proto files, release 1.37; they never change.
 

@@ -1,11 +1,11 @@
 import {
-  type ComputedColumn,
   fieldInvalid,
   fieldRequired,
   type JsonSchema,
   type KubeObject,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import type { ComputedColumn } from "@virtual-workspaces/apimachinery/tables";
 import { objects, texts } from "./descriptions.ts";
 import { countOf, finalizerProblems, itemsOf } from "./problems.ts";
 

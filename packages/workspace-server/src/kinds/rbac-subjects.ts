@@ -1,5 +1,4 @@
 import {
-  equalJson,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
@@ -9,6 +8,7 @@ import {
   pathSegmentProblems,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { AGE, type Columns } from "./built-in-kind.ts";
 import { object, objects, text } from "./descriptions.ts";
 import { finalizerProblems, itemsOf, membersOf, textOf } from "./problems.ts";

@@ -1,11 +1,11 @@
-import {
-  type ClusterRole as ClusterRoleContent,
-  type PolicyRule,
-  Resource,
-  type RoleRef,
-  type Strategy,
-  type Subject,
-} from "@virtual-workspaces/framework";
+import { Resource } from "@virtual-workspaces/framework";
+import type {
+  ClusterRole as ClusterRoleContent,
+  PolicyRule,
+  RoleRef,
+  Subject,
+} from "@virtual-workspaces/framework/authz";
+import type { Strategy } from "@virtual-workspaces/framework/resource";
 import { allColumns, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { object, objects, text, textMap, texts } from "./descriptions.ts";
 import { bindingMessage, clusterRoleMessage, roleMessage } from "./protobuf.ts";

@@ -4,9 +4,9 @@ import {
   fieldTooLong,
   isJsonObject,
   type KubeObject,
-  parseJson,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import { parseJson } from "@virtual-workspaces/apimachinery/json";
 import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { base64Bytes, checkBase64, immutableProblems, keyProblems, MAX_DATA } from "./data.ts";

@@ -1,11 +1,7 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
-import {
-  allow,
-  type ImpersonationRule,
-  type Log,
-  type ServerOptions,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import { allow, type ServerOptions, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { ImpersonationRule } from "@virtual-workspaces/framework/authz";
+import type { Log } from "@virtual-workspaces/framework/server";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { ShardUrls } from "../shard-urls.ts";
 import { Loopback } from "./loopback.ts";

@@ -1,15 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type RawRequest, Targets } from "@virtual-workspaces/framework";
-import {
-  getCondition,
-  isConditionFalse,
-  MOUNT_READY_CONDITION,
-  mountNotReady,
-  TENANCY_GROUP,
-  type Workspace,
-} from "@virtual-workspaces/kcp";
+import type { RawRequest } from "@virtual-workspaces/framework";
+import { Targets } from "@virtual-workspaces/framework/proxy";
+import { MOUNT_READY_CONDITION, TENANCY_GROUP, type Workspace } from "@virtual-workspaces/kcp";
+import { getCondition, isConditionFalse } from "@virtual-workspaces/kcp/conditions";
+import { mountNotReady } from "@virtual-workspaces/kcp/targets";
 import { isMounted, type MountedWorkspace, mountedWorkspaceOf, workspaceAt } from "../state/mounted-workspace.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 import { OpenMount } from "./open-mount.ts";

@@ -1,6 +1,6 @@
 import { ApiError, type KindReference } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
-import { KINDS_THAT_NAME_SECRETS, type NamesSecrets, namedSecrets } from "@virtual-workspaces/kcp";
+import { KINDS_THAT_NAME_SECRETS, type NamesSecrets, namedSecrets } from "@virtual-workspaces/kcp/targets";
 import type { IsAllowed } from "../authz/access.ts";
 
 /**

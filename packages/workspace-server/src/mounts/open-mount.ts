@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { deriveRequest, type RawRequest } from "@virtual-workspaces/framework";
+import type { RawRequest } from "@virtual-workspaces/framework";
+import { deriveRequest } from "@virtual-workspaces/framework/request";
 import type { MountTarget } from "./targets.ts";
 
 type Request = RawRequest<Readonly<Record<string, string>>>;

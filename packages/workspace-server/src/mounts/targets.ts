@@ -1,5 +1,7 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
-import { callersTokenHeaders, type Log, type RawRequest } from "@virtual-workspaces/framework";
+import type { RawRequest } from "@virtual-workspaces/framework";
+import { callersTokenHeaders } from "@virtual-workspaces/framework/authn";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { ownView, pathBelow, trimmed } from "../loopback/own-services.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";

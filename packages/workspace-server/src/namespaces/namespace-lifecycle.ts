@@ -1,5 +1,7 @@
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { type Admit, type AdmitRequest, decodeObject, groupResourceOf } from "@virtual-workspaces/framework";
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
+import { decodeObject } from "@virtual-workspaces/framework/storage";
 import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
 import { scopeOf } from "../state/informers/key-index.ts";
 import type { ShardObjects } from "../state/objects.ts";

@@ -6,19 +6,11 @@ import {
   OMITTED_VALUE,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import {
-  type AccessStatus,
-  type Authorizer,
-  type Log,
-  type RequestInfo,
-  type RequestOptions,
-  type Scope,
-  type Storage,
-  type SubjectAccessContent,
-  type SubjectAccessSpec,
-  User,
-  type WriteOptions,
-} from "@virtual-workspaces/framework";
+import { type Authorizer, User } from "@virtual-workspaces/framework";
+import type { AccessStatus, SubjectAccessContent, SubjectAccessSpec } from "@virtual-workspaces/framework/authz";
+import type { RequestInfo } from "@virtual-workspaces/framework/request";
+import type { Log } from "@virtual-workspaces/framework/server";
+import type { RequestOptions, Scope, Storage, WriteOptions } from "@virtual-workspaces/framework/storage";
 
 /** What access reviews ask. */
 export interface AccessReviewOptions {

@@ -1,24 +1,20 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { Authenticator, AuthorizeRequest, Authorizer, ServedResource } from "@virtual-workspaces/framework";
 import {
-  type Authenticator,
-  type AuthorizeRequest,
-  type Authorizer,
   LocalSubjectAccessReview,
-  type Log,
   type RulesContent,
   type RulesRequest,
-  type Scope,
   SelfReviews,
   SelfSubjectAccessReview,
   SelfSubjectReview,
   SelfSubjectRulesReview,
-  type ServedResource,
-  type Storage,
   SubjectAccessReview,
   TokenReview,
-  type WriteOptions,
-} from "@virtual-workspaces/framework";
-import { DEEP_REVIEW_HEADER, MASTERS_GROUP } from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/framework/authz";
+import type { Log } from "@virtual-workspaces/framework/server";
+import type { Scope, Storage, WriteOptions } from "@virtual-workspaces/framework/storage";
+import { DEEP_REVIEW_HEADER } from "@virtual-workspaces/kcp";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import { effectiveUsers } from "../authz/effective-users.ts";

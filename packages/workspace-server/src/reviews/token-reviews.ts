@@ -1,15 +1,9 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import {
-  type Authenticator,
-  type Log,
-  reviewedUser,
-  type Scope,
-  type Storage,
-  type TokenAuthenticator,
-  type TokenReviewContent,
-  type TokenReviewStatus,
-  type WriteOptions,
-} from "@virtual-workspaces/framework";
+import type { Authenticator } from "@virtual-workspaces/framework";
+import type { TokenAuthenticator } from "@virtual-workspaces/framework/authn";
+import { reviewedUser, type TokenReviewContent, type TokenReviewStatus } from "@virtual-workspaces/framework/authz";
+import type { Log } from "@virtual-workspaces/framework/server";
+import type { Scope, Storage, WriteOptions } from "@virtual-workspaces/framework/storage";
 import type { AudienceAuthenticator, ReviewedToken } from "../tokens/authenticator.ts";
 import { TokenRefused } from "../tokens/claims.ts";
 import { failureOf } from "./access-reviews.ts";

@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Awaitable, decodeObject, type Encoded, type TypedDefinition } from "@virtual-workspaces/framework";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import { type Awaitable, decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import { Secret } from "../kinds/secret.ts";
 import { ServiceAccount } from "../kinds/service-account.ts";
 import { scopeOf } from "../state/informers/key-index.ts";

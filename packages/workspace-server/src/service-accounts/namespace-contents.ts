@@ -1,5 +1,7 @@
 import { ApiError, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { decodeObject, groupResourceOf, type TypedDefinition } from "@virtual-workspaces/framework";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
+import { decodeObject } from "@virtual-workspaces/framework/storage";
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
 import { Workers } from "../controllers/workers.ts";
 import { ConfigMap } from "../kinds/config-map.ts";

@@ -1,5 +1,6 @@
-import { equalJson, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "@virtual-workspaces/framework";
+import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { NamespacedObject } from "../tokens/claims.ts";
 
 /** The account that is in every namespace. */

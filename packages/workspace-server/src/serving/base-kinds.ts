@@ -8,9 +8,8 @@ import {
   APIExportV1alpha1,
   APIResourceSchema,
   LogicalCluster,
-  olderApiBindings,
-  olderApiExports,
 } from "@virtual-workspaces/kcp";
+import { olderApiBindings, olderApiExports } from "@virtual-workspaces/kcp/apis";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { Bindings } from "../bindings/bindings.ts";
 import type { TakenNames } from "../crds/definition/naming.ts";

@@ -1,7 +1,6 @@
 import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
-  type Awaitable,
   allow,
   type Decision,
   defineVirtualWorkspace,
@@ -9,6 +8,7 @@ import {
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import type { Mounts } from "../mounts/mounts.ts";

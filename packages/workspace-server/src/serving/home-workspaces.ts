@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { AuthorizeRequest, GetOptions, ServedResource } from "@virtual-workspaces/framework";
+import type { AuthorizeRequest, ServedResource } from "@virtual-workspaces/framework";
+import type { GetOptions } from "@virtual-workspaces/framework/storage";
 import { ROOT_CLUSTER, TENANCY_GROUP, Workspace } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import { ClusterRoleBinding } from "../kinds/rbac.ts";

@@ -1,17 +1,16 @@
 import { extname } from "node:path";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
-  type Audit,
   type Authenticator,
   type AuthorizeRequest,
   type Authorizer,
   type Decision,
   defineVirtualWorkspace,
-  metrics,
-  type ReadyCheck,
   type ServerOptions,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import type { Audit } from "@virtual-workspaces/framework/audit";
+import { metrics, type ReadyCheck } from "@virtual-workspaces/framework/server";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import { workspaceImpersonation } from "../authz/impersonation.ts";

@@ -1,6 +1,8 @@
 import { apiVersionOf } from "@virtual-workspaces/apimachinery";
-import type { MetadataForm, ServedResource, Storage } from "@virtual-workspaces/framework";
-import { ORIGINAL_API_VERSION_ANNOTATION } from "@virtual-workspaces/kcp";
+import type { ServedResource } from "@virtual-workspaces/framework";
+import type { MetadataForm } from "@virtual-workspaces/framework/resource";
+import type { Storage } from "@virtual-workspaces/framework/storage";
+import { ORIGINAL_API_VERSION_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
 /**
  * The same resource from another storage: what is not said anew is asked of the one it has. For watches it is another: one

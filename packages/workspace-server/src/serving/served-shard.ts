@@ -1,5 +1,7 @@
 import { type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, Located, ServedResource } from "@virtual-workspaces/framework";
+import type { ServedResource } from "@virtual-workspaces/framework";
+import type { Located } from "@virtual-workspaces/framework/resource";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { ShardContext } from "../state/context.ts";
 import type { HomeWorkspaces } from "./home-workspaces.ts";

@@ -1,14 +1,12 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ROOT_CLUSTER, ROOT_SHARD, Shard } from "@virtual-workspaces/kcp";
 import {
   type Condition,
   isConditionTrue,
   markFalse,
   markTrue,
   READY_CONDITION,
-  ROOT_CLUSTER,
-  ROOT_SHARD,
-  Shard,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/conditions";
 import { startController } from "../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { modify } from "../state/modify.ts";

@@ -1,4 +1,6 @@
-import type { Awaitable, Listening, ListenOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Listening, ListenOptions } from "@virtual-workspaces/framework/server";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { Store } from "@virtual-workspaces/store";
 import type { Loopback } from "../loopback/loopback.ts";
 import type { ShardUrls } from "../shard-urls.ts";

@@ -1,13 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError, isApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, Located } from "@virtual-workspaces/framework";
-import {
-  ROOT_CLUSTER,
-  ROOT_SHARD,
-  SHARD_NAME_LABEL,
-  Shard as ShardKind,
-  type Shard as ShardObject,
-} from "@virtual-workspaces/kcp";
+import type { Located } from "@virtual-workspaces/framework/resource";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
+import { ROOT_CLUSTER, ROOT_SHARD, Shard as ShardKind, type Shard as ShardObject } from "@virtual-workspaces/kcp";
+import { SHARD_NAME_LABEL } from "@virtual-workspaces/kcp/names";
 import { type Clusters, loaded, whenLoaded } from "../serving/served-shard.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { ensure, read, remove } from "../state/modify.ts";

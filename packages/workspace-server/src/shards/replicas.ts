@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { isStoreError, type Lease, type Store, StoreError } from "@virtual-workspaces/store";
 import type { ShardUrls } from "../shard-urls.ts";

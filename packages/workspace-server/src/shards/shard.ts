@@ -1,14 +1,15 @@
 import { type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { Keyed, Source } from "@virtual-workspaces/client";
-import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
+import type { Keyed, Source } from "@virtual-workspaces/client/queue";
+import type { Admit, Authenticator, ServedResource } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import {
   BOUND_CRDS_CLUSTER,
   LogicalCluster,
-  normalizedGroupResource,
   ROOT_CLUSTER,
   ROOT_SHARD,
   SYSTEM_ADMIN_CLUSTER,
 } from "@virtual-workspaces/kcp";
+import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { access, deepAccess } from "../authz/access.ts";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";

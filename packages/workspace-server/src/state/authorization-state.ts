@@ -1,5 +1,6 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
-import { type LogicalCluster, REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp";
+import type { LogicalCluster } from "@virtual-workspaces/kcp";
+import { REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { AuthorizerState, LogicalClusterState } from "../authz/authorizer-state.ts";
 import type { ShardContext } from "./context.ts";
 

@@ -1,4 +1,4 @@
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import type { ObjectFeed } from "@virtual-workspaces/store";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { OwnServices } from "../loopback/own-services.ts";

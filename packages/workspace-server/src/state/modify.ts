@@ -10,9 +10,10 @@ import {
   type ObjectMeta,
   type ObjectOf,
   ORPHAN_FINALIZER,
-  type PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded, type ResourceDefinition } from "@virtual-workspaces/framework";
+import type { PropagationPolicy } from "@virtual-workspaces/apimachinery/requests";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import { scopeOf } from "./informers/key-index.ts";
 

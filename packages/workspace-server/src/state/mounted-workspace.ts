@@ -1,5 +1,6 @@
-import type { Located } from "@virtual-workspaces/framework";
-import type { PathIndex, Workspace } from "@virtual-workspaces/kcp";
+import type { Located } from "@virtual-workspaces/framework/resource";
+import type { Workspace } from "@virtual-workspaces/kcp";
+import type { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import type { ShardPeer } from "./shard-peer.ts";
 
 /** What finds a Workspace: the shard registry. */

@@ -1,21 +1,19 @@
 import { ApiError, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { Located } from "@virtual-workspaces/framework";
+import type { Located } from "@virtual-workspaces/framework/resource";
 import {
   HOME_PATH_PREFIX,
   homeClusterName,
-  indexedLogicalCluster,
-  indexedWorkspace,
   type LogicalCluster,
-  PATH_ANNOTATION,
-  PathIndex,
   ROOT_CLUSTER,
   ROOT_SHARD,
   type Shard,
   TENANCY_GROUP,
   type Workspace,
-  type WorkspaceAuthentication,
   type WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import type { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
+import { indexedLogicalCluster, indexedWorkspace, PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { asLocated, mountAt } from "./mounted-workspace.ts";
 import type { ShardPeer } from "./shard-peer.ts";
 import { elsewhere } from "./unavailable.ts";

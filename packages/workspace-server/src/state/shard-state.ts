@@ -1,18 +1,15 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { RbacKey, RbacObject, Resource } from "@virtual-workspaces/framework";
+import type { Resource } from "@virtual-workspaces/framework";
+import type { RbacKey, RbacObject } from "@virtual-workspaces/framework/authz";
 import {
   APIBinding,
   type APIBinding as APIBindingObject,
   APIExport,
   APIExportEndpointSlice,
   APIResourceSchema,
-  isConditionFalse,
-  isConditionTrue,
   LOGICAL_CLUSTER_NAME,
-  LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
   type LogicalCluster as LogicalClusterObject,
-  PATH_ANNOTATION,
   Partition,
   PartitionSet,
   Shard,
@@ -20,6 +17,8 @@ import {
   WorkspaceAuthenticationConfiguration,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { isConditionFalse, isConditionTrue } from "@virtual-workspaces/kcp/conditions";
+import { LOGICAL_CLUSTER_SHARD_ANNOTATION, PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { RbacPolicies } from "../authz/rbac-policies.ts";
 import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
 import {

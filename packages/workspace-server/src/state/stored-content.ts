@@ -1,4 +1,4 @@
-import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
+import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import { removeWith } from "./modify.ts";
 import type { KindsOfClusters, StoredKind } from "./stored-kinds.ts";
 

@@ -1,10 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import {
-  CORE_GROUP,
-  INACTIVE_ANNOTATION,
-  LEGACY_INACTIVE_ANNOTATION,
-  type LogicalCluster,
-} from "@virtual-workspaces/kcp";
+import { CORE_GROUP, type LogicalCluster } from "@virtual-workspaces/kcp";
+import { INACTIVE_ANNOTATION, LEGACY_INACTIVE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
 /** What a shard says of what another shard has. */
 export function elsewhere(): ApiError {

@@ -1,13 +1,12 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
-import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "@virtual-workspaces/framework";
+import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "@virtual-workspaces/framework/authn";
+import type { WorkspaceAuthenticationConfiguration, WorkspaceType } from "@virtual-workspaces/kcp";
 import {
   authenticatingType,
-  type PathIndex,
   type WorkspaceAuthentication,
-  type WorkspaceAuthenticationConfiguration,
-  type WorkspaceType,
   workspaceAuthenticators,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/authentication";
+import type { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import type { ShardPeer } from "./shard-peer.ts";
 import { notRunning } from "./unavailable.ts";
 

@@ -1,13 +1,9 @@
 import { hash } from "node:crypto";
-import { memberOf } from "@virtual-workspaces/apimachinery";
-import {
-  type Awaitable,
-  authenticatedUser,
-  bearerTokens,
-  type TokenAuthenticator,
-  type User,
-} from "@virtual-workspaces/framework";
-import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA } from "@virtual-workspaces/kcp";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
+import type { User } from "@virtual-workspaces/framework";
+import { authenticatedUser, bearerTokens, type TokenAuthenticator } from "@virtual-workspaces/framework/authn";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
+import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA } from "@virtual-workspaces/kcp/users";
 import {
   type Claims,
   CREDENTIAL_ID_EXTRA,

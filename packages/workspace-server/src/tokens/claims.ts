@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { isClusterName, isJsonObject, type JsonObject, memberOf, parseJson } from "@virtual-workspaces/apimachinery";
+import { isClusterName, isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { memberOf, parseJson } from "@virtual-workspaces/apimachinery/json";
 
 /** The issuer of tokens in Secrets, whatever the server's is called. */
 export const LEGACY_ISSUER = "kubernetes/serviceaccount";

@@ -1,5 +1,5 @@
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "@virtual-workspaces/framework";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import { type BoundClaims, type Claims, type LegacyClaims, TokenRefused } from "./claims.ts";
 
 /** How far clocks may differ, ms: what has ended, or has been deleted, is taken for that long (go-jose's `DefaultLeeway`). */

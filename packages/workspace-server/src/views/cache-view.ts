@@ -4,22 +4,22 @@ import {
   defineVirtualWorkspace,
   deny,
   type FollowedDependency,
-  type Log,
   type ServerOptions,
   type ViewDependency,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import {
   APIConversion,
   APIExport,
   APIExportEndpointSlice,
   APIResourceSchema,
   LogicalCluster,
-  MASTERS_GROUP,
   Shard,
   SYSTEM_ADMIN_CLUSTER,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { type BindingContent, ClusterRole, ClusterRoleBinding, type RoleContent } from "../kinds/rbac.ts";
 import type { ownViews } from "../serving/listener.ts";
 import { whenLoaded } from "../serving/served-shard.ts";

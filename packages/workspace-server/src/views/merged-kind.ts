@@ -1,15 +1,7 @@
 import { type ObjectOf, WILDCARD } from "@virtual-workspaces/apimachinery";
-import {
-  type Awaitable,
-  type CacheLease,
-  type Log,
-  type Merged,
-  merged,
-  type Scope,
-  type Storage,
-  type TypedDefinition,
-  type ViewSource,
-} from "@virtual-workspaces/framework";
+import { type Merged, merged, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
+import type { Awaitable, CacheLease, Scope, Storage } from "@virtual-workspaces/framework/storage";
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 

@@ -1,25 +1,21 @@
 import type { ObjectMeta, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
-  type Log,
-  type PolicyRule,
   type Resource,
   type ServedResource,
   type ViewDependency,
   type ViewSource,
   view,
 } from "@virtual-workspaces/framework";
+import type { PolicyRule } from "@virtual-workspaces/framework/authz";
+import type { Log } from "@virtual-workspaces/framework/server";
+import { APIS_GROUP, CORE_GROUP, clusterOf, SYSTEM_ADMIN_CLUSTER, TENANCY_GROUP } from "@virtual-workspaces/kcp";
 import {
-  APIS_GROUP,
-  BINDING_SUBJECT_PREFIX,
-  CORE_GROUP,
-  clusterOf,
   ORIGINAL_RESOURCE_VERSION_ANNOTATION,
   ORIGINAL_UID_ANNOTATION,
   REPLICATE_ANNOTATION,
   SHARD_ANNOTATION,
-  SYSTEM_ADMIN_CLUSTER,
-  TENANCY_GROUP,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
+import { BINDING_SUBJECT_PREFIX } from "@virtual-workspaces/kcp/users";
 import type { BindingContent, RoleContent } from "../kinds/rbac.ts";
 import type { PeerState, ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";

@@ -1,18 +1,8 @@
 import { CLUSTER_ANNOTATION, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import {
-  type CacheLease,
-  type FollowedDependency,
-  type Identity,
-  User,
-  type ViewDependency,
-} from "@virtual-workspaces/framework";
-import {
-  CLUSTER_NAME_EXTRA,
-  SCOPES_EXTRA,
-  SYSTEM_ADMIN_CLUSTER,
-  WARRANT_EXTRA,
-  type Workspace,
-} from "@virtual-workspaces/kcp";
+import { type FollowedDependency, type Identity, User, type ViewDependency } from "@virtual-workspaces/framework";
+import type { CacheLease } from "@virtual-workspaces/framework/storage";
+import { SYSTEM_ADMIN_CLUSTER, type Workspace } from "@virtual-workspaces/kcp";
+import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA, WARRANT_EXTRA } from "@virtual-workspaces/kcp/users";
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 import { AccessibleClusters, TimeSlices } from "./accessible-clusters.ts";

@@ -1,18 +1,19 @@
 import { ApiError, CLUSTER_ANNOTATION, isWorkspacePath } from "@virtual-workspaces/apimachinery";
 import {
-  AUTHENTICATED,
   type Authorizer,
   allow,
   type Decision,
   defineVirtualWorkspace,
   deny,
-  type Log,
   type ServedResource,
-  SubjectAccessReview,
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
-import { OWNER_ANNOTATION, PATH_ANNOTATION, TENANCY_GROUP, Workspace } from "@virtual-workspaces/kcp";
+import { AUTHENTICATED } from "@virtual-workspaces/framework/authn";
+import { SubjectAccessReview } from "@virtual-workspaces/framework/authz";
+import type { Log } from "@virtual-workspaces/framework/server";
+import { TENANCY_GROUP, Workspace } from "@virtual-workspaces/kcp";
+import { OWNER_ANNOTATION, PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import { SubjectAccessReviews } from "../reviews/access-reviews.ts";
 import { whenLoaded } from "../serving/served-shard.ts";

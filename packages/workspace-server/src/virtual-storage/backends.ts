@@ -1,5 +1,7 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
-import { type DiscoveredVerbs, type Resource, Targets } from "@virtual-workspaces/framework";
+import type { Resource } from "@virtual-workspaces/framework";
+import { Targets } from "@virtual-workspaces/framework/proxy";
+import type { DiscoveredVerbs } from "@virtual-workspaces/framework/resource";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { type OwnServices, ownView, trimmed, WHAT } from "../loopback/own-services.ts";
 

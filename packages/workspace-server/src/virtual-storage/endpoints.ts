@@ -1,4 +1,4 @@
-import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery";
+import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
 import { trimmed } from "../loopback/own-services.ts";
 
 /** An entry of `status.endpoints`, as kcp's endpoint slices have it, and any kind that is referred to like one. */

@@ -1,11 +1,7 @@
 import { ApiError, type GroupResource, isApiError, type KubeObject, WILDCARD } from "@virtual-workspaces/apimachinery";
-import {
-  deriveRequest,
-  type PassedHandlers,
-  type RawRequest,
-  type Resource,
-  type ServedResource,
-} from "@virtual-workspaces/framework";
+import type { RawRequest, Resource, ServedResource } from "@virtual-workspaces/framework";
+import { deriveRequest } from "@virtual-workspaces/framework/request";
+import type { PassedHandlers } from "@virtual-workspaces/framework/resource";
 import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { Exports, placeOf } from "../bindings/exports/exports.ts";
 import type { BoundPair } from "../bindings/served/own-kind.ts";

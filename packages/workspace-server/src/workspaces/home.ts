@@ -3,17 +3,19 @@ import type { ResourceDefinition, User } from "@virtual-workspaces/framework";
 import {
   HOME_PATH_PREFIX,
   homeClusterName,
-  isServiceAccount,
-  LOGICAL_CLUSTER_DELETION_FINALIZER,
   LOGICAL_CLUSTER_NAME,
   LogicalCluster,
-  OWNER_ANNOTATION,
-  PATH_ANNOTATION,
   ROOT_CLUSTER,
   TENANCY_GROUP,
-  WORKSPACE_TYPE_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
+import {
+  LOGICAL_CLUSTER_DELETION_FINALIZER,
+  OWNER_ANNOTATION,
+  PATH_ANNOTATION,
+  WORKSPACE_TYPE_ANNOTATION,
+} from "@virtual-workspaces/kcp/names";
+import { isServiceAccount } from "@virtual-workspaces/kcp/users";
 import type { IsAllowed } from "../authz/access.ts";
 import { isInScope } from "../authz/effective-users.ts";
 import type { ShardContext } from "../state/context.ts";

@@ -1,6 +1,8 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Admit, type AdmitRequest, groupResourceOf } from "@virtual-workspaces/framework";
-import { type LogicalCluster, MAX_TOTAL_OBJECTS_ANNOTATION, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
+import { type LogicalCluster, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { MAX_TOTAL_OBJECTS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { ObjectFeed } from "@virtual-workspaces/store";
 import type { ShardState } from "../state/shard-state.ts";
 

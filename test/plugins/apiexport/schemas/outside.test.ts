@@ -1,6 +1,8 @@
 // The view of bound schemas in a server of its own, while the server of the workspaces comes and goes.
 import { ApiModel, apiResourceSchemaView } from "@virtual-workspaces/apiexport";
-import { type PeerQuestion, type Peers, processMinter, staticTokens } from "@virtual-workspaces/framework";
+import { staticTokens } from "@virtual-workspaces/framework";
+import type { PeerQuestion, Peers } from "@virtual-workspaces/framework/request";
+import { processMinter } from "@virtual-workspaces/framework/storage";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";

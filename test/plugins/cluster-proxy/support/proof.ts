@@ -1,6 +1,6 @@
 // What an agent of any language shows: a token signed by the key of its certificate, with the certificate in it.
 import { createPrivateKey, randomUUID, sign, X509Certificate } from "node:crypto";
-import type { KeyPair } from "@virtual-workspaces/framework";
+import type { KeyPair } from "@virtual-workspaces/framework/tls";
 
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { apiExportView } from "@virtual-workspaces/apiexport";
-import type { Condition } from "@virtual-workspaces/kcp";
+import type { Condition } from "@virtual-workspaces/kcp/conditions";
 import { type MountsViewOptions, mountManifests, mountsView } from "@virtual-workspaces/mounts";
 import { memoryStore } from "@virtual-workspaces/store";
 import type { Upstream } from "@virtual-workspaces/transport";

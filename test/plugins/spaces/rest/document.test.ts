@@ -1,5 +1,6 @@
 // The protocol's document says what the server does: every answer is looked up in it.
-import { ApiError, compileSchema, formatCause, isJsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { ApiError, formatCause, isJsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { spaceProviderOpenAPI } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { KeptSpaces } from "../support/kept-spaces.ts";

@@ -1,6 +1,7 @@
 // A management cluster, which is a workspace, with a manager of spaces, and a workspace that spaces are made in.
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
-import { Client, Informer, orElse } from "@virtual-workspaces/client";
+import { Client, Informer } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
 import {
   Space,
   type SpaceContent,

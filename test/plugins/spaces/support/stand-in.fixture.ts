@@ -200,7 +200,7 @@ async function kubeconfigOf(
 async function administrator(folder: string): Promise<{ readonly cert: string; readonly key: string }> {
   const file = join(folder, "administrator.json");
   if (!existsSync(file)) {
-    const { issueCertificate } = await import("@virtual-workspaces/framework");
+    const { issueCertificate } = await import("@virtual-workspaces/framework/tls");
     const subject = { name: "kubernetes-admin", groups: ["system:kcp:admin"] };
     const authority = {
       cert: readFileSync(join(folder, "client-ca.crt"), "utf8"),

@@ -5,10 +5,10 @@ import {
   allow,
   defineResource,
   defineVirtualWorkspace,
-  type LogRecord,
   type ServedResource,
   type User,
 } from "@virtual-workspaces/framework";
+import type { LogRecord } from "@virtual-workspaces/framework/server";
 import {
   APIBinding,
   APIBindingV1alpha1,
@@ -17,10 +17,9 @@ import {
   APIExportV1alpha1,
   APIResourceSchema,
   LogicalCluster,
-  olderApiBindings,
-  olderApiExports,
-  PATH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import { olderApiBindings, olderApiExports } from "@virtual-workspaces/kcp/apis";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import type { AccessAttributes } from "../../../../packages/workspace-server/src/authz/access.ts";
 import { Bindings } from "../../../../packages/workspace-server/src/bindings/bindings.ts";

@@ -1,7 +1,8 @@
 // Shards without controllers: workspaces are what a test says they are, and permissions are decided for real.
 
 import { createServer, staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framework";
-import { LogicalCluster, PATH_ANNOTATION, Workspace } from "@virtual-workspaces/kcp";
+import { LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { ClusterRole, ClusterRoleBinding } from "@virtual-workspaces/workspace-server";
 import { shardAuthorizer } from "../../../../packages/workspace-server/src/authz/authorizer.ts";

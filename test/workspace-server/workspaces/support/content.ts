@@ -1,6 +1,6 @@
 // What is in a logical cluster, as the kernel of the server would tell the deletion.
 import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { decodeObject } from "@virtual-workspaces/framework";
+import { decodeObject } from "@virtual-workspaces/framework/storage";
 import { Partition, PartitionSet, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import { modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";

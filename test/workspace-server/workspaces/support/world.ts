@@ -1,16 +1,15 @@
 // Shards with their workspaces: real stores, collections and controllers, and, where it is asked for, a real server each.
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import {
   LogicalCluster,
   type LogicalClusterPhase,
-  PATH_ANNOTATION,
   Shard,
-  WORKSPACE_TYPE_ANNOTATION,
   type Workspace,
   Workspace as Workspaces,
   WorkspaceType,
   type WorkspaceTypeSpec,
 } from "@virtual-workspaces/kcp";
+import { PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import type { ShardContext } from "../../../../packages/workspace-server/src/state/context.ts";
 import { inProcessPeer } from "../../../../packages/workspace-server/src/state/in-process-peer.ts";

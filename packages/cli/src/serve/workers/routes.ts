@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fileCredentials } from "@virtual-workspaces/client";
 import type { Peer } from "@virtual-workspaces/forwarding";
-import { issueCertificate, processMinter } from "@virtual-workspaces/framework";
+import { processMinter } from "@virtual-workspaces/framework/storage";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { Upstream } from "@virtual-workspaces/transport";
 import type { PeersOptions } from "./group-options.ts";
 import type { GroupTrust, MemberPlace } from "./worker-messages.ts";

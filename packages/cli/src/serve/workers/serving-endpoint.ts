@@ -1,10 +1,5 @@
-import type {
-  Authenticator,
-  Server,
-  ServerOptions,
-  SniCertificate,
-  VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import type { Authenticator, Server, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { SniCertificate } from "@virtual-workspaces/framework/tls";
 import { Interrupt } from "../../process/interrupt.ts";
 import { type ListenAddress, startFailure, tellReady } from "../../server/listening.ts";
 

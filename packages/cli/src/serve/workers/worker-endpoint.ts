@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type PeerGroup, peerGroup } from "@virtual-workspaces/forwarding";
-import { type Log, processMinter, type Server } from "@virtual-workspaces/framework";
+import type { Server } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
+import { processMinter } from "@virtual-workspaces/framework/storage";
 import type { PeersOptions } from "./group-options.ts";
 import { type Roster, rosterView } from "./replicas.ts";
 import { Routes, WORKER_NAME } from "./routes.ts";

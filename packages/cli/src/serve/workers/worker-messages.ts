@@ -1,4 +1,4 @@
-import type { KeyPair } from "@virtual-workspaces/framework";
+import type { KeyPair } from "@virtual-workspaces/framework/tls";
 
 /** What the first process tells a worker. */
 export type ToWorker =

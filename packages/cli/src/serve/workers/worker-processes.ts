@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { Failure } from "../../process/failure.ts";
 import { ConnectionHandover } from "../../process/handover.ts";
 import { BIN, environment } from "../../process/programs.ts";

@@ -5,9 +5,9 @@ import {
   createServer,
   defineResource,
   defineVirtualWorkspace,
-  generatedTls,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { generatedTls } from "@virtual-workspaces/framework/tls";
 import type { FromCluster, ToCluster } from "./cluster.ts";
 
 const ConfigMap = defineResource({

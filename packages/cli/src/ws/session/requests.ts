@@ -1,11 +1,5 @@
-import {
-  ApiError,
-  isApiError,
-  isJsonObject,
-  type JsonObject,
-  parseOwnJson,
-  statusFrom,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, isJsonObject, type JsonObject, statusFrom } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { header, isTransportError } from "@virtual-workspaces/transport";
 import type { Session } from "./session.ts";
 

@@ -1,11 +1,6 @@
 import { homedir } from "node:os";
-import {
-  Client,
-  type ClientOptions,
-  impersonationHeaders,
-  type LoadedKubeconfig,
-  loadKubeconfig,
-} from "@virtual-workspaces/client";
+import { Client, type ClientOptions, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspaces/client";
+import { impersonationHeaders } from "@virtual-workspaces/client/http";
 import { Upstream } from "@virtual-workspaces/transport";
 import type { Connection } from "../../kubectl/connection.ts";
 import { Kubeconfig } from "../../kubectl/kubeconfig.ts";

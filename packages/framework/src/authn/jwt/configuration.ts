@@ -1,7 +1,6 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import {
-  compileSchema,
   fieldForbidden,
   fieldInvalid,
   formatCauses,
@@ -9,6 +8,7 @@ import {
   type JsonObject,
   type JsonSchema,
 } from "@virtual-workspaces/apimachinery";
+import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { siblingModule } from "../../util/worker/pool.ts";
 import { anonymous as anonymousCallers } from "../anonymous.ts";
 import type { Authenticator } from "../authenticator.ts";

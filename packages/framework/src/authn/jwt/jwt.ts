@@ -1,10 +1,5 @@
-import {
-  fieldDuplicate,
-  fieldTooMany,
-  formatCauses,
-  memberOf,
-  type StatusCause,
-} from "@virtual-workspaces/apimachinery";
+import { fieldDuplicate, fieldTooMany, formatCauses, type StatusCause } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import { type Log, warningLog } from "../../observe/log/log.ts";
 import { whole } from "../../util/numbers.ts";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "../bearer-tokens.ts";

@@ -1,4 +1,5 @@
-import { type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
+import type { JsonObject } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import { authenticatedUser, type Identity, type User } from "../../request/user.ts";
 import { type CompiledExpressions, isExpressionError, type PlacedExpression } from "./compiled.ts";
 import type { JwtAuthenticator } from "./jwt-options.ts";

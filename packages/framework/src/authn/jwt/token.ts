@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { isJsonObject, type JsonObject, memberOf, parseJson } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { memberOf, parseJson } from "@virtual-workspaces/apimachinery/json";
 import type { Log } from "../../observe/log/log.ts";
 
 /** The longest token that is looked at, characters. */

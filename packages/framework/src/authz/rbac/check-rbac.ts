@@ -1,6 +1,4 @@
 import {
-  cloneJson,
-  compileSchema,
   dnsLabelProblems,
   fieldForbidden,
   fieldInvalid,
@@ -14,8 +12,9 @@ import {
   pathSegmentProblems,
   quote,
   type StatusCause,
-  type StructuralSchema,
 } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
+import { compileSchema, type StructuralSchema } from "@virtual-workspaces/apimachinery/schema";
 import { bindingProblems, roleProblems } from "./meaning.ts";
 import { RBAC_GROUP, type RbacObject } from "./objects.ts";
 

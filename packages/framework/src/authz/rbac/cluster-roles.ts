@@ -1,4 +1,4 @@
-import { type LabelSelector, labelSelectorFromObject } from "@virtual-workspaces/apimachinery";
+import { type LabelSelector, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
 import type { ClusterRole, PolicyRule, RbacObject } from "./objects.ts";
 
 interface Held {

@@ -2,11 +2,10 @@ import {
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
-  type LabelSelectorObject,
-  labelSelectorFromObject,
   pathSegmentProblems,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
 import {
   type ClusterRole,
   type ClusterRoleBinding,

@@ -1,4 +1,5 @@
-import type { LabelSelectorObject, ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { LabelSelectorObject } from "@virtual-workspaces/apimachinery/selectors";
 
 /** The group of these kinds, and of the roles and subjects that they name. */
 export const RBAC_GROUP = "rbac.authorization.k8s.io";

@@ -1,4 +1,5 @@
-import { compareVersionPriority, isApiError } from "@virtual-workspaces/apimachinery";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { compareVersionPriority } from "@virtual-workspaces/apimachinery/discovery";
 import { type Asker, AuthorizeQuestion, advertised, viewResources } from "../../hooks/hooks.ts";
 import type { Log } from "../../observe/log/log.ts";
 import { isLongRunning, type RequestInfo } from "../../request/request-info.ts";

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { parseJson } from "@virtual-workspaces/apimachinery";
+import { parseJson } from "@virtual-workspaces/apimachinery/json";
 import { BODY_LIMITS } from "../../util/limits.ts";
 import { ProtobufFault, type ProtobufField, type ProtobufMessage, type ProtobufScalar } from "./message.ts";
 

@@ -1,4 +1,5 @@
-import { type JsonObject, MAX_JSON_DEPTH, quote, setMember } from "@virtual-workspaces/apimachinery";
+import { type JsonObject, quote } from "@virtual-workspaces/apimachinery";
+import { MAX_JSON_DEPTH, setMember } from "@virtual-workspaces/apimachinery/json";
 import {
   type Alias,
   isAlias,

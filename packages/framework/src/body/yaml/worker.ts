@@ -1,5 +1,5 @@
 // Run by the threads of YamlReaders.
-import { stringifyJson } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { answerMessages } from "../../util/worker/worker-answer.ts";
 import { YamlFault } from "./fault.ts";
 import { parseYaml } from "./parse.ts";

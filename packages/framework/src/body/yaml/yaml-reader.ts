@@ -1,4 +1,5 @@
-import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { parseJson } from "@virtual-workspaces/apimachinery/json";
 import { BODY_LIMITS, MAX_BODY } from "../../util/limits.ts";
 import { siblingModule, WorkerError, WorkerPool, type WorkerPoolOptions } from "../../util/worker/pool.ts";
 import { YamlFault } from "./fault.ts";

@@ -1,4 +1,5 @@
-import { isJsonObject, memberOf } from "@virtual-workspaces/apimachinery";
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import { callOf, childrenOf, descendants, MACRO_VARIABLES, type Node, OWN, typeOf } from "../library/node.ts";
 import type { Reads } from "../values/json.ts";
 import { type Shape, unescapeName } from "../values/shape.ts";

@@ -1,6 +1,6 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
-import { compareUtf8 } from "@virtual-workspaces/apimachinery";
+import { compareUtf8 } from "@virtual-workspaces/apimachinery/json";
 import { CelError, durationNanos } from "./formatted.ts";
 import { Cidr, Ip } from "./ip-address.ts";
 import { compareQuantities, Quantity } from "./quantity.ts";

@@ -1,13 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
-import {
-  isJsonObject,
-  type JsonObject,
-  type ObjectMeta,
-  parseJson,
-  parseOwnJson,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { parseJson, parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { jsonOf } from "../../encode/respond.ts";
 import type { ObservedRequest } from "../observer.ts";
 import type { AuditDecision } from "./audit-rules.ts";

@@ -1,5 +1,6 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import { ApiError, type DeleteQuery, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import { contentOf } from "../../watch/cache/encoded.ts";
 import type { ObjectDetails } from "./object-details.ts";

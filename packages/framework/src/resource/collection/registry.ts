@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import {
   ApiError,
   CLUSTER_ANNOTATION,
-  type DeleteQuery,
   dnsLabelProblems,
   isClusterName,
   type KubeObject,
@@ -10,6 +9,7 @@ import {
   type ObjectKey,
   type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
+import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, KindVersions, type TypedDefinition } from "../../definition.ts";
 import type { DeleteOptions, Scope } from "../../storage.ts";
 import type { Awaitable } from "../../util/awaitable.ts";

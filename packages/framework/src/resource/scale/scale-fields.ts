@@ -4,10 +4,9 @@ import {
   type JsonObject,
   type JsonSchema,
   type KubeObject,
-  memberOf,
   type StatusCause,
-  setMember,
 } from "@virtual-workspaces/apimachinery";
+import { memberOf, setMember } from "@virtual-workspaces/apimachinery/json";
 import type { ScalePaths } from "../../definition.ts";
 
 /** The fields that `/scale` of a kind shows. */

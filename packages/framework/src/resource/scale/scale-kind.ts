@@ -1,12 +1,11 @@
 import {
-  AGE_COLUMN,
   ApiError,
   isJsonObject,
   type JsonObject,
   type JsonSchema,
   normalizeMetadata,
-  type TableColumn,
 } from "@virtual-workspaces/apimachinery";
+import { AGE_COLUMN, type TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import type { ResourceDefinition } from "../../definition.ts";
 
 const INT32 = { type: "integer", format: "int32" } as const;

@@ -4,11 +4,13 @@ import {
   isJsonObject,
   type KubeObject,
   type ManagedFieldsEntry,
+  quote,
+} from "@virtual-workspaces/apimachinery";
+import {
   managedFieldsOfScale,
   managedFieldsOfScaled,
-  quote,
   type ReplicasFields,
-} from "@virtual-workspaces/apimachinery";
+} from "@virtual-workspaces/apimachinery/apply";
 import { type KindVersions, perVersions, type ResourceDefinition, type ScalePaths } from "../../definition.ts";
 import { ScaleFieldError, type ScaleFields, scaleFields } from "./scale-fields.ts";
 import { SCALE } from "./scale-kind.ts";

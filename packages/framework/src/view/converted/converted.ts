@@ -1,11 +1,6 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import {
-  apiVersionOf,
-  cloneJson,
-  type KubeObject,
-  type ObjectKey,
-  type ObjectMeta,
-} from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type KubeObject, type ObjectKey, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery/json";
 import { KindVersions, type ResourceDefinition, type TypedDefinition } from "../../definition.ts";
 import type { CacheLease, DeleteOptions, Scope, Storage, WriteOptions } from "../../storage.ts";
 import type { Awaitable } from "../../util/awaitable.ts";

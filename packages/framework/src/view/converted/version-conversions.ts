@@ -1,16 +1,14 @@
 import {
   ApiError,
   apiVersionOf,
-  cloneJson,
-  equalJson,
   formatGroupResource,
   isApiError,
   isJsonObject,
   type KubeObject,
-  memberOf,
   type ObjectMeta,
   quote,
 } from "@virtual-workspaces/apimachinery";
+import { cloneJson, equalJson, memberOf } from "@virtual-workspaces/apimachinery/json";
 import { groupResourceOf, type ResourceDefinition, type SelectableField } from "../../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 

@@ -1,11 +1,5 @@
-import {
-  CLUSTER_ANNOTATION,
-  type KubeObject,
-  type ObjectKey,
-  type ObjectMeta,
-  parseOwnJson,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { CLUSTER_ANNOTATION, type KubeObject, type ObjectKey, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { SelectableField } from "../../definition.ts";
 
 /**

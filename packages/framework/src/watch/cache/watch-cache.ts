@@ -1,4 +1,5 @@
-import { ApiError, compareResourceVersions, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import SortedBTree from "sorted-btree";
 import type { Encoded } from "./encoded.ts";
 import type { Minter } from "./minter.ts";

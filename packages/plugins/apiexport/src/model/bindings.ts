@@ -1,11 +1,6 @@
 import type { GroupResource } from "@virtual-workspaces/apimachinery";
-import {
-  APIBinding,
-  APIS_GROUP,
-  type ClaimReference,
-  type ClaimSelector,
-  normalizedGroupResource,
-} from "@virtual-workspaces/kcp";
+import { APIBinding, APIS_GROUP } from "@virtual-workspaces/kcp";
+import { type ClaimReference, type ClaimSelector, normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 
 /** Which export, or schema. */
 export interface ExportKey {

@@ -1,4 +1,4 @@
-import { type CacheLease, processMinter, type Scope, type Storage } from "@virtual-workspaces/framework";
+import { type CacheLease, processMinter, type Scope, type Storage } from "@virtual-workspaces/framework/storage";
 import type { APIResourceSchema } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { ApiModel, ModelChange } from "../model/api-model.ts";

@@ -1,4 +1,4 @@
-import { type CacheLease, type Minter, WatchCache } from "@virtual-workspaces/framework";
+import { type CacheLease, type Minter, WatchCache } from "@virtual-workspaces/framework/storage";
 import type { APIBinding, APIExport, APIResourceSchema } from "@virtual-workspaces/kcp";
 import type { ApiModel, ModelChange } from "../model/api-model.ts";
 import { isBound } from "../model/bindings.ts";

@@ -1,11 +1,13 @@
-import { apiVersionOf, type ObjectMeta, stringifyJson } from "@virtual-workspaces/apimachinery";
-import { type Encoded, SOURCE_VERSION_ANNOTATION } from "@virtual-workspaces/framework";
+import { apiVersionOf, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import { SOURCE_VERSION_ANNOTATION } from "@virtual-workspaces/framework";
+import type { Encoded } from "@virtual-workspaces/framework/storage";
+import { APIResourceSchema } from "@virtual-workspaces/kcp";
 import {
-  APIResourceSchema,
   ORIGINAL_RESOURCE_VERSION_ANNOTATION,
   ORIGINAL_UID_ANNOTATION,
   SHARD_ANNOTATION,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
 
 /** What the cache says of its copies. */
 const OF_COPIES: ReadonlySet<string> = new Set([

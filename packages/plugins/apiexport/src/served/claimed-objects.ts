@@ -1,5 +1,7 @@
 import { ApiError, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Forwarded } from "@virtual-workspaces/forwarding";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import {
   type CacheLease,
   type DeleteCollectionOptions,
@@ -8,18 +10,16 @@ import {
   type Encoded,
   type EncodedList,
   type GetOptions,
-  groupResourceOf,
   type ListRequest,
   type ListResult,
   type PatchOptions,
-  type ResourceDefinition,
   type Scope,
   type SentWrite,
   type Storage,
   type WriteOptions,
   type Written,
-} from "@virtual-workspaces/framework";
-import type { ClaimSelector } from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/framework/storage";
+import type { ClaimSelector } from "@virtual-workspaces/kcp/apis";
 import type { ApiModel } from "../model/api-model.ts";
 import type { ExportKey } from "../model/bindings.ts";
 import { acceptedClaim, isBound } from "../model/bindings.ts";

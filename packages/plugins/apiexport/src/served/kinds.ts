@@ -7,12 +7,9 @@ import {
   APIExportV1alpha1,
   APIResourceSchema,
   APIS_GROUP,
-  type ClaimableKind,
-  claimableKinds,
   LogicalCluster,
-  type ServedVersion,
-  servedVersions,
 } from "@virtual-workspaces/kcp";
+import { type ClaimableKind, claimableKinds, type ServedVersion, servedVersions } from "@virtual-workspaces/kcp/apis";
 
 /** Of kinds that nothing more is known of. */
 const OPEN: JsonSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };

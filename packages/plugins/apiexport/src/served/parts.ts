@@ -1,16 +1,14 @@
-import { type LabelSelector, parseLabelSelector } from "@virtual-workspaces/apimachinery";
+import { type LabelSelector, parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { Resource, Verb } from "@virtual-workspaces/framework";
+import { type APIExport, APIS_GROUP, clusterOf } from "@virtual-workspaces/kcp";
+import { isReview } from "@virtual-workspaces/kcp/apis";
 import {
-  type APIExport,
-  APIS_GROUP,
   BINDING_EXPORT_LABEL,
   type ClaimedResource,
   claimLabel,
-  clusterOf,
   exportHash,
-  isReview,
   reflexiveLabel,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
 import type { ApiModel } from "../model/api-model.ts";
 import type { ExportKey } from "../model/bindings.ts";
 import { readableBindings, type SchemaKinds } from "./kinds.ts";

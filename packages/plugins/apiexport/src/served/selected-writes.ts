@@ -1,25 +1,18 @@
-import {
-  ApiError,
-  isApiError,
-  isJsonObject,
-  type KubeObject,
-  type ObjectKey,
-  parseOwnJson,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, isJsonObject, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import {
   decodeObject,
   type Encoded,
-  groupResourceOf,
   type PatchOptions,
-  type ResourceDefinition,
   type Scope,
   type SentWrite,
   type Storage,
   type WriteOptions,
   type Written,
-} from "@virtual-workspaces/framework";
-import { type ClaimSelector, claimMatches } from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/framework/storage";
+import { type ClaimSelector, claimMatches } from "@virtual-workspaces/kcp/apis";
 
 /** How what was selected by is written. */
 export type SelectedThere = Required<Pick<Storage, "create" | "update" | "pass" | "patch">>;

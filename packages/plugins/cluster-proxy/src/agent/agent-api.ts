@@ -10,11 +10,10 @@ import {
   type Decision,
   defineVirtualWorkspace,
   deny,
-  type PolicyRule,
-  ruleAllows,
   type Server,
   User,
 } from "@virtual-workspaces/framework";
+import { type PolicyRule, ruleAllows } from "@virtual-workspaces/framework/authz";
 import { hostOf, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { impersonationOf } from "../protocol/impersonation.ts";
 import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";

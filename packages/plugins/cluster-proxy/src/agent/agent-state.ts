@@ -1,4 +1,4 @@
-import type { KeyPair } from "@virtual-workspaces/framework";
+import type { KeyPair } from "@virtual-workspaces/framework/tls";
 import type { AgentOptions, NamedHub } from "./options.ts";
 
 /** What an agent has to know when it is started again. */

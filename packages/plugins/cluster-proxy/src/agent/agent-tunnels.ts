@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { retryAfterOf } from "@virtual-workspaces/client";
+import { retryAfterOf } from "@virtual-workspaces/client/http";
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { AgentEnd } from "../tunnel/agent-end.ts";
 import type { AgentApi } from "./agent-api.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { retryAfterOf } from "@virtual-workspaces/client";
+import { retryAfterOf } from "@virtual-workspaces/client/http";
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { type AgentApi, ByteApi, RemoteApi } from "./agent-api.ts";
 import { AgentState } from "./agent-state.ts";

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { newSigningRequest } from "@virtual-workspaces/framework";
+import { newSigningRequest } from "@virtual-workspaces/framework/tls";
 import { newProof } from "../enrolment/agent-identity.ts";
 import type { AgentState } from "./agent-state.ts";
 import type { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
-import { errorOf } from "@virtual-workspaces/client";
+import { errorOf } from "@virtual-workspaces/client/http";
 import type { ResponseHeaders, StreamedResponse } from "@virtual-workspaces/transport";
 import { WebSocket } from "ws";
 import { bytesOf, WEBSOCKET } from "../tunnel/websocket.ts";

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Client, errorOf } from "@virtual-workspaces/client";
+import { Client } from "@virtual-workspaces/client";
+import { errorOf } from "@virtual-workspaces/client/http";
 import { header, isUpgraded, type ResponseHeaders, Upstream } from "@virtual-workspaces/transport";
 import { AgentCertificate, AgentHub } from "../protocol/agent-kinds.ts";
 import {

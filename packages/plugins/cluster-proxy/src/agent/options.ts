@@ -1,4 +1,5 @@
-import type { KeyPair, PolicyRule } from "@virtual-workspaces/framework";
+import type { PolicyRule } from "@virtual-workspaces/framework/authz";
+import type { KeyPair } from "@virtual-workspaces/framework/tls";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { AgentEndOptions } from "../tunnel/agent-end.ts";
 

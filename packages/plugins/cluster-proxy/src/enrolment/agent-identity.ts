@@ -1,6 +1,6 @@
 import { createPrivateKey, randomUUID, X509Certificate } from "node:crypto";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { type KeyPair, signRequest } from "@virtual-workspaces/framework";
+import { type KeyPair, signRequest } from "@virtual-workspaces/framework/tls";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 import type { HubAuthority } from "./hub-keys.ts";
 

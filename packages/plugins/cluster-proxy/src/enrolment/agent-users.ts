@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { type Authenticator, bearerTokens, User } from "@virtual-workspaces/framework";
+import { type Authenticator, User } from "@virtual-workspaces/framework";
+import { bearerTokens } from "@virtual-workspaces/framework/authn";
 import { isProof, Proofs, type ProvenAgent } from "./agent-identity.ts";
 import type { HubAuthority, HubKeys } from "./hub-keys.ts";
 import { type HubTokens, isHubToken, isJoinToken, type JoinToken, joinTokenOf } from "./tokens.ts";

@@ -1,7 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
-import { type Client, orElse, type ResourceClient } from "@virtual-workspaces/client";
-import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework";
+import type { Client, ResourceClient } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
+import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework/tls";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 
 /** By what hubs know agents, and one another. */

@@ -1,14 +1,7 @@
 import { isIP } from "node:net";
-import {
-  type ClusterProxy,
-  clusterOf,
-  exportedKey,
-  type Related,
-  requestCredential,
-  type SecretContent,
-  type SecretProblem,
-  secretAt,
-} from "@virtual-workspaces/kcp";
+import { type ClusterProxy, clusterOf } from "@virtual-workspaces/kcp";
+import { exportedKey, type Related } from "@virtual-workspaces/kcp/informers";
+import { requestCredential, type SecretContent, type SecretProblem, secretAt } from "@virtual-workspaces/kcp/targets";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { proxyKeyText } from "../protocol/proxy-key.ts";
 import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";

@@ -1,15 +1,13 @@
 import { Client } from "@virtual-workspaces/client";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
+import { CLUSTER_PROXY_EXPORT, ClusterProxy, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import {
-  CLUSTER_PROXY_EXPORT,
-  ClusterProxy,
   ExportedObjects,
   exportedKey,
   Related,
-  ROOT_SHARD,
   type ServedUrls,
   ShardLocation,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/informers";
 import { sleep, type Upstream } from "@virtual-workspaces/transport";
 import { AgentRecords, isRevoked } from "../enrolment/agent-records.ts";
 import { AgentUsers } from "../enrolment/agent-users.ts";

@@ -1,12 +1,7 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import {
-  ClusterProxy,
-  exportedKey,
-  LOGICAL_CLUSTER_NAME,
-  LogicalCluster,
-  PATH_ANNOTATION,
-  type Related,
-} from "@virtual-workspaces/kcp";
+import { ClusterProxy, LOGICAL_CLUSTER_NAME, LogicalCluster } from "@virtual-workspaces/kcp";
+import { exportedKey, type Related } from "@virtual-workspaces/kcp/informers";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 
 /**

@@ -1,7 +1,8 @@
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { ForeignUpstream, type Relay, relay } from "@virtual-workspaces/forwarding";
-import { deriveRequest, type RawRequest } from "@virtual-workspaces/framework";
+import type { RawRequest } from "@virtual-workspaces/framework";
+import { deriveRequest } from "@virtual-workspaces/framework/request";
 import type { Route } from "../peers/peer-routes.ts";
 import { impersonationOf } from "../protocol/impersonation.ts";
 import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";

@@ -1,12 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Client, type Controller, controller, orElse, type ReconcileResult } from "@virtual-workspaces/client";
-import {
-  ClusterProxy,
-  type ExportedObjects,
-  exportedKey,
-  IS_MOUNT_ANNOTATION,
-  type ServedUrls,
-} from "@virtual-workspaces/kcp";
+import { type Client, type Controller, controller, type ReconcileResult } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
+import { ClusterProxy } from "@virtual-workspaces/kcp";
+import { type ExportedObjects, exportedKey, type ServedUrls } from "@virtual-workspaces/kcp/informers";
+import { IS_MOUNT_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { Hubs } from "../peers/hubs.ts";
 import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 import type { Connections } from "./connections.ts";

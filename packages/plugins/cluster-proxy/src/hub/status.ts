@@ -3,17 +3,19 @@ import {
   type ClusterProxy,
   type ClusterProxyAgent,
   type ClusterProxyStatus,
-  type Condition,
   clusterOf,
+  viewURL,
+} from "@virtual-workspaces/kcp";
+import {
+  type Condition,
   getCondition,
   markFalse,
   markTrue,
   markUnknown,
   READY_CONDITION,
-  type ServedUrls,
   setSummary,
-  viewURL,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/conditions";
+import type { ServedUrls } from "@virtual-workspaces/kcp/informers";
 import { isRevoked } from "../enrolment/agent-records.ts";
 import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
 import type { Connection, ConnectionProblem } from "./connections.ts";

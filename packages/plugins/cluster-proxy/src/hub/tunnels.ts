@@ -1,4 +1,4 @@
-import type { MetricFamily } from "@virtual-workspaces/framework";
+import type { MetricFamily } from "@virtual-workspaces/framework/server";
 import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 import type { TunnelStats } from "../tunnel/end.ts";
 import type { HubEnd } from "../tunnel/hub-end.ts";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { type Client, Informer, orElse } from "@virtual-workspaces/client";
+import { type Client, Informer } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import { sleep } from "@virtual-workspaces/transport";
 import { createInSystem } from "../enrolment/hub-keys.ts";

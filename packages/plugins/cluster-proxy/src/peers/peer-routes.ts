@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { errorOf } from "@virtual-workspaces/client";
+import { errorOf } from "@virtual-workspaces/client/http";
 import { isTransportError, isUpgraded, sleep, Upstream } from "@virtual-workspaces/transport";
 import type { HubKeys } from "../enrolment/hub-keys.ts";
 import type { HubTokens } from "../enrolment/tokens.ts";

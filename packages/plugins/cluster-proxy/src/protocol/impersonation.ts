@@ -1,6 +1,7 @@
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import type { Impersonation } from "@virtual-workspaces/client";
-import { AUTHENTICATED, type Identity } from "@virtual-workspaces/framework";
+import type { Impersonation } from "@virtual-workspaces/client/http";
+import type { Identity } from "@virtual-workspaces/framework";
+import { AUTHENTICATED } from "@virtual-workspaces/framework/authn";
 
 const SYSTEM = "system:";
 

@@ -1,5 +1,5 @@
 import { ApiError, formatTime, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { ListResult, Scope, Storage, WriteOptions } from "@virtual-workspaces/framework";
+import type { ListResult, Scope, Storage, WriteOptions } from "@virtual-workspaces/framework/storage";
 import { viewURL } from "@virtual-workspaces/kcp";
 import { certifyAgent } from "../enrolment/agent-identity.ts";
 import { newJoinToken } from "../enrolment/tokens.ts";

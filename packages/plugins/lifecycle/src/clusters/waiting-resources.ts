@@ -1,6 +1,7 @@
-import { parseLabelSelector } from "@virtual-workspaces/apimachinery";
+import { parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { type Forwarded, forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
-import type { Storage, Verb } from "@virtual-workspaces/framework";
+import type { Verb } from "@virtual-workspaces/framework";
+import type { Storage } from "@virtual-workspaces/framework/storage";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { KcpPhase } from "../phase.ts";
 import type { WaitingLists } from "../waiting.ts";

@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FollowedDependency, ViewDependency } from "@virtual-workspaces/framework";
-import {
-  clusterOf,
-  type Label,
-  lifecycleLabel,
-  lifecycleName,
-  PATH_ANNOTATION,
-  typesFrom,
-  type WorkspaceType,
-} from "@virtual-workspaces/kcp";
+import { clusterOf, lifecycleName, typesFrom, type WorkspaceType } from "@virtual-workspaces/kcp";
+import { type Label, lifecycleLabel, PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { WorkspaceTypes } from "../workspace-types.ts";
 
 /** On a WorkspaceType, `"true"`: its workspaces, and those of types that extend it, want to be prepared. */

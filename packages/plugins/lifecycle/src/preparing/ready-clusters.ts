@@ -1,8 +1,11 @@
-import { type KubeObject, parseLabelSelector, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { type KubeObject, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { Client } from "@virtual-workspaces/client";
 import { forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
-import type { CacheLease, Resource, Scope, WritableSource, WriteOptions } from "@virtual-workspaces/framework";
-import { LogicalCluster, PHASE_LABEL } from "@virtual-workspaces/kcp";
+import type { Resource, WritableSource } from "@virtual-workspaces/framework";
+import type { CacheLease, Scope, WriteOptions } from "@virtual-workspaces/framework/storage";
+import { LogicalCluster } from "@virtual-workspaces/kcp";
+import { PHASE_LABEL } from "@virtual-workspaces/kcp/names";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { ShownLogicalCluster } from "../clusters/shown-logical-cluster.ts";
 

@@ -1,13 +1,9 @@
-import { parseFieldSelector, parseLabelSelector, WILDCARD } from "@virtual-workspaces/apimachinery";
-import {
-  type CacheLease,
-  decodeObject,
-  type Mapped,
-  type Verb,
-  view,
-  type WritableView,
-} from "@virtual-workspaces/framework";
-import { LOGICAL_CLUSTER_NAME, type LogicalCluster, WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp";
+import { WILDCARD } from "@virtual-workspaces/apimachinery";
+import { parseFieldSelector, parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
+import { type Mapped, type Verb, view, type WritableView } from "@virtual-workspaces/framework";
+import { type CacheLease, decodeObject } from "@virtual-workspaces/framework/storage";
+import { LOGICAL_CLUSTER_NAME, type LogicalCluster } from "@virtual-workspaces/kcp";
+import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { ShownLogicalCluster, statusRule } from "../clusters/shown-logical-cluster.ts";
 import { PREPARING } from "../phase.ts";
 import type { WaitingLists, WaitingWorkspaces, WorkspaceRequest } from "../waiting.ts";

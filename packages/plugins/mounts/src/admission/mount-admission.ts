@@ -6,7 +6,7 @@ import {
   deny,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { AdmissionReview, type MayGet, MountReviews, type SecretRequest } from "./mount-reviews.ts";
 
 /** What {@link mountAdmission} is over. */

@@ -6,21 +6,16 @@ import {
   type KubeObject,
   type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
+import { Resource, User } from "@virtual-workspaces/framework";
+import type { ReviewedUser } from "@virtual-workspaces/framework/authz";
+import type { Scope, Storage, WriteOptions } from "@virtual-workspaces/framework/storage";
+import { clusterOf } from "@virtual-workspaces/kcp";
 import {
-  Resource,
-  type ReviewedUser,
-  type Scope,
-  type Storage,
-  User,
-  type WriteOptions,
-} from "@virtual-workspaces/framework";
-import {
-  clusterOf,
   KINDS_THAT_NAME_SECRETS,
   type NamedSecret,
   type NamesSecrets,
   namedSecrets,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/targets";
 
 /** What an AdmissionReview holds. */
 interface AdmissionReviewContent {

@@ -1,20 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import {
-  type Client,
-  type Controller,
-  controller,
-  type ReconcileResult,
-  type Source,
-} from "@virtual-workspaces/client";
-import {
-  exportedKey,
-  Mount,
-  type NoTarget,
-  type ProxyTarget,
-  type ServedUrls,
-  type Target,
-} from "@virtual-workspaces/kcp";
+import { type Client, type Controller, controller, type ReconcileResult } from "@virtual-workspaces/client";
+import type { Source } from "@virtual-workspaces/client/queue";
+import { Mount } from "@virtual-workspaces/kcp";
+import { exportedKey, type ServedUrls } from "@virtual-workspaces/kcp/informers";
+import type { NoTarget, ProxyTarget, Target } from "@virtual-workspaces/kcp/targets";
 import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
 import { probe } from "./probe.ts";
 import { statusOf } from "./status.ts";

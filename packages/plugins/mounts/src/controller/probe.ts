@@ -1,4 +1,4 @@
-import type { NoTarget, ProxyTarget } from "@virtual-workspaces/kcp";
+import type { NoTarget, ProxyTarget } from "@virtual-workspaces/kcp/targets";
 import { isTransportError, type TransportErrorCode } from "@virtual-workspaces/transport";
 import { RestrictedTarget } from "../dial/restricted-dial.ts";
 import type { TargetContext } from "../targets/target-context.ts";

@@ -1,16 +1,7 @@
-import {
-  clusterURL,
-  type Mount,
-  type MountStatus,
-  markFalse,
-  markTrue,
-  markUnknown,
-  type NoTarget,
-  type ServedUrls,
-  setSummary,
-  type Target,
-  viewURL,
-} from "@virtual-workspaces/kcp";
+import { clusterURL, type Mount, type MountStatus, viewURL } from "@virtual-workspaces/kcp";
+import { markFalse, markTrue, markUnknown, setSummary } from "@virtual-workspaces/kcp/conditions";
+import type { ServedUrls } from "@virtual-workspaces/kcp/informers";
+import type { NoTarget, Target } from "@virtual-workspaces/kcp/targets";
 import { none } from "../types/no-target.ts";
 
 /** The condition that says whether a mount leads anywhere. */

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import type { NoTarget, ProxyTarget } from "@virtual-workspaces/kcp";
+import type { NoTarget, ProxyTarget } from "@virtual-workspaces/kcp/targets";
 import { hostOf } from "@virtual-workspaces/transport";
 import { none } from "../types/no-target.ts";
 

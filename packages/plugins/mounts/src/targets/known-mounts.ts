@@ -1,17 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Client, keyText } from "@virtual-workspaces/client";
-import {
-  exportedKey,
-  type Mount,
-  type MountType,
-  mountTypeOf,
-  type NoTarget,
-  type ProxyTarget,
-  Related,
-  type RelatedObjects,
-  type Target,
-} from "@virtual-workspaces/kcp";
+import type { Client } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
+import { type Mount, mountTypeOf } from "@virtual-workspaces/kcp";
+import { exportedKey, Related } from "@virtual-workspaces/kcp/informers";
+import type { MountType, NoTarget, ProxyTarget, RelatedObjects, Target } from "@virtual-workspaces/kcp/targets";
 import type { Dial } from "@virtual-workspaces/transport";
 import { none } from "../types/no-target.ts";
 import { TargetContext } from "./target-context.ts";

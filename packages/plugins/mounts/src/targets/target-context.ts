@@ -1,7 +1,9 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { ForeignUpstream, type Relay, relay } from "@virtual-workspaces/forwarding";
-import { proxy, type RawRequest } from "@virtual-workspaces/framework";
-import { type MountIdentity, type ProxyTarget, requestCredential } from "@virtual-workspaces/kcp";
+import type { RawRequest } from "@virtual-workspaces/framework";
+import { proxy } from "@virtual-workspaces/framework/proxy";
+import type { MountIdentity } from "@virtual-workspaces/kcp";
+import { type ProxyTarget, requestCredential } from "@virtual-workspaces/kcp/targets";
 import type { Dial } from "@virtual-workspaces/transport";
 
 /** How a target is reached. */

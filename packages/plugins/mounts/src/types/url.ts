@@ -1,11 +1,8 @@
-import { isJsonObject, memberOf, quote } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, quote } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
+import { clusterOf, type Mount, type MountIdentity, type MountSpec, mountIdentityOf } from "@virtual-workspaces/kcp";
 import {
-  clusterOf,
-  type Mount,
-  type MountIdentity,
-  type MountSpec,
   type MountType,
-  mountIdentityOf,
   type NoTarget,
   type RelatedObjects,
   type SecretContent,
@@ -13,7 +10,7 @@ import {
   secretAt,
   type Target,
   type TargetCredential,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/targets";
 import { none } from "./no-target.ts";
 
 type Ref = NonNullable<MountSpec["ref"]>;

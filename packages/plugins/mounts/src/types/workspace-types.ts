@@ -5,14 +5,10 @@ import {
   LOGICAL_CLUSTER_NAME,
   LogicalCluster,
   Mount,
-  type MountType,
   mountTypeOf,
-  type NoTarget,
-  type RelatedObject,
-  type RelatedObjects,
-  type Target,
   Workspace,
 } from "@virtual-workspaces/kcp";
+import type { MountType, NoTarget, RelatedObject, RelatedObjects, Target } from "@virtual-workspaces/kcp/targets";
 import { none } from "./no-target.ts";
 
 /** What {@link redirectMount} is given. */

@@ -1,14 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { subjectAccessReview } from "@virtual-workspaces/forwarding";
-import {
-  type AuthorizeRequest,
-  type Authorizer,
-  allow,
-  type Decision,
-  deny,
-  type PolicyRule,
-  ruleAllows,
-} from "@virtual-workspaces/framework";
+import { type AuthorizeRequest, type Authorizer, allow, type Decision, deny } from "@virtual-workspaces/framework";
+import { type PolicyRule, ruleAllows } from "@virtual-workspaces/framework/authz";
 import { Mount, type MountFilter } from "@virtual-workspaces/kcp";
 import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
 import type { MountsViewOptions } from "./options.ts";

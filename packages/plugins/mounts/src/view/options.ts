@@ -1,5 +1,6 @@
 import type { Workspaces } from "@virtual-workspaces/forwarding";
-import type { MountType, ServedUrls } from "@virtual-workspaces/kcp";
+import type { ServedUrls } from "@virtual-workspaces/kcp/informers";
+import type { MountType } from "@virtual-workspaces/kcp/targets";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { Lookup } from "../dial/restricted-dial.ts";
 

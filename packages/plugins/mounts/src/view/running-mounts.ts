@@ -1,5 +1,7 @@
 import { Client } from "@virtual-workspaces/client";
-import { ExportedObjects, Mount, mountTypes, ShardLocation } from "@virtual-workspaces/kcp";
+import { Mount } from "@virtual-workspaces/kcp";
+import { ExportedObjects, ShardLocation } from "@virtual-workspaces/kcp/informers";
+import { mountTypes } from "@virtual-workspaces/kcp/targets";
 import { MountController } from "../controller/mount-controller.ts";
 import { restrictedDial } from "../dial/restricted-dial.ts";
 import { Addresses, refusal } from "../dial/restrictions.ts";

@@ -1,5 +1,6 @@
 import { isApiError, type KindReference, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Client, Informer, keyText } from "@virtual-workspaces/client";
+import { type Client, Informer } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { type FoundMount, identifyingMetadata, mountObject } from "./mount-object.ts";
 
 /** Who is told of a kind that is followed. */

@@ -1,5 +1,6 @@
 import { isApiError, type KindReference, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Client, keyText } from "@virtual-workspaces/client";
+import type { Client } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { KindInformer } from "./kind-informer.ts";
 import { KindChanges, MountKinds } from "./mount-kinds.ts";
 import type { FoundMount, MountReference } from "./mount-object.ts";

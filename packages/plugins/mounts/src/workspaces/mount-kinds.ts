@@ -1,5 +1,6 @@
 import { isApiError, type KindReference, type ObjectKey, parseApiVersion } from "@virtual-workspaces/apimachinery";
-import { type Client, Informer, keyText } from "@virtual-workspaces/client";
+import { type Client, Informer } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { APIBindingV1alpha1 } from "@virtual-workspaces/kcp";
 import { identifyingMetadata, type MountReference } from "./mount-object.ts";
 

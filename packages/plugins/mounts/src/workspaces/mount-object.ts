@@ -1,5 +1,6 @@
 import { CLUSTER_ANNOTATION, isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { IS_MOUNT_ANNOTATION, type WorkspaceMount } from "@virtual-workspaces/kcp";
+import type { WorkspaceMount } from "@virtual-workspaces/kcp";
+import { IS_MOUNT_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
 /** The object that a Workspace is mounted by, as the Workspace names it. */
 export type MountReference = WorkspaceMount["ref"];

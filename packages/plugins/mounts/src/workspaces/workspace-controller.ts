@@ -1,13 +1,6 @@
 import { isApiError, type ObjectKey, parseApiVersion, WILDCARD } from "@virtual-workspaces/apimachinery";
-import {
-  Client,
-  type Controller,
-  controller,
-  Informer,
-  keyOf,
-  keyText,
-  type ReconcileResult,
-} from "@virtual-workspaces/client";
+import { Client, type Controller, controller, Informer, keyOf, type ReconcileResult } from "@virtual-workspaces/client";
+import { keyText } from "@virtual-workspaces/client/queue";
 import { clusterOf, type Holds, Workspace } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { MountFinder } from "./mount-finder.ts";

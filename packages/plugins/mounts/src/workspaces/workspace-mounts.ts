@@ -1,6 +1,6 @@
 import { Client } from "@virtual-workspaces/client";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
-import { tenancyIdentity } from "@virtual-workspaces/kcp";
+import { tenancyIdentity } from "@virtual-workspaces/kcp/informers";
 import { WorkspaceController } from "./workspace-controller.ts";
 
 /** What {@link workspaceMounts} is over: the workspaces of one shard. */

@@ -1,16 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { quote } from "@virtual-workspaces/apimachinery";
 import type { ResourceClient } from "@virtual-workspaces/client";
-import {
-  type Condition,
-  type ConditionState,
-  type Holds,
-  IS_MOUNT_ANNOTATION,
-  MOUNT_READY_CONDITION,
-  setCondition,
-  type Workspace,
-  type WorkspaceStatus,
-} from "@virtual-workspaces/kcp";
+import { type Holds, MOUNT_READY_CONDITION, type Workspace, type WorkspaceStatus } from "@virtual-workspaces/kcp";
+import { type Condition, type ConditionState, setCondition } from "@virtual-workspaces/kcp/conditions";
+import { IS_MOUNT_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { type FoundMount, type MountObject, type MountReference, urlProblem } from "./mount-object.ts";
 
 /** What becomes of a Workspace by what its mount object says. */

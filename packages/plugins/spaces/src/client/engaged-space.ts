@@ -1,6 +1,7 @@
-import { Client, splitCluster } from "@virtual-workspaces/client";
+import { Client } from "@virtual-workspaces/client";
+import { splitCluster } from "@virtual-workspaces/client/http";
 import { ForeignUpstream } from "@virtual-workspaces/forwarding";
-import { requestCredential } from "@virtual-workspaces/kcp";
+import { requestCredential } from "@virtual-workspaces/kcp/targets";
 import type { Dial } from "@virtual-workspaces/transport";
 import type { Space } from "../kinds/space.ts";
 import type { AccessState, SpaceConfig } from "./space-access.ts";

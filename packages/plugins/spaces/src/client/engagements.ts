@@ -1,4 +1,4 @@
-import { Turns } from "@virtual-workspaces/client";
+import { Turns } from "@virtual-workspaces/client/queue";
 import type { Space } from "../kinds/space.ts";
 import { Engagement, type ReachOptions, type UsableAccess } from "./engaged-space.ts";
 import { AccessInformer, type AccessInformerOptions, type SpaceState } from "./space-access.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ApiError, type GroupResource, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type Client, Informer, type LifecycleEvent, type Store } from "@virtual-workspaces/client";
-import { SecretFault, type SecretKubeconfig, secretKubeconfig } from "@virtual-workspaces/kcp";
+import { SecretFault, type SecretKubeconfig, secretKubeconfig } from "@virtual-workspaces/kcp/targets";
 import { type AccessScope, KUBECONFIG_KEY } from "../kinds/names.ts";
 import { kubeconfigIn, SECRET, type SecretContent } from "../kinds/secret.ts";
 import { SECRET_REFERENCES, type SecretRef, Space, type SpaceContent } from "../kinds/space.ts";

@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Keyed, KeyLike, Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client";
+import type { KeyLike } from "@virtual-workspaces/client";
+import type { Keyed, Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client/queue";
 import type { SpaceName } from "./space-name.ts";
 
 /** What shows the objects of one Space: an `Informer`. */

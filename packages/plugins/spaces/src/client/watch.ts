@@ -1,5 +1,6 @@
 import type { KindReference } from "@virtual-workspaces/apimachinery";
-import { endable, Turns } from "@virtual-workspaces/client";
+import { endable } from "@virtual-workspaces/client";
+import { Turns } from "@virtual-workspaces/client/queue";
 import { cursorText, positionsIn, type SpacePosition, SpacePositions, selectionOf } from "./cursor.ts";
 import type { Engagement } from "./engaged-space.ts";
 import type { SpaceEngager } from "./engagements.ts";

@@ -1,6 +1,6 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { defineResource, type Resource } from "@virtual-workspaces/framework";
-import { CONDITIONS, type Condition } from "@virtual-workspaces/kcp";
+import { CONDITIONS, type Condition } from "@virtual-workspaces/kcp/conditions";
 
 const SPEC = {
   type: "object",

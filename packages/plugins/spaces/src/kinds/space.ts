@@ -1,6 +1,6 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { defineResource, type Resource } from "@virtual-workspaces/framework";
-import { CONDITIONS, type Condition } from "@virtual-workspaces/kcp";
+import { CONDITIONS, type Condition } from "@virtual-workspaces/kcp/conditions";
 
 const SECRET_NAME = { type: "string", minLength: 1, maxLength: 253 } as const;
 const SECRET = {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
-import { type Client, orElse, type Store } from "@virtual-workspaces/client";
-import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp";
+import type { Client, Store } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
+import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp/targets";
 import {
   ACCESS_ANNOTATION,
   type AccessScope,

@@ -6,8 +6,9 @@ import {
   type ObjectOf,
   quote,
 } from "@virtual-workspaces/apimachinery";
-import { type Client, orElse, type Store } from "@virtual-workspaces/client";
-import { type Condition, type ConditionState, READY_CONDITION, setCondition } from "@virtual-workspaces/kcp";
+import type { Client, Store } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
+import { type Condition, type ConditionState, READY_CONDITION, setCondition } from "@virtual-workspaces/kcp/conditions";
 import {
   DISCOVERED_LABEL,
   EXTERNAL_NAME_ANNOTATION,

@@ -1,4 +1,4 @@
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import type { SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
 import { ProviderCalls, withTimeout } from "../provider/provider-calls.ts";
 import { ProviderReflector } from "../provider/provider-reflector.ts";

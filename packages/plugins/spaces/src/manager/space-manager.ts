@@ -8,7 +8,7 @@ import {
   type ReconcileFailure,
   related,
 } from "@virtual-workspaces/client";
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import { crdManifest } from "@virtual-workspaces/kcp";
 import { SECRET, type SecretContent } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";

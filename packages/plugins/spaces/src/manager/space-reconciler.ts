@@ -1,5 +1,6 @@
 import { type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
-import { type Client, orElse, type ReconcileResult, type Store } from "@virtual-workspaces/client";
+import type { Client, ReconcileResult, Store } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
 import { DISCOVERED_LABEL, namespaceOf, providerOf } from "../kinds/names.ts";
 import type { SecretContent } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";

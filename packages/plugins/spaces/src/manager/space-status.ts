@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Condition, type ConditionState, setCondition, setSummary } from "@virtual-workspaces/kcp";
+import { type Condition, type ConditionState, setCondition, setSummary } from "@virtual-workspaces/kcp/conditions";
 import type { Space, SpaceStatus } from "../kinds/space.ts";
 import type { Row } from "./table.ts";
 

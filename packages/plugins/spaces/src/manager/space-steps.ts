@@ -1,6 +1,7 @@
 import { isApiError, quote } from "@virtual-workspaces/apimachinery";
-import { type Client, orElse, terminal } from "@virtual-workspaces/client";
-import type { ConditionState } from "@virtual-workspaces/kcp";
+import { type Client, terminal } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
+import type { ConditionState } from "@virtual-workspaces/kcp/conditions";
 import { EXTERNAL_NAME_ANNOTATION, SPACE_FINALIZER } from "../kinds/names.ts";
 import { Space } from "../kinds/space.ts";
 import type { PhysicalSpace } from "../provider/provider.ts";

@@ -1,4 +1,4 @@
-import { retryAfterOf } from "@virtual-workspaces/client";
+import { retryAfterOf } from "@virtual-workspaces/client/http";
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { type PhysicalSpace, type ProviderChange, sameSpace } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";

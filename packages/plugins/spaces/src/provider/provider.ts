@@ -1,4 +1,5 @@
-import type { Awaitable, Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { AccessScope } from "../kinds/names.ts";
 
 /** How to reach a space: a kubeconfig, for whoever is where the management cluster is, and for everybody else. One alone is for both. Secret. */

@@ -1,4 +1,4 @@
-import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp";
+import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp/targets";
 import type { PhysicalSpace, ProviderContext, SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
 import { digestOf } from "./reached-server.ts";
 

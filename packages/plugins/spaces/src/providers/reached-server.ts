@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import { requestCredential, SecretFault, type SecretKubeconfig, secretKubeconfig } from "@virtual-workspaces/kcp";
+import {
+  requestCredential,
+  SecretFault,
+  type SecretKubeconfig,
+  secretKubeconfig,
+} from "@virtual-workspaces/kcp/targets";
 import { isTransportError, Upstream } from "@virtual-workspaces/transport";
 
 /** How much of an answer is read that nobody looks at, bytes. */

@@ -1,12 +1,13 @@
 import { joinWorkspacePath, type KindReference, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import { Client, orElse } from "@virtual-workspaces/client";
+import { Client } from "@virtual-workspaces/client";
+import { orElse } from "@virtual-workspaces/client/http";
+import { Workspace } from "@virtual-workspaces/kcp";
 import {
   requestCredential,
   SecretFault,
   type SecretKubeconfig,
   secretKubeconfig,
-  Workspace,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/targets";
 import type {
   PhysicalSpace,
   ProviderCall,

@@ -1,4 +1,4 @@
-import type { PathColumn } from "@virtual-workspaces/apimachinery";
+import type { PathColumn } from "@virtual-workspaces/apimachinery/tables";
 import type { DiscoveredKind } from "@virtual-workspaces/client";
 import { defineResource, type Resource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
 import { SPACE_ANNOTATION } from "../kinds/names.ts";

@@ -7,28 +7,30 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { impersonated } from "@virtual-workspaces/forwarding";
 import {
+  type Merged,
+  type MergedOptions,
+  merged,
+  type PlacedSource,
+  SOURCE_VERSION_ANNOTATION,
+  type TypedDefinition,
+} from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
+import {
   type CacheEvent,
   type CacheLease,
   type CacheListener,
   type DeleteOptions,
   type Encoded,
-  groupResourceOf,
-  type Merged,
-  type MergedOptions,
-  merged,
   type PatchOptions,
-  type PlacedSource,
   type Position,
   processMinter,
   type ReadableCache,
   type Scope,
   type Snapshot,
-  SOURCE_VERSION_ANNOTATION,
   type Storage,
-  type TypedDefinition,
   type WriteOptions,
   type Written,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import type { SpaceName } from "../client/space-name.ts";
 import { SPACE_ANNOTATION } from "../kinds/names.ts";
 import { AcrossWrite, OWN_ANNOTATIONS } from "./across-write.ts";

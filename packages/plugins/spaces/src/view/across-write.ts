@@ -9,20 +9,20 @@ import {
   type Status,
 } from "@virtual-workspaces/apimachinery";
 import type { Forwarded } from "@virtual-workspaces/forwarding";
+import { SOURCE_VERSION_ANNOTATION } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import {
   type CacheLease,
   type DeleteOptions,
   decodeObject,
   type Encoded,
-  groupResourceOf,
   type PatchOptions,
   type ReadableCache,
   type RequestOptions,
   type Scope,
-  SOURCE_VERSION_ANNOTATION,
   type WriteOptions,
   type Written,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import { sleep } from "@virtual-workspaces/transport";
 import { SPACE_ANNOTATION } from "../kinds/names.ts";
 

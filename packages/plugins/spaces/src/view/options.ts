@@ -1,5 +1,6 @@
 import type { Client } from "@virtual-workspaces/client";
-import type { HistoryOptions, PartialAnswers } from "@virtual-workspaces/framework";
+import type { PartialAnswers } from "@virtual-workspaces/framework";
+import type { HistoryOptions } from "@virtual-workspaces/framework/storage";
 import type { SpaceFailure, Spaces } from "../client/spaces.ts";
 
 /** What {@link spacesView} is given. */

@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
-import { compileJsonPath, isJsonObject, type KindReference, type PathColumn } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type KindReference } from "@virtual-workspaces/apimachinery";
+import { compileJsonPath, type PathColumn } from "@virtual-workspaces/apimachinery/tables";
 import type { Client, DiscoveredKind } from "@virtual-workspaces/client";
 import { type Forwarded, forward, type Relay, relay } from "@virtual-workspaces/forwarding";
-import {
-  FailureStreaks,
-  type HistoryOptions,
-  type TypedDefinition,
-  type ViewSource,
-} from "@virtual-workspaces/framework";
+import type { TypedDefinition, ViewSource } from "@virtual-workspaces/framework";
+import { FailureStreaks } from "@virtual-workspaces/framework/proxy";
+import type { HistoryOptions } from "@virtual-workspaces/framework/storage";
 import { newClusterName } from "@virtual-workspaces/kcp";
 import type { Engagement } from "../client/engaged-space.ts";
 import { unusableError } from "../client/space-access.ts";

@@ -1,13 +1,14 @@
-import { type Client, splitCluster } from "@virtual-workspaces/client";
+import type { Client } from "@virtual-workspaces/client";
+import { splitCluster } from "@virtual-workspaces/client/http";
 import { proxyVerb, type SubjectAccessReviewAuthorizer, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import {
   type AuthorizeRequest,
   type Decision,
   deny,
-  pathInfo,
   type User,
   type WorkspaceRequest,
 } from "@virtual-workspaces/framework";
+import { pathInfo } from "@virtual-workspaces/framework/request";
 import { Space } from "../kinds/space.ts";
 import type { SpacesViewOptions } from "./options.ts";
 

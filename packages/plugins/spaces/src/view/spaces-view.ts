@@ -5,11 +5,11 @@ import {
   type Decision,
   defineVirtualWorkspace,
   type RawRequest,
-  requestInfo,
-  Targets,
   type VirtualWorkspace,
   type WorkspaceRequest,
 } from "@virtual-workspaces/framework";
+import { Targets } from "@virtual-workspaces/framework/proxy";
+import { requestInfo } from "@virtual-workspaces/framework/request";
 import { Space } from "../kinds/space.ts";
 import type { AcrossOptions } from "./across-spaces.ts";
 import type { SpacesViewOptions } from "./options.ts";

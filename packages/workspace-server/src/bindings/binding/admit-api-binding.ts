@@ -1,17 +1,9 @@
 import { type ApiError, isJsonObject, type JsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
-import {
-  API_BINDING_FINALIZER,
-  type APIBinding,
-  type APIBindingV1alpha1,
-  apiBindingProblems,
-  apiBindingToV1alpha2,
-  BINDING_EXPORT_LABEL,
-  clusterOf,
-  exportHash,
-  MASTERS_GROUP,
-  ROOT_CLUSTER,
-} from "@virtual-workspaces/kcp";
+import { type APIBinding, type APIBindingV1alpha1, clusterOf, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { apiBindingProblems, apiBindingToV1alpha2 } from "@virtual-workspaces/kcp/apis";
+import { API_BINDING_FINALIZER, BINDING_EXPORT_LABEL, exportHash } from "@virtual-workspaces/kcp/names";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import type { IsAllowed } from "../../authz/access.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import { forbidden, refusedFor, withPath } from "../exports/admit-exports.ts";

@@ -5,8 +5,8 @@ import {
   type APIResourceSchema,
   clusterOf,
   LogicalCluster,
-  RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import { RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { CrdContent, CrdNames, CustomResourceDefinition } from "../../crds/definition/definition.ts";
 import type { Informer } from "../../state/informers/informer.ts";
 import { modify } from "../../state/modify.ts";

@@ -1,5 +1,7 @@
-import { equalJson, type GroupResource, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type APIBinding, type APIExport, type ClaimReference, claimKey, isReview } from "@virtual-workspaces/kcp";
+import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
+import type { APIBinding, APIExport } from "@virtual-workspaces/kcp";
+import { type ClaimReference, claimKey, isReview } from "@virtual-workspaces/kcp/apis";
 import type { ClaimIndex } from "../claims/claim-index.ts";
 import { type KindsOf, relabel } from "../claims/claim-labels.ts";
 import { CLAIMS_APPLIED, CLAIMS_VALID, type StatusDraft } from "./draft.ts";

@@ -2,19 +2,18 @@ import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
 import {
-  API_BINDING_FINALIZER,
   APIBinding,
   type APIBinding as APIBindingObject,
   BOUND_CRDS_CLUSTER,
   clusterOf,
-  EXPORT_EXTRA_ANNOTATION_PREFIX,
-  isConditionTrue,
-  markFalse,
-  markTrue,
-  PATH_ANNOTATION,
-  READY_CONDITION,
-  RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import { isConditionTrue, markFalse, markTrue, READY_CONDITION } from "@virtual-workspaces/kcp/conditions";
+import {
+  API_BINDING_FINALIZER,
+  EXPORT_EXTRA_ANNOTATION_PREFIX,
+  PATH_ANNOTATION,
+  RESOURCE_BINDINGS_ANNOTATION,
+} from "@virtual-workspaces/kcp/names";
 import type { Known } from "../../controllers/shard-controllers.ts";
 import { follow } from "../../controllers/sources.ts";
 import type { ShardController } from "../../state/context.ts";

@@ -1,5 +1,5 @@
+import type { APIBinding } from "@virtual-workspaces/kcp";
 import {
-  type APIBinding,
   type Condition,
   type ConditionSeverity,
   getCondition,
@@ -8,7 +8,7 @@ import {
   markTrue,
   READY_CONDITION,
   setCondition,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/conditions";
 
 type Status = NonNullable<APIBinding["status"]>;
 type Bound = NonNullable<Status["boundResources"]>[number];

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type CacheLease, decodeObject, type Encoded } from "@virtual-workspaces/framework";
+import { type CacheLease, decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import { type APIBinding, clusterOf } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { ShardState } from "../../state/shard-state.ts";

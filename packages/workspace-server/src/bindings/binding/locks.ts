@@ -1,10 +1,7 @@
 import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
-import {
-  LogicalCluster,
-  type LogicalCluster as LogicalClusterObject,
-  RESOURCE_BINDINGS_ANNOTATION,
-} from "@virtual-workspaces/kcp";
+import { LogicalCluster, type LogicalCluster as LogicalClusterObject } from "@virtual-workspaces/kcp";
+import { RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { Known } from "../../controllers/shard-controllers.ts";
 import { follow } from "../../controllers/sources.ts";
 import { type CrdContent, hasCondition } from "../../crds/definition/definition.ts";

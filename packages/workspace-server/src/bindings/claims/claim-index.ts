@@ -1,14 +1,9 @@
 import type { GroupResource, KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Admit, groupResourceOf } from "@virtual-workspaces/framework";
-import {
-  type APIBinding,
-  CLAIM_LABEL_PREFIX,
-  claimLabel,
-  claimMatches,
-  isReview,
-  normalizedGroupResource,
-  reflexiveLabel,
-} from "@virtual-workspaces/kcp";
+import type { Admit } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
+import type { APIBinding } from "@virtual-workspaces/kcp";
+import { claimMatches, isReview, normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
+import { CLAIM_LABEL_PREFIX, claimLabel, reflexiveLabel } from "@virtual-workspaces/kcp/names";
 import type { ShardState } from "../../state/shard-state.ts";
 import type { Exports } from "../exports/exports.ts";
 

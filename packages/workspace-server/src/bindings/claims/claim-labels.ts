@@ -1,6 +1,7 @@
 import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, CacheLease, Encoded } from "@virtual-workspaces/framework";
-import { CLAIM_LABEL_PREFIX, normalizedGroupResource } from "@virtual-workspaces/kcp";
+import type { Awaitable, CacheLease, Encoded } from "@virtual-workspaces/framework/storage";
+import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
+import { CLAIM_LABEL_PREFIX } from "@virtual-workspaces/kcp/names";
 import type { StoredObject } from "@virtual-workspaces/store";
 import { Workers } from "../../controllers/workers.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";

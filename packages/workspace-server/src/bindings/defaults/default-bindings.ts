@@ -1,21 +1,23 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
-  API_BINDING_FINALIZER,
   APIBinding,
   type APIBinding as APIBindingObject,
   type APIExport,
-  BINDING_EXPORT_LABEL,
   clusterOf,
   defaultBindingName,
-  isConditionTrue,
   type LogicalCluster as LogicalClusterObject,
-  PATH_ANNOTATION,
   TypeFault,
   type TypesOf,
   typesFrom,
-  WORKSPACE_TYPE_ANNOTATION,
   type WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { isConditionTrue } from "@virtual-workspaces/kcp/conditions";
+import {
+  API_BINDING_FINALIZER,
+  BINDING_EXPORT_LABEL,
+  PATH_ANNOTATION,
+  WORKSPACE_TYPE_ANNOTATION,
+} from "@virtual-workspaces/kcp/names";
 import { ensure } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import type { ShardState } from "../../state/shard-state.ts";

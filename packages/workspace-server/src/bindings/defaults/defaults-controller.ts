@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import {
   API_BINDINGS_INITIALIZER,
   clusterOf,
@@ -9,8 +9,8 @@ import {
   ROOT_CLUSTER,
   TypeFault,
   type TypesOf,
-  WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { IsAllowed } from "../../authz/access.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
 import { follow } from "../../controllers/sources.ts";

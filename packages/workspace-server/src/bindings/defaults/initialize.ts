@@ -2,15 +2,13 @@ import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   API_BINDINGS_INITIALIZER,
   APIBinding,
-  deleteCondition,
   type LogicalCluster as LogicalClusterObject,
-  markFalse,
-  markTrue,
   TypeFault,
   type TypesOf,
   typesFrom,
-  WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import { deleteCondition, markFalse, markTrue } from "@virtual-workspaces/kcp/conditions";
+import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import type { Exports } from "../exports/exports.ts";

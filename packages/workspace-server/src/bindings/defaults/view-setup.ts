@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isApiError, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { Client, Informer, type InformerEvent, type LifecycleEvent } from "@virtual-workspaces/client";
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import {
   API_BINDINGS_INITIALIZER,
   APIBinding,

@@ -5,21 +5,24 @@ import {
   type KubeObject,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import { type Admit, type AdmitRequest, groupResourceOf, schemaProblems } from "@virtual-workspaces/framework";
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import { groupResourceOf, schemaProblems } from "@virtual-workspaces/framework/resource";
 import {
   type APIExport,
   type APIExportEndpointSlice,
   type APIExportV1alpha1,
   type APIResourceSchema,
+  clusterOf,
+} from "@virtual-workspaces/kcp";
+import {
   apiExportProblems,
   apiExportToV1alpha2,
   apiResourceSchemaProblems,
   apiResourceSchemaUpdateProblems,
-  clusterOf,
   isClaimable,
-  PATH_ANNOTATION,
   type SchemaRules,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/apis";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { IsAllowed } from "../../authz/access.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import { bindAttributes, type Exports } from "./exports.ts";

@@ -1,21 +1,16 @@
-import {
-  isApiError,
-  type LabelSelectorObject,
-  labelSelectorFromObject,
-  type ObjectKey,
-} from "@virtual-workspaces/apimachinery";
+import { isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
 import {
   type APIExport,
   APIExportEndpointSlice,
   appliedURLs,
   clusterOf,
-  markFalse,
-  markTrue,
-  PATH_ANNOTATION,
   type Partition,
   type APIExportEndpointSlice as Slice,
 } from "@virtual-workspaces/kcp";
+import { markFalse, markTrue } from "@virtual-workspaces/kcp/conditions";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { follow } from "../../controllers/sources.ts";
 import type { ShardController } from "../../state/context.ts";
 import type { Informer } from "../../state/informers/informer.ts";

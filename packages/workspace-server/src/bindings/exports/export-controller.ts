@@ -7,12 +7,9 @@ import {
   type APIExport as APIExportObject,
   APIExportV1alpha1,
   clusterOf,
-  deleteCondition,
-  markFalse,
-  markTrue,
-  PATH_ANNOTATION,
-  SKIP_ENDPOINT_SLICE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import { deleteCondition, markFalse, markTrue } from "@virtual-workspaces/kcp/conditions";
+import { PATH_ANNOTATION, SKIP_ENDPOINT_SLICE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { follow } from "../../controllers/sources.ts";
 import type { ShardController } from "../../state/context.ts";
 import type { Informer } from "../../state/informers/informer.ts";

@@ -4,12 +4,11 @@ import {
   type APIExport,
   type APIResourceSchema,
   clusterOf,
-  exportHash,
   ROOT_CLUSTER,
-  SHARD_NAME_LABEL,
   type Shard,
   viewURL,
 } from "@virtual-workspaces/kcp";
+import { exportHash, SHARD_NAME_LABEL } from "@virtual-workspaces/kcp/names";
 import type { AccessAttributes } from "../../authz/access.ts";
 import type { ShardContext } from "../../state/context.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";

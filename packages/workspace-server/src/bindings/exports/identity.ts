@@ -1,11 +1,6 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import {
-  type APIExport,
-  IDENTITY_SECRET_KEY,
-  IDENTITY_SECRET_NAMESPACE,
-  identityHash,
-  newIdentityKey,
-} from "@virtual-workspaces/kcp";
+import { type APIExport, IDENTITY_SECRET_KEY, IDENTITY_SECRET_NAMESPACE } from "@virtual-workspaces/kcp";
+import { identityHash, newIdentityKey } from "@virtual-workspaces/kcp/names";
 import { newNamespace } from "../../kinds/namespace.ts";
 import { ensure, read, type Writable } from "../../state/modify.ts";
 

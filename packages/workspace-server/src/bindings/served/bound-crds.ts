@@ -1,12 +1,8 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { formatTime } from "@virtual-workspaces/apimachinery";
-import {
-  type APIResourceSchema,
-  BOUND_CRDS_CLUSTER,
-  boundCrdOf,
-  SCHEMA_CLUSTER_ANNOTATION,
-  SCHEMA_NAME_ANNOTATION,
-} from "@virtual-workspaces/kcp";
+import { type APIResourceSchema, BOUND_CRDS_CLUSTER } from "@virtual-workspaces/kcp";
+import { boundCrdOf } from "@virtual-workspaces/kcp/apis";
+import { SCHEMA_CLUSTER_ANNOTATION, SCHEMA_NAME_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition/definition.ts";
 import { withDefaults } from "../../crds/definition/definition.ts";

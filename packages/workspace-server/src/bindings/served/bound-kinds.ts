@@ -1,7 +1,8 @@
 import { ApiError, type GroupResource, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest, ServedResource } from "@virtual-workspaces/framework";
-import { groupResourceOf } from "@virtual-workspaces/framework";
-import { type APIBinding, VALIDATE_NAME_ANNOTATION } from "@virtual-workspaces/kcp";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
+import type { APIBinding } from "@virtual-workspaces/kcp";
+import { VALIDATE_NAME_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
 import type { CrdSpec } from "../../crds/definition/definition.ts";
 import { KindTable } from "../../crds/served/kind-table.ts";

@@ -1,10 +1,5 @@
-import {
-  ApiError,
-  isRecognizedFormat,
-  type JsonSchema,
-  type KubeObject,
-  quote,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, type JsonSchema, type KubeObject, quote } from "@virtual-workspaces/apimachinery";
+import { isRecognizedFormat } from "@virtual-workspaces/apimachinery/schema";
 import type { AdmitRequest } from "@virtual-workspaces/framework";
 import {
   type CrdContent,

@@ -1,15 +1,15 @@
 import {
-  equalJson,
   fieldDuplicate,
   fieldInvalid,
   fieldRequired,
   fieldTooMany,
   type JsonSchema,
   OMITTED_VALUE,
-  resolveFieldPath,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import { schemaProblems } from "@virtual-workspaces/framework";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
+import { resolveFieldPath } from "@virtual-workspaces/apimachinery/schema";
+import { schemaProblems } from "@virtual-workspaces/framework/resource";
 import type { CrdColumn, CrdSelectableField, CrdSpec, CrdSubresources, CrdVersion } from "../definition/definition.ts";
 
 type Causes = Generator<StatusCause, void>;

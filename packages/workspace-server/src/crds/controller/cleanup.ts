@@ -1,5 +1,5 @@
 import type { GroupResource } from "@virtual-workspaces/apimachinery";
-import { type CacheLease, decodeObject, type Encoded } from "@virtual-workspaces/framework";
+import { type CacheLease, decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import { keySpaces, removeKeySpace, type Store } from "@virtual-workspaces/store";
 import { CUSTOM_KEY_SPACES, definedIn, definedKeySpace } from "../../state/key-spaces.ts";
 import { CLEANUP_FINALIZER, type CrdCondition, hasCondition } from "../definition/definition.ts";

@@ -1,5 +1,6 @@
 import { ApiError, type GroupResource, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Admit, CacheLease, ServedResource } from "@virtual-workspaces/framework";
+import type { Admit, ServedResource } from "@virtual-workspaces/framework";
+import type { CacheLease } from "@virtual-workspaces/framework/storage";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
 import { Workers } from "../../controllers/workers.ts";
 import { admitCrd } from "../admission/admit.ts";

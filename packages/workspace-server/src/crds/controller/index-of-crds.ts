@@ -1,5 +1,6 @@
-import { compareResourceVersions, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Encoded, ReadableCache } from "@virtual-workspaces/framework";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
+import type { Encoded, ReadableCache } from "@virtual-workspaces/framework/storage";
 import { CrdEntry } from "../served/entry.ts";
 
 /** Told of what happens to CustomResourceDefinitions. */

@@ -1,5 +1,7 @@
-import { equalJson, everyField, everyLabel, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Encoded, Scope } from "@virtual-workspaces/framework";
+import { isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
+import { everyField, everyLabel } from "@virtual-workspaces/apimachinery/selectors";
+import type { Encoded, Scope } from "@virtual-workspaces/framework/storage";
 import { CLEANUP_FINALIZER, type CrdStatus, type CustomResourceDefinition } from "../definition/definition.ts";
 import type { CrdCollection } from "../definition/storage.ts";
 

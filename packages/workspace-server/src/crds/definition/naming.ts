@@ -1,4 +1,6 @@
-import { equalJson, formatCauses, quote, structuralProblems } from "@virtual-workspaces/apimachinery";
+import { formatCauses, quote } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
+import { structuralProblems } from "@virtual-workspaces/apimachinery/schema";
 import type { CrdCondition, CrdNames, CrdSpec, CrdStatus, CustomResourceDefinition } from "./definition.ts";
 import { approvalOf, conditionOf, isProtectedGroup, marked, withCondition } from "./definition.ts";
 

@@ -1,16 +1,15 @@
 import { ApiError, formatTime, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import { groupResourceOf, type KindVersions } from "@virtual-workspaces/framework/resource";
 import {
   type Awaitable,
   type CacheLease,
   type DeleteOptions,
   decodeObject,
   type Encoded,
-  groupResourceOf,
-  type KindVersions,
   type Scope,
   type Storage,
-  type TypedDefinition,
-} from "@virtual-workspaces/framework";
+} from "@virtual-workspaces/framework/storage";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import {
   CLEANUP_FINALIZER,

@@ -1,5 +1,6 @@
-import { equalJson, type GroupResource } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
+import type { GroupResource } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
+import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import type { CrdNames, CrdSpec, CustomResourceDefinition } from "../definition/definition.ts";
 import { hasCondition } from "../definition/definition.ts";
 import { namesIn } from "../definition/naming.ts";

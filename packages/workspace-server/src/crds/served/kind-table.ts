@@ -1,12 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  AGE_COLUMN,
-  apiVersionOf,
-  compareVersionPriority,
-  compileTable,
-  type JsonSchema,
-  type TableColumn,
-} from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { compareVersionPriority } from "@virtual-workspaces/apimachinery/discovery";
+import { AGE_COLUMN, compileTable, type TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import { Resource, type ResourceOptions } from "@virtual-workspaces/framework";
 import type { CrdColumn, CrdNames, CrdSpec, CrdVersion } from "../definition/definition.ts";
 

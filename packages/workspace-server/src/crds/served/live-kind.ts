@@ -1,11 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import {
-  type Admit,
-  converted,
-  groupResourceOf,
-  type ServedResource,
-  type WritableSource,
-} from "@virtual-workspaces/framework";
+import { type Admit, converted, type ServedResource, type WritableSource } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
 import type { CompiledKind } from "./kind-table.ts";
 

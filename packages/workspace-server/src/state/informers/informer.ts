@@ -1,6 +1,7 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Source } from "@virtual-workspaces/client";
-import type { Awaitable, CacheLease, Encoded, TypedDefinition } from "@virtual-workspaces/framework";
+import type { Source } from "@virtual-workspaces/client/queue";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import type { Awaitable, CacheLease, Encoded } from "@virtual-workspaces/framework/storage";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import { InitialRead, Pace } from "./initial-read.ts";
 import { type Indexers, keyText, scopeOf } from "./key-index.ts";

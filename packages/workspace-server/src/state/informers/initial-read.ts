@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Encoded } from "@virtual-workspaces/framework";
+import type { Encoded } from "@virtual-workspaces/framework/storage";
 
 /**
  * How far an informer's initial read has come: which logical clusters are known as a whole, and what was deleted meanwhile.

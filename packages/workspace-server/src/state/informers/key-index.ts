@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Scope } from "@virtual-workspaces/framework";
+import type { Scope } from "@virtual-workspaces/framework/storage";
 
 /** The values that objects are indexed by: any number for each object, by the name of the index. */
 export type Indexers<T> = Readonly<Record<string, (object: T, key: ObjectKey) => readonly string[]>>;

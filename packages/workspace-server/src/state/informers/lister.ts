@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { SourceStore } from "@virtual-workspaces/client";
-import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
+import type { SourceStore } from "@virtual-workspaces/client/queue";
+import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import { type KeyIndex, keyFromText, keyText } from "./key-index.ts";
 
 /** The objects of a kind that an informer knows. All readers share them: never change one. */

@@ -1,12 +1,8 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { AdmitRequest } from "@virtual-workspaces/framework";
-import {
-  CORE_GROUP,
-  LOGICAL_CLUSTER_NAME,
-  type LogicalCluster,
-  MASTERS_GROUP,
-  WORKSPACE_TYPE_ANNOTATION,
-} from "@virtual-workspaces/kcp";
+import { CORE_GROUP, LOGICAL_CLUSTER_NAME, type LogicalCluster } from "@virtual-workspaces/kcp";
+import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import type { IsAllowed } from "../../authz/access.ts";
 import type { ShardContext } from "../../state/context.ts";
 import type { ShardState } from "../../state/shard-state.ts";

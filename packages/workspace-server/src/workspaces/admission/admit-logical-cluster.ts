@@ -1,19 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { fieldInvalid, formatCause } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import type { LogicalCluster, LogicalClusterPhase } from "@virtual-workspaces/kcp";
+import {
+  LOGICAL_CLUSTER_DELETION_FINALIZER,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  MAX_TOTAL_OBJECTS_ANNOTATION,
+  PATH_ANNOTATION,
+  WORKSPACE_TYPE_ANNOTATION,
+} from "@virtual-workspaces/kcp/names";
 import {
   BOOTSTRAPPER_GROUP,
   EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
   LOGICAL_CLUSTER_ADMIN_GROUP,
-  LOGICAL_CLUSTER_DELETION_FINALIZER,
-  LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  type LogicalCluster,
-  type LogicalClusterPhase,
   MASTERS_GROUP,
-  MAX_TOTAL_OBJECTS_ANNOTATION,
-  PATH_ANNOTATION,
-  WORKSPACE_TYPE_ANNOTATION,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/users";
 import { isInactive } from "../../state/unavailable.ts";
 import { beginsInitializing, phaseOf, withHolders } from "../model/phases.ts";
 import { isPrivileged, refused } from "./admission-context.ts";

@@ -10,13 +10,12 @@ import {
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import {
   LogicalCluster,
-  OWNER_ANNOTATION,
-  REQUIRED_GROUPS_ANNOTATION,
   type Workspace,
   type WorkspaceMount,
   type WorkspaceSpec,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { OWNER_ANNOTATION, REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { AccessAttributes } from "../../authz/access.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 import { ownerText } from "../model/owner.ts";

@@ -5,13 +5,13 @@ import {
   CACHE_GROUP,
   CORE_GROUP,
   LogicalCluster,
-  PATH_ANNOTATION,
   ROOT_CLUSTER,
   Shard,
   TENANCY_GROUP,
   Workspace,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { ShardContext } from "../../state/context.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 import { IN_PROCESS_ANNOTATION, isInProcess } from "../../state/shard-registry.ts";

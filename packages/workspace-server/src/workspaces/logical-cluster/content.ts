@@ -1,5 +1,5 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { type Awaitable, decodeObject } from "@virtual-workspaces/framework";
+import { type Awaitable, decodeObject } from "@virtual-workspaces/framework/storage";
 import { APIS_GROUP, CORE_GROUP } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../state/context.ts";
 import { StoredContent } from "../../state/stored-content.ts";

@@ -1,4 +1,6 @@
-import { LOGICAL_CLUSTER_DELETION_FINALIZER, LogicalCluster, markFalse } from "@virtual-workspaces/kcp";
+import { LogicalCluster } from "@virtual-workspaces/kcp";
+import { markFalse } from "@virtual-workspaces/kcp/conditions";
+import { LOGICAL_CLUSTER_DELETION_FINALIZER } from "@virtual-workspaces/kcp/names";
 import { startController } from "../../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify } from "../../state/modify.ts";

@@ -1,20 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
+import { clusterOf, clusterURL, LogicalCluster, type LogicalClusterStatus, Workspace } from "@virtual-workspaces/kcp";
+import { markFalse, markTrue } from "@virtual-workspaces/kcp/conditions";
 import {
-  clusterOf,
-  clusterURL,
   INITIALIZER_LABEL_PREFIX,
   initializerLabel,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  LogicalCluster,
-  type LogicalClusterStatus,
-  markFalse,
-  markTrue,
   PHASE_LABEL,
   TERMINATOR_LABEL_PREFIX,
   TERMINATORS_FINALIZER,
   terminatorLabel,
-  Workspace,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify, remove } from "../../state/modify.ts";

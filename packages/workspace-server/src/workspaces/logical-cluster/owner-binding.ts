@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { related, type Source } from "@virtual-workspaces/client";
+import { related } from "@virtual-workspaces/client";
+import type { Source } from "@virtual-workspaces/client/queue";
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
-import { type LogicalCluster, OWNER_ANNOTATION } from "@virtual-workspaces/kcp";
+import type { LogicalCluster } from "@virtual-workspaces/kcp";
+import { OWNER_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { startController } from "../../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensure, modify } from "../../state/modify.ts";

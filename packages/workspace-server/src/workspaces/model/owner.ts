@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import type { Identity } from "@virtual-workspaces/framework";
-import { type LogicalClusterSpec, OWNER_ANNOTATION } from "@virtual-workspaces/kcp";
+import type { LogicalClusterSpec } from "@virtual-workspaces/kcp";
+import { OWNER_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
 /** A user as objects tell of one (authentication.k8s.io UserInfo). */
 export type OwnerUser = NonNullable<LogicalClusterSpec["createdBy"]>;

@@ -1,10 +1,5 @@
-import {
-  clusterOf,
-  type LogicalCluster,
-  type LogicalClusterPhase,
-  WORKSPACE_CLUSTER_ANNOTATION,
-  Workspace,
-} from "@virtual-workspaces/kcp";
+import { clusterOf, type LogicalCluster, type LogicalClusterPhase, Workspace } from "@virtual-workspaces/kcp";
+import { WORKSPACE_CLUSTER_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { read } from "../../state/modify.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 

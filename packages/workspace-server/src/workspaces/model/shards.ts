@@ -1,5 +1,7 @@
-import { isApiError, type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery";
-import { ROOT_CLUSTER, type Shard, UNSCHEDULABLE_ANNOTATION, type Workspace } from "@virtual-workspaces/kcp";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
+import { ROOT_CLUSTER, type Shard, type Workspace } from "@virtual-workspaces/kcp";
+import { UNSCHEDULABLE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 
 /** All Shard objects: they are in `root`, on the shard that has it. */

@@ -3,13 +3,13 @@ import {
   API_BINDINGS_INITIALIZER,
   clusterOf,
   lifecycleName,
-  PATH_ANNOTATION,
   ROOT_CLUSTER,
   TENANCY_GROUP,
   type WorkspaceType,
   type WorkspaceTypeReference,
   type WorkspaceTypeSelector,
 } from "@virtual-workspaces/kcp";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
 /** Where types are looked up: the `ShardRegistry`. */
 export interface TypeSource {

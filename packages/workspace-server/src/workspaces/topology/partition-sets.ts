@@ -1,25 +1,11 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import {
-  apiVersionOf,
-  isApiError,
-  type LabelSelectorObject,
-  labelSelectorFromObject,
-  type ObjectKey,
-} from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
 import { related } from "@virtual-workspaces/client";
-import {
-  base36,
-  type Condition,
-  clusterOf,
-  type FalseCondition,
-  markFalse,
-  markTrue,
-  Partition,
-  PartitionSet,
-  type PartitionSpec,
-  type Shard,
-} from "@virtual-workspaces/kcp";
+import { clusterOf, Partition, PartitionSet, type PartitionSpec, type Shard } from "@virtual-workspaces/kcp";
+import { type Condition, type FalseCondition, markFalse, markTrue } from "@virtual-workspaces/kcp/conditions";
+import { base36 } from "@virtual-workspaces/kcp/names";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
 import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";

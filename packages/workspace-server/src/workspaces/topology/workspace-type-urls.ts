@@ -3,13 +3,12 @@ import { related } from "@virtual-workspaces/client";
 import {
   clusterOf,
   lifecycleName,
-  markTrue,
   type Shard,
-  setSummary,
   viewURL,
   WorkspaceType,
   type WorkspaceTypeStatus,
 } from "@virtual-workspaces/kcp";
+import { markTrue, setSummary } from "@virtual-workspaces/kcp/conditions";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
 import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";

@@ -1,17 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { apiVersionOf } from "@virtual-workspaces/apimachinery";
+import { clusterOf, LogicalCluster, type LogicalClusterOwner, Workspace } from "@virtual-workspaces/kcp";
 import {
-  clusterOf,
   LOGICAL_CLUSTER_DELETION_FINALIZER,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  LogicalCluster,
-  type LogicalClusterOwner,
   OWNER_ANNOTATION,
   PATH_ANNOTATION,
   REQUIRED_GROUPS_ANNOTATION,
   WORKSPACE_TYPE_ANNOTATION,
-  Workspace,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
 import { type Draft, ensure, modify } from "../../state/modify.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";

@@ -1,15 +1,11 @@
 import {
-  getCondition,
-  isConditionTrue,
-  LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
   type LogicalClusterPhase,
-  markFalse,
-  markTrue,
-  setCondition,
   type Workspace,
   type WorkspaceStatus,
 } from "@virtual-workspaces/kcp";
+import { getCondition, isConditionTrue, markFalse, markTrue, setCondition } from "@virtual-workspaces/kcp/conditions";
+import { LOGICAL_CLUSTER_SHARD_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { read } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
 import { phaseOf } from "../model/phases.ts";

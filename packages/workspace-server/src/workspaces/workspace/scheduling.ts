@@ -1,17 +1,13 @@
+import { clusterOf, clusterURL, type Shard, type Workspace } from "@virtual-workspaces/kcp";
+import { markFalse, markTrue } from "@virtual-workspaces/kcp/conditions";
 import {
-  clusterOf,
-  clusterURL,
   LOGICAL_CLUSTER_FINALIZER,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  markFalse,
-  markTrue,
   REGION_LABEL,
-  type Shard,
   shardHash,
   WORKSPACE_CLUSTER_ANNOTATION,
   WORKSPACE_SHARD_HASH_ANNOTATION,
-  type Workspace,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
 import { areShardsKnown, chooseShard, shardOf } from "../model/shards.ts";
 import { joined, pathOf } from "../model/workspace-types.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";

@@ -2,19 +2,21 @@ import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { related } from "@virtual-workspaces/client";
 import {
-  LOGICAL_CLUSTER_SHARD_ANNOTATION,
   type LogicalCluster,
   MOUNT_READY_CONDITION,
-  markFalse,
   newClusterName,
-  PHASE_LABEL,
   type Shard,
+  Workspace,
+} from "@virtual-workspaces/kcp";
+import { markFalse } from "@virtual-workspaces/kcp/conditions";
+import {
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  PHASE_LABEL,
   shardHash,
   UNSCHEDULABLE_ANNOTATION,
   WORKSPACE_CLUSTER_ANNOTATION,
   WORKSPACE_SHARD_HASH_ANNOTATION,
-  Workspace,
-} from "@virtual-workspaces/kcp";
+} from "@virtual-workspaces/kcp/names";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
 import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";

@@ -1,10 +1,6 @@
-import {
-  LOGICAL_CLUSTER_FINALIZER,
-  LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  LogicalCluster,
-  markFalse,
-  type Workspace,
-} from "@virtual-workspaces/kcp";
+import { LogicalCluster, type Workspace } from "@virtual-workspaces/kcp";
+import { markFalse } from "@virtual-workspaces/kcp/conditions";
+import { LOGICAL_CLUSTER_FINALIZER, LOGICAL_CLUSTER_SHARD_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { ShardContext } from "../../state/context.ts";
 import { read, remove } from "../../state/modify.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";

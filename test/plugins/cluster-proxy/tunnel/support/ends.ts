@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { Duplex } from "node:stream";
 import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { AgentEnd, type AgentEndOptions, HubEnd, type TunnelEndOptions } from "@virtual-workspaces/cluster-proxy";
-import { issueCertificate } from "@virtual-workspaces/framework";
+import { issueCertificate } from "@virtual-workspaces/framework/tls";
 
 export interface Ends extends AsyncDisposable {
   readonly hub: HubEnd;

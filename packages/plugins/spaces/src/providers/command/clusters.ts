@@ -1,5 +1,5 @@
 import { nameProblems } from "@virtual-workspaces/apimachinery";
-import type { Log } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
 import {
   type PhysicalSpace,
   type ProviderCall,

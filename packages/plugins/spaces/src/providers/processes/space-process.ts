@@ -1,5 +1,5 @@
-import type { Log } from "@virtual-workspaces/framework";
-import { SecretFault } from "@virtual-workspaces/kcp";
+import type { Log } from "@virtual-workspaces/framework/server";
+import { SecretFault } from "@virtual-workspaces/kcp/targets";
 import { Backoff, sleep } from "@virtual-workspaces/transport";
 import { type PhysicalSpace, sameSpace } from "../../provider/provider.ts";
 import { ReachedServer } from "../reached-server.ts";

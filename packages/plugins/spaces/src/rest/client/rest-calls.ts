@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, memberOf, quote } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject, quote } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import {
   header,
   isTransportError,

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { requestCredential, SecretFault, secretContent } from "@virtual-workspaces/kcp";
+import { requestCredential, SecretFault, secretContent } from "@virtual-workspaces/kcp/targets";
 import { type Dial, hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import type { SpaceProvider, SpaceProviderType } from "../../provider/provider.ts";
 import { PATHS } from "../protocol/protocol.ts";

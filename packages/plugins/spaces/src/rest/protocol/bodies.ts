@@ -1,10 +1,5 @@
-import {
-  compileSchema,
-  formatCause,
-  isJsonObject,
-  type JsonSchema,
-  type Status,
-} from "@virtual-workspaces/apimachinery";
+import { formatCause, isJsonObject, type JsonSchema, type Status } from "@virtual-workspaces/apimachinery";
+import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import type { PhysicalSpace } from "../../provider/provider.ts";
 
 /** What the bodies of the protocol say, by their names in its document. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ApiError, parseJson, quote } from "@virtual-workspaces/apimachinery";
-import { readBody } from "@virtual-workspaces/framework";
+import { ApiError, quote } from "@virtual-workspaces/apimachinery";
+import { parseJson } from "@virtual-workspaces/apimachinery/json";
+import { readBody } from "@virtual-workspaces/framework/request";
 import { isSpaceName, NAME_PROBLEM, problemOf } from "../protocol/bodies.ts";
 import { LIMITS, MEDIA, mediaOf, PATHS } from "../protocol/protocol.ts";
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, RawRequest } from "@virtual-workspaces/framework";
+import type { RawRequest } from "@virtual-workspaces/framework";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { PhysicalSpace, ProviderCall, SpaceProvider } from "../../provider/provider.ts";
 import { ProviderCalls } from "../../provider/provider-calls.ts";
 import type { Bodies } from "../protocol/bodies.ts";

@@ -1,9 +1,5 @@
-import {
-  type Authorizer,
-  type Awaitable,
-  defineVirtualWorkspace,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import { type Authorizer, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { SpaceProvider } from "../../provider/provider.ts";
 import { SILENCE } from "../protocol/protocol.ts";
 import { SpaceRoutes } from "./routes.ts";

@@ -1,0 +1,16 @@
+/**
+ * Label and field selectors.
+ *
+ * @module
+ */
+
+export { everyField, type FieldRequirement, FieldSelector, parseFieldSelector } from "../selectors/fields.ts";
+export { type LabelOperator, LabelRequirement } from "../selectors/label-requirement.ts";
+export {
+  everyLabel,
+  LabelSelector,
+  type LabelSelectorExpression,
+  type LabelSelectorObject,
+  labelSelectorFromObject,
+  parseLabelSelector,
+} from "../selectors/labels.ts";

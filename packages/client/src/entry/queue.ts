@@ -1,0 +1,21 @@
+/**
+ * The work queue of a controller, and its sources.
+ *
+ * @module
+ */
+
+export {
+  type Keyed,
+  keyText,
+  type OwnerKeysOptions,
+  type Source,
+  type SourceHandlers,
+  type SourceStore,
+} from "../controller/source.ts";
+export {
+  type AddOptions,
+  Turns,
+  WorkQueue,
+  type WorkQueueMetrics,
+  type WorkQueueOptions,
+} from "../controller/work-queue.ts";

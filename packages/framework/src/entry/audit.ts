@@ -1,0 +1,8 @@
+/**
+ * The audit log of Kubernetes: policies, levels, stages.
+ *
+ * @module
+ */
+
+export { type Audit, type AuditOptions, audit } from "../observe/audit/audit.ts";
+export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "../observe/audit/check-policy.ts";

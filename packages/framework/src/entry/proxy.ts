@@ -1,0 +1,11 @@
+/**
+ * Forwarding of requests to other servers, and what is answered where these fail.
+ *
+ * @module
+ */
+
+export { type AskedUpstream, causeOfFault, lostWrite, upstreamFailure, upstreamFault } from "../proxy/failure.ts";
+export { FailureStreaks } from "../proxy/failure-streaks.ts";
+export { proxy, ReverseProxy } from "../proxy/proxy.ts";
+export type { ProxyEngine, ProxyOptions } from "../proxy/proxy-options.ts";
+export { Targets, type TargetsOptions } from "../proxy/targets.ts";

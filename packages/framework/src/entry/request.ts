@@ -1,0 +1,17 @@
+/**
+ * What a request asks for, read and derived: for raw handlers and for whoever forwards requests.
+ *
+ * @module
+ */
+
+export { type ReadBodyOptions, readBody } from "../body/read.ts";
+export { deriveRequest, type RequestChanges } from "../request/derive-request.ts";
+export type { PassOn, PeerQuestion, Peers } from "../request/raw-request.ts";
+export {
+  HOPS_HEADER,
+  MOST_HOPS,
+  pathInfo,
+  type RequestInfo,
+  type RequestTarget,
+  requestInfo,
+} from "../request/request-info.ts";

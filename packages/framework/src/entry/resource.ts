@@ -1,0 +1,22 @@
+/**
+ * Kinds beyond `defineResource`: versions of a kind, Protobuf, rules of schemas, how a resource is advertised.
+ *
+ * @module
+ */
+
+export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "../body/protobuf/message.ts";
+export { PROTOBUF_METADATA } from "../body/protobuf/meta.ts";
+export {
+  groupResourceOf,
+  type KindVersion,
+  KindVersions,
+  type ScalePaths,
+  type SelectableField,
+  type Strategy,
+} from "../definition.ts";
+export type { MetadataForm } from "../encode/representation.ts";
+export type { DiscoveredVerbs, PassedHandlers, PassOptions, ServeOptions } from "../resource/served.ts";
+export type { AdvertisedSubresource } from "../resource/subresources.ts";
+export type { AskedResource, Located } from "../virtual-workspace.ts";
+export { asDefined } from "../write/kind.ts";
+export { schemaProblems } from "../write/schema-rules.ts";

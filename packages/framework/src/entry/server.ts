@@ -1,0 +1,17 @@
+/**
+ * A server besides its views: limits, logs, metrics, and the middleware for express.
+ *
+ * @module
+ */
+
+export type { CoreOptions, ReadyCheck } from "../core.ts";
+export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "../express.ts";
+export type { StrangerLimits } from "../fairness/authentication-failures.ts";
+export type { RequestLimits } from "../fairness/fairness-limits.ts";
+export type { RequestRecord } from "../observe/access.ts";
+export { type JsonLog, type JsonLogOptions, jsonLog } from "../observe/log/json-log.ts";
+export type { Log, LogRecord } from "../observe/log/log.ts";
+export type { LineTarget, LogFileOptions } from "../observe/log/target.ts";
+export { type Metrics, type MetricsOptions, metrics } from "../observe/metrics/metrics.ts";
+export type { Listening, ListenOptions } from "../server.ts";
+export type { MetricDistribution, MetricFamily, MetricSample } from "../virtual-workspace.ts";

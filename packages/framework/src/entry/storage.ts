@@ -1,0 +1,49 @@
+/**
+ * Storages of one's own: the interface, encoded objects, the watch cache, feeds.
+ *
+ * @module
+ */
+
+export { type BytesContext, EncodedBytes } from "../encode/encoded-bytes.ts";
+export { type ListParts, ListSplitter, type SplitterLimits } from "../encode/list-splitter.ts";
+export type { ObjectBackend, Swapped, SwapTerms } from "../resource/collection/cache-backend.ts";
+export type { Answer, CollectionPart, SetValue, Timing } from "../resource/collection/collection-part.ts";
+export type { ObjectDetails } from "../resource/collection/object-details.ts";
+export { Registry, type RegistryOptions } from "../resource/collection/registry.ts";
+export type {
+  CacheLease,
+  Change,
+  ChangesOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  EncodedList,
+  GetOptions,
+  ItemList,
+  ListRequest,
+  ListResult,
+  Past,
+  PastChanges,
+  PastRange,
+  PatchOptions,
+  RequestOptions,
+  Scope,
+  SentWrite,
+  Storage,
+  WriteOptions,
+  Written,
+} from "../storage.ts";
+export type { Awaitable } from "../util/awaitable.ts";
+export { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
+export { Minter, processMinter } from "../watch/cache/minter.ts";
+export {
+  CacheEvent,
+  type CacheListener,
+  type EventType,
+  type Objects,
+  type Position,
+  type ReadableCache,
+  type Snapshot,
+} from "../watch/cache/readable-cache.ts";
+export { type CacheOptions, type HistoryOptions, WatchCache } from "../watch/cache/watch-cache.ts";
+export { SourceFeeds, type SourceFeedsOptions } from "../watch/feeds.ts";
+export type { FeedSource, Versions } from "../watch/source.ts";

@@ -1,0 +1,27 @@
+/**
+ * Certificates: those that a server serves with, and those that it generates and signs.
+ *
+ * @module
+ */
+
+export type {
+  CertificateRequest,
+  CertifiedSubject,
+  ClientPurpose,
+  KeyPair,
+  Purpose,
+  ServerPurpose,
+} from "../listener/tls/generated/certificates.ts";
+export {
+  issue as issueCertificate,
+  type NewSigningRequest,
+  newSigningRequest,
+  signRequest,
+} from "../listener/tls/generated/certify.ts";
+export {
+  type GeneratedTls,
+  type GeneratedTlsOptions,
+  generatedTls,
+  type UserCertificate,
+} from "../listener/tls/generated/generated.ts";
+export type { SniCertificate, TlsCertificate, TlsOptions } from "../listener/tls/tls-options.ts";

@@ -1,0 +1,14 @@
+/**
+ * Informers over what kcp's views serve: exported objects, related objects, the address of a shard.
+ *
+ * @module
+ */
+
+export {
+  ExportedObjects,
+  type ExportedObjectsOptions,
+  exportedKey,
+  tenancyIdentity,
+} from "../informers/exported-objects.ts";
+export { Related, type RelatedOptions } from "../informers/related-objects.ts";
+export { type ServedUrls, ShardLocation, type ShardLocationOptions } from "../informers/shard-location.ts";

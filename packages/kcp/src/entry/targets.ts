@@ -1,0 +1,36 @@
+/**
+ * Where mounts and cluster proxies lead, and with which credentials.
+ *
+ * @module
+ */
+
+export { SecretFault, type SecretKubeconfig, secretKubeconfig } from "../targets/kubeconfig.ts";
+export {
+  KINDS_THAT_NAME_SECRETS,
+  type NamedSecret,
+  type NamesSecrets,
+  namedSecrets,
+} from "../targets/named-secrets.ts";
+export {
+  type SecretContent,
+  type SecretPlace,
+  type SecretProblem,
+  secretAt,
+  secretContent,
+} from "../targets/secret-content.ts";
+export {
+  type MountType,
+  mountNotReady,
+  mountTypes,
+  type NoTarget,
+  type ProxyTarget,
+  type RedirectTarget,
+  type RelatedObject,
+  type RelatedObjects,
+  type RelatedReference,
+  type RequestCredential,
+  requestCredential,
+  type Target,
+  type TargetCredential,
+  type WorkspaceTarget,
+} from "../targets/target.ts";

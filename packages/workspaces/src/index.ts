@@ -1,0 +1,65 @@
+/**
+ * What a view or a controller over workspaces is written with, beside `@virtual-workspaces/framework`: the client, forwarding
+ * to the server that has the workspaces, and kcp's kinds. All of it is documented in the packages that it comes from, which have
+ * more.
+ *
+ * @module
+ */
+
+export {
+  ApiError,
+  CLUSTER_ANNOTATION,
+  isApiError,
+  type KindReference,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectOf,
+  WILDCARD,
+} from "@virtual-workspaces/apimachinery";
+export {
+  Client,
+  type ClientOptions,
+  Controller,
+  type ControllerOptions,
+  controller,
+  endpointInformers,
+  Informer,
+  type InformerOptions,
+  loadKubeconfig,
+  type ReconcileContext,
+  type ReconcileFailure,
+  type ReconcileResult,
+  related,
+  terminal,
+} from "@virtual-workspaces/client";
+export {
+  type ForwardOptions,
+  forward,
+  Relay,
+  type RelayOptions,
+  relay,
+  subjectAccessReview,
+  type Transform,
+  tokenReview,
+  type Workspaces,
+} from "@virtual-workspaces/forwarding";
+export {
+  APIBinding,
+  APIExport,
+  APIExportEndpointSlice,
+  APIResourceSchema,
+  clusterOf,
+  clusterURL,
+  crdManifest,
+  exportManifests,
+  LogicalCluster,
+  lifecycleController,
+  type Manifests,
+  type PublishURLsOptions,
+  publishURLs,
+  ROOT_CLUSTER,
+  Shard,
+  viewURL,
+  Workspace,
+  WorkspaceType,
+} from "@virtual-workspaces/kcp";
