@@ -17,15 +17,15 @@ todos.in("root", "default").set("pay", { title: "Pay the rent", done: false, own
 const reminders = view({
   from: todos,
   to: Reminder,
-  by: ({ identity }) => identity.name,
-  select: ({ spec }, { by }) => spec.owner === by && spec.done !== true,
+  varyBy: ({ identity }) => identity.name,
+  select: ({ spec }, { variant }) => spec.owner === variant && spec.done !== true,
   map: ({ spec }) => ({ spec: { text: spec.title } }),
   // The way back. What a reminder does not show of its todo is taken over from `source`; a new todo is its maker's.
-  unmap: ({ spec }, { by, source }) => ({
-    spec: { owner: by, ...source?.spec, title: spec.text, done: spec.done ?? false },
+  mapToSource: ({ spec }, { variant, source }) => ({
+    spec: { owner: variant, ...source?.spec, title: spec.text, done: spec.done ?? false },
   }),
   // Whoever is done no longer sees it: without this, such a write would be refused.
-  mayLeave: true,
+  allowLeavingView: true,
 });
 
 export default defineVirtualWorkspace({

@@ -43,11 +43,11 @@ salaries.in("root").set("ada", { euros: 5200 });
 
 const isStaff = ({ groups }: Pick<Identity, "groups">): boolean => groups.includes("system:masters");
 
-/** Everybody may list documents and finds their own share. Callers of whom `by` says the same share one stream. */
+/** Everybody may list documents and finds their own share. Callers for whom `varyBy` returns the same share one stream. */
 const readable = view({
   from: documents,
-  by: ({ identity }) => ({ staff: isStaff(identity) }),
-  select: ({ spec }, { by }) => by.staff || spec.audience === "everyone",
+  varyBy: ({ identity }) => ({ staff: isStaff(identity) }),
+  select: ({ spec }, { variant }) => variant.staff || spec.audience === "everyone",
 });
 
 const forEveryone = [Document.serve(readable)];

@@ -76,7 +76,7 @@ export default function byoMount({ upstream, shard = "root", everywhere = upstre
       onError: ({ error }) => process.emitWarning(`${view}: ${String(error)}`),
     });
   return defineVirtualWorkspace({
-    ...{ name: view, path: "/:name", handles: () => true },
+    ...{ name: view, path: "/:name", handleWhen: () => true },
     authorize: (question) =>
       reads.has(question.verb) && question.resource !== "secrets"
         ? mayGet(question)

@@ -102,7 +102,7 @@ export default function invoices({
           from: kept,
           to: Invoice,
           map: ({ spec }) => ({ spec, status: { cents: spec.lines.reduce((sum, { cents }) => sum + cents, 0) } }),
-          unmap: ({ spec }) => ({ spec }),
+          mapToSource: ({ spec }) => ({ spec }),
         }),
       ),
     ],

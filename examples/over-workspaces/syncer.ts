@@ -52,9 +52,9 @@ export default function syncer({ upstream, everywhere = upstream }: Workspaces):
     stack.use(workloads);
     const labelled = view({
       from: workloads,
-      by: ({ params }) => params["agent"],
-      select: ({ metadata }, { by }) => metadata.labels?.[AGENT] === by,
-      unmap: (workload) => workload, // its status: nothing else of it can be written here
+      varyBy: ({ params }) => params["agent"],
+      select: ({ metadata }, { variant }) => metadata.labels?.[AGENT] === variant,
+      mapToSource: (workload) => workload, // its status: nothing else of it can be written here
     });
     served = [Workload.serve(labelled, { verbs: ["get", "list", "watch"], statusVerbs: ["get", "update", "patch"] })];
   };

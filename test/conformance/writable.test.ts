@@ -111,7 +111,7 @@ describe("the conformance suite, writing", function () {
     const shown = view({
       from: parts,
       select: ({ metadata }) => metadata.labels?.["hidden"] !== "yes",
-      unmap: (object) => object,
+      mapToSource: (object) => object,
     });
     const served = defineVirtualWorkspace({
       name: "shown",

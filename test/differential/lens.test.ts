@@ -7,7 +7,7 @@ import { type Between, startSubject } from "./subject.ts";
 
 const WAYS: Readonly<Record<string, Between>> = {
   "a view of the same kind": (stored) =>
-    view({ from: stored.collection({ garbageCollected: true }) as WritableSource, unmap: (object) => object }),
+    view({ from: stored.collection({ garbageCollected: true }) as WritableSource, mapToSource: (object) => object }),
   "a view of another kind": (stored) => {
     const { group, version, scope, schema, subresources, gracePeriodSeconds, plural } = stored;
     const options = { group, version, scope, schema, subresources, gracePeriodSeconds, plural: `kept${plural}` };
@@ -16,7 +16,7 @@ const WAYS: Readonly<Record<string, Between>> = {
       from: kept as WritableSource,
       to: stored as never,
       map: (object) => object as never,
-      unmap: (object) => object as never,
+      mapToSource: (object) => object as never,
     }) as never;
   },
 };

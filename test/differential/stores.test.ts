@@ -32,7 +32,7 @@ describe("a view of objects in a store answers as Kubernetes does:", function ()
     () =>
       startSubject(KINDS, (stored) => {
         const from = stored.collection(persistent(memoryStore(), { garbageCollected: true }));
-        return view({ from: from as WritableSource, unmap: (object) => object });
+        return view({ from: from as WritableSource, mapToSource: (object) => object });
       }),
     { bare, without: tells },
   );

@@ -24,7 +24,7 @@ async function start(isShown: (text: string | undefined) => boolean) {
   const shown = view({
     from: memos as WritableSource<MemoContent>,
     select: ({ spec }) => isShown(spec.text),
-    unmap: ({ spec }) => ({ spec }),
+    mapToSource: ({ spec }) => ({ spec }),
   });
   const workspace = defineVirtualWorkspace({
     name: "memos",

@@ -77,7 +77,7 @@ describe("a view of what is forwarded answers as Kubernetes does:", function () 
   answersAsRecorded(
     () =>
       startForwarded(KINDS, (kinds, forwarded) =>
-        startSubject(kinds, (stored) => view({ from: forwarded(stored), unmap: (object) => object }) as never),
+        startSubject(kinds, (stored) => view({ from: forwarded(stored), mapToSource: (object) => object }) as never),
       ),
     { bare, without: (one, topic) => tells(one) || turnsOnOwners(one, topic) },
   );

@@ -26,8 +26,8 @@ async function start() {
   for (const user of USERS) memos.in("", "a").set(`of-${user}`, { text: user });
   const theirs = view({
     from: memos,
-    by: ({ identity }) => identity.name,
-    select: ({ spec }, { by }) => spec.text === by,
+    varyBy: ({ identity }) => identity.name,
+    select: ({ spec }, { variant }) => spec.text === variant,
   });
   const behind = await startPlain([workspace("memos", Memo.serve(theirs))], {
     impersonation: ({ user }) => (user.name === "admin" ? allow() : deny("nobody else may")),

@@ -213,7 +213,7 @@ describe("a kind in several versions", () => {
     const red = view({
       from: v1beta1(widgets),
       select: ({ spec }) => spec.colour === "red",
-      unmap: (object) => object,
+      mapToSource: (object) => object,
     });
     await using server = await serve(WidgetV1beta1.serve(red));
     expect((await server.get(BETA)).body.items).to.have.length(1);

@@ -44,7 +44,7 @@ async function start() {
   };
   /** A list in two pieces, the second when the test lets it. */
   const stream: Storage = {
-    narrows: true,
+    appliesSelectors: true,
     list: (_scope, { signal }) => {
       asked.push(signal);
       const body = (async function* () {

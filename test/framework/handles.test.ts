@@ -11,7 +11,7 @@ describe("handles", () => {
       path: "/at/:place",
       authorize: () => allow(),
       resources: [Note.serve(Note.collection())],
-      handles: ({ path }) => path.startsWith("/files"),
+      handleWhen: ({ path }) => path.startsWith("/files"),
       handle: (_, res, { tail }) => void res.end(tail),
     });
     await using server = await startPlain([view]);

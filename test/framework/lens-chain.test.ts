@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { label } from "../_support/plain.ts";
 import { APPLY, CHORES, Chore, chore, MERGE, mine, outcome, serve, Task } from "./lens-kinds.ts";
 
-function chain(options: { readonly mayLeave?: boolean } = {}) {
+function chain(options: { readonly allowLeavingView?: boolean } = {}) {
   const tasks = Task.collection();
   const own = mine(tasks);
   const shown = view({
@@ -12,7 +12,7 @@ function chain(options: { readonly mayLeave?: boolean } = {}) {
     to: Chore,
     select: ({ spec }) => spec.done !== true,
     map: ({ spec }) => ({ spec: { text: spec.title } }),
-    unmap: ({ spec }, { source }) => {
+    mapToSource: ({ spec }, { source }) => {
       const { done = source?.spec.done } = spec;
       return { spec: { ...source?.spec, title: spec.text, ...(done === undefined ? {} : { done }) } };
     },
@@ -60,7 +60,7 @@ describe("a writable view of a writable view", () => {
   });
 
   it("leaves the top alone where the top allows that", async () => {
-    const { here, start } = chain({ mayLeave: true });
+    const { here, start } = chain({ allowLeavingView: true });
     await using server = await start();
     await server.send(`POST ${CHORES}`, chore("a", { text: "t" }));
     await using watch = await server.watch(`${CHORES}?watch=true`);

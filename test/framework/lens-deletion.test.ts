@@ -56,7 +56,7 @@ describe("deletion through a view", () => {
     const living = view({
       from: tasks,
       select: ({ metadata }) => metadata.deletionTimestamp === undefined,
-      unmap: (object) => object,
+      mapToSource: (object) => object,
     });
     await using server = await serve(tasks, Task.serve(living));
     await server.send(`PATCH ${MINE}/a`, { metadata: HELD }, MERGE);
@@ -81,7 +81,7 @@ describe("deletion through a view", () => {
     });
     const jobs = Job.collection();
     jobs.in("root").set("a", { on: true });
-    const lens = view({ from: jobs, select: ({ spec }) => spec.on === true, unmap: (object) => object });
+    const lens = view({ from: jobs, select: ({ spec }) => spec.on === true, mapToSource: (object) => object });
     await using server = await serve(Task.collection(), Job.serve(lens));
     const path = "/services/view/clusters/root/apis/test.dev/v1/jobs" as const;
     const { body } = await server.send(`DELETE ${path}/a`);

@@ -46,13 +46,13 @@ export const Chore = defineResource({
   },
 });
 
-export function chores(tasks: Tasks, options: { readonly mayLeave?: boolean } = {}) {
+export function chores(tasks: Tasks, options: { readonly allowLeavingView?: boolean } = {}) {
   return view({
     from: tasks,
     to: Chore,
     select: ({ spec }) => spec.done !== true,
     map: ({ spec }) => ({ spec: { text: spec.title, ...(spec.count === undefined ? {} : { count: spec.count }) } }),
-    unmap: ({ spec }, { source }) => {
+    mapToSource: ({ spec }, { source }) => {
       const { count: _count, ...kept } = source?.spec ?? {};
       return {
         spec: {
@@ -71,10 +71,10 @@ export function chores(tasks: Tasks, options: { readonly mayLeave?: boolean } = 
 export function mine(tasks: Tasks) {
   return view({
     from: tasks,
-    by: ({ identity }) => identity.name,
-    select: ({ spec }, { by }) => spec.owner === by,
-    unmap: ({ spec, status }, { source, by }) => ({
-      spec: source === undefined ? { ...spec, owner: by } : spec,
+    varyBy: ({ identity }) => identity.name,
+    select: ({ spec }, { variant }) => spec.owner === variant,
+    mapToSource: ({ spec, status }, { source, variant }) => ({
+      spec: source === undefined ? { ...spec, owner: variant } : spec,
       ...(status === undefined ? {} : { status }),
     }),
   });

@@ -55,7 +55,7 @@ describe("a write through a view that would leave it", () => {
         seen.push([spec.done, status, typeof metadata.uid]);
         return spec.done === false;
       },
-      unmap: (object) => object,
+      mapToSource: (object) => object,
     });
     await using server = await serve(tasks, Task.serve(undone));
     const sent = { ...task("a", { title: "t" }), status: { phase: "x" } };
@@ -74,7 +74,7 @@ describe("a write through a view that would leave it", () => {
         if (spec.title === "cycle") made.spec.itself = made;
         return made;
       },
-      unmap: ({ spec }) => ({ spec: { title: spec.text } }),
+      mapToSource: ({ spec }) => ({ spec: { title: spec.text } }),
       onError: (error) => void told.push(String(error)),
     });
     await using server = await serve(tasks, Chore.serve(odd));
@@ -85,10 +85,10 @@ describe("a write through a view that would leave it", () => {
     expect(told[0]).to.match(/^TypeError: .*circular/);
   });
 
-  it("with mayLeave is done, answered as it would be shown, and seen leaving by watchers", async () => {
+  it("with allowLeavingView is done, answered as it would be shown, and seen leaving by watchers", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t" });
-    await using server = await serve(tasks, Chore.serve(chores(tasks, { mayLeave: true })));
+    await using server = await serve(tasks, Chore.serve(chores(tasks, { allowLeavingView: true })));
     await using watch = await server.watch(`${CHORES}?watch=true`);
     expect(label(await watch.next())).to.equal("ADDED a");
     const left = await server.send(`PATCH ${CHORES}/a`, { spec: { done: true, text: "u" } }, MERGE);
@@ -155,7 +155,7 @@ describe("a write through a view that would leave it", () => {
     const racy = view({
       from: tasks,
       select: ({ spec }) => spec.done !== true,
-      unmap: (object) => {
+      mapToSource: (object) => {
         meanwhile?.();
         meanwhile = undefined;
         return object;

@@ -35,7 +35,7 @@ async function start() {
       spec: spec.replicas === undefined ? {} : { sails: spec.replicas },
       ...(status === undefined ? {} : { status: { phase: status.phase ?? "Pending", sails: status.replicas ?? 0 } }),
     }),
-    unmap: ({ spec, status }, { source }) => ({
+    mapToSource: ({ spec, status }, { source }) => ({
       spec: { ...source?.spec, ...(spec.sails === undefined ? {} : { replicas: spec.sails }) },
       status: { ...source?.status, ...(status?.phase === undefined ? {} : { phase: "Running" as const }) },
     }),

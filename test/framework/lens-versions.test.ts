@@ -101,9 +101,9 @@ describe("a write through a view", () => {
     tasks.in("root").set("a", { title: "t", owner: "alice" });
     const shared = view({
       from: tasks,
-      by: ({ identity }) => identity.name,
-      select: ({ spec }, { by }) => spec.owner === by || by === "bob",
-      unmap: (object) => object,
+      varyBy: ({ identity }) => identity.name,
+      select: ({ spec }, { variant }) => spec.owner === variant || variant === "bob",
+      mapToSource: (object) => object,
     });
     await using server = await serve(tasks, Task.serve(shared));
     const everywhere = MINE.replace("root", "*");
@@ -180,7 +180,7 @@ describe("a write through a view", () => {
         return kept;
       },
     };
-    const open = view({ from: busy, select: ({ spec }) => spec.done !== true, unmap: (object) => object });
+    const open = view({ from: busy, select: ({ spec }) => spec.done !== true, mapToSource: (object) => object });
     await using server = await serve(tasks, Task.serve(open));
     await using watch = await server.watch(`${MINE}?watch=true`);
     const { body } = await server.send(`PATCH ${MINE}/a`, { spec: { title: "mine" } }, MERGE);

@@ -46,7 +46,7 @@ describe("a writable view", () => {
         spec: { text: spec.title },
         metadata: { labels: { shown: metadata.labels?.["shown"] ?? "", added: "by the view" } },
       }),
-      unmap: ({ spec }, { source }) => ({ spec: { ...source?.spec, title: spec.text } }),
+      mapToSource: ({ spec }, { source }) => ({ spec: { ...source?.spec, title: spec.text } }),
     });
     await using server = await serve(tasks, Chore.serve(narrow));
     const { body, text } = await server.get(`${CHORES}/a`);
@@ -131,13 +131,13 @@ describe("a writable view", () => {
     expect(tasks.in("root").list()).to.have.length(1);
   });
 
-  it("answers what `unmap` throws if it is for clients, and keeps nothing", async () => {
+  it("answers what `mapToSource` throws if it is for clients, and keeps nothing", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t" });
     let thrown: Error = ApiError.badRequest("not today");
     const moody = view({
       from: tasks,
-      unmap: () => {
+      mapToSource: () => {
         throw thrown;
       },
     });
@@ -152,15 +152,15 @@ describe("a writable view", () => {
     expect(tasks.in("root").get("a")?.spec.title).to.equal("t");
   });
 
-  it("is read-only without unmap", async () => {
+  it("is read-only without mapToSource", async () => {
     const tasks = Task.collection();
     const readOnly = view({ from: tasks, select: () => true });
     await using server = await serve(tasks, Task.serve(readOnly));
     const { body } = await server.get("/services/view/clusters/root/apis/test.dev/v1");
     expect(body.resources[0].verbs).to.deep.equal(["get", "list", "watch"]);
     expect((await server.send(`POST ${MINE}`, task("a", { title: "t" }))).status).to.equal(405);
-    expect(() => view({ from: readOnly as never, unmap: (object: never) => object })).to.throw(
-      "view of tasks: unmap needs a source that can be written: it has no create, update, delete",
+    expect(() => view({ from: readOnly as never, mapToSource: (object: never) => object })).to.throw(
+      "view of tasks: mapToSource needs a source that can be written: it has no create, update, delete",
     );
   });
 });

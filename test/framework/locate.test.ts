@@ -150,7 +150,7 @@ for (const late of [false, true])
         {
           ...view,
           locate: late ? async () => place : () => place,
-          handles: ({ params }) => params["mount"] === "lab",
+          handleWhen: ({ params }) => params["mount"] === "lab",
           handle: (_, res, { params, prefix }) => {
             handled.push(params, prefix);
             res.end();

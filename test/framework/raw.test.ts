@@ -24,7 +24,7 @@ const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpg
 
 type Handle = NonNullable<VirtualWorkspace["handle"]>;
 type Upgrade = NonNullable<VirtualWorkspace["upgrade"]>;
-type Hooks = { handle?: Handle; upgrade?: Upgrade } & Pick<Partial<VirtualWorkspace>, "resources" | "handles">;
+type Hooks = { handle?: Handle; upgrade?: Upgrade } & Pick<Partial<VirtualWorkspace>, "resources" | "handleWhen">;
 
 async function start(hooks: Hooks) {
   const { log, records } = testLog();
@@ -84,7 +84,7 @@ describe("a raw handler", () => {
       upgrade: () => {
         throw new Error("nobody asked for one");
       },
-      handles: ({ isResource, resource, params: { place } }) =>
+      handleWhen: ({ isResource, resource, params: { place } }) =>
         place === "here" && !(isResource && resource === "notes"),
       handle: (req, res) => {
         asked.push(`${req.method} ${req.url}`);
@@ -102,7 +102,7 @@ describe("a raw handler", () => {
       expect(statusOf(await server.ask(path)).code, path).to.equal(404);
     expect(statusOf(await server.ask("/apis/test.dev/v1/notes/a/log", ...GOOD, ...UPGRADE)).code).to.equal(400);
     expect(() =>
-      defineVirtualWorkspace({ name: "v", path: "/", authorize: () => allow(), resources: [], handles: () => true }),
+      defineVirtualWorkspace({ name: "v", path: "/", authorize: () => allow(), resources: [], handleWhen: () => true }),
     ).to.throw("give it handle");
   });
 

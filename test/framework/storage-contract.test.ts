@@ -93,20 +93,20 @@ describe("a storage is asked", () => {
       asked.push({ scope, options });
       return { items: [] };
     };
-    await using server = await startPlain([viewOf({ list, narrows })]);
+    await using server = await startPlain([viewOf({ list, appliesSelectors: narrows })]);
     const { status } = await server.get(`${PATH}/namespaces/here/things${query}`);
     expect(status).to.equal(200);
     return asked[0] as Asked;
   }
 
-  it("for a page, a version and its match, when it narrows", async () => {
+  it("for a page, a version and its match, when it applies selectors", async () => {
     const { options } = await askedFor("?limit=7&continue=theirs", true);
     expect(options).to.include({ limit: 7, continue: "theirs" });
     const exact = await askedFor("?resourceVersion=12&resourceVersionMatch=Exact", true);
     expect(exact.options).to.include({ resourceVersion: "12", resourceVersionMatch: "Exact" });
   });
 
-  it("within the namespace and selectors, when it narrows", async () => {
+  it("within the namespace and selectors, when it applies selectors", async () => {
     const { scope } = await askedFor("?labelSelector=a=b&fieldSelector=status.any=c", true);
     expect([scope.namespace, String(scope.labels), String(scope.fields)]).to.deep.equal([
       "here",
@@ -134,7 +134,7 @@ describe("a storage is asked", () => {
 });
 
 describe("what a storage answers", () => {
-  it("is selected from by the framework, unless it narrows", async () => {
+  it("is selected from by the framework, unless it applies selectors", async () => {
     const items = [
       thing("a", 1),
       thing("b", 2),
@@ -144,7 +144,7 @@ describe("what a storage answers", () => {
       [false, ["b"]],
       [true, ["a", "b", "c"]],
     ] as const) {
-      await using server = await startPlain([viewOf({ list: () => ({ items }), narrows })]);
+      await using server = await startPlain([viewOf({ list: () => ({ items }), appliesSelectors: narrows })]);
       const { body } = await server.get(
         `${PATH}/namespaces/here/things?labelSelector=name!=a&fieldSelector=spec.size!=7`,
       );
@@ -160,7 +160,7 @@ describe("what a storage answers", () => {
       remainingItemCount: 3,
     });
     await using server = await startPlain([
-      viewOf({ list: list as NonNullable<Storage<ThingObject>["list"]>, narrows: true }),
+      viewOf({ list: list as NonNullable<Storage<ThingObject>["list"]>, appliesSelectors: true }),
     ]);
     const { body } = await server.get(`${ALL}?limit=1`);
     expect(body.metadata).to.deep.equal({ resourceVersion: "5", continue: "theirs", remainingItemCount: 3 });
@@ -241,12 +241,12 @@ describe("a list as bytes", () => {
     ["piece by piece", () => inPieces(body)],
   ] as const) {
     it(`passes through ${how}, unread`, async () => {
-      await using server = await startPlain([viewOf({ list: () => ({ body: given() }), narrows: true })]);
+      await using server = await startPlain([viewOf({ list: () => ({ body: given() }), appliesSelectors: true })]);
       expect((await server.get(ALL)).text).to.equal(body.toString("utf8"));
     });
 
     it(`becomes a Table ${how} for who asks for one`, async () => {
-      await using server = await startPlain([viewOf({ list: () => ({ body: given() }), narrows: true })]);
+      await using server = await startPlain([viewOf({ list: () => ({ body: given() }), appliesSelectors: true })]);
       const { body: table } = await server.get(ALL, { headers: { accept: TABLE } });
       expect([table.kind, table.metadata, table.rows[0].cells[0]]).to.deep.equal([
         "Table",
@@ -259,7 +259,7 @@ describe("a list as bytes", () => {
   it("passes through as it is encoded, for who takes that", async () => {
     const encoded = gzipSync(body);
     const list = (): { body: Buffer; contentEncoding: string } => ({ body: encoded, contentEncoding: "gzip" });
-    await using server = await startPlain([viewOf({ list, narrows: true })]);
+    await using server = await startPlain([viewOf({ list, appliesSelectors: true })]);
     const { encoding, bytes } = await rawGet(server.url + ALL, gzipped);
     expect(encoding).to.equal("gzip");
     expect(bytes.equals(encoded)).to.equal(true);
@@ -271,7 +271,7 @@ describe("a list as bytes", () => {
       body: inPieces(gzipSync(body)),
       contentEncoding: "gzip",
     });
-    await using server = await startPlain([viewOf({ list, narrows: true })]);
+    await using server = await startPlain([viewOf({ list, appliesSelectors: true })]);
     const plain = await server.get(ALL);
     expect(plain.headers).to.not.have.property("content-encoding");
     expect(plain.text).to.equal(body.toString("utf8"));

@@ -286,8 +286,8 @@ describe("who shares a stream", () => {
     expect(await sourcesFor({ shareKey: () => undefined }, ["", "alice"], ["", "bob"])).to.equal(2);
   });
 
-  it("where the storage narrows: those who also select the same", async () => {
-    const narrows = { narrows: true, shareKey: () => "team" };
+  it("where the storage applies selectors: those who also select the same", async () => {
+    const narrows = { appliesSelectors: true, shareKey: () => "team" };
     expect(await sourcesFor(narrows, [label1, "alice"], [label1, "bob"])).to.equal(1);
     expect(await sourcesFor(narrows, [label1, "alice"], [label2, "alice"])).to.equal(2);
   });

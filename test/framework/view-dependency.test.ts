@@ -53,9 +53,9 @@ async function start(permissions: Permissions, options: { computations?: number;
   tasks.in("other").set("a", { done: false });
   const seen = view({
     from: tasks,
-    by: ({ identity }) => identity.name,
+    varyBy: ({ identity }) => identity.name,
     depends: permissions,
-    select: (task, { by }) => permissions.sees(by, task),
+    select: (task, { variant }) => permissions.sees(variant, task),
     ...options,
   });
   const tasksView = defineVirtualWorkspace({

@@ -124,10 +124,10 @@ describe("a view", () => {
     let computed = 0;
     const mine = view({
       from: tasks,
-      by: ({ identity }) => identity.name,
-      select: ({ spec }, { by }) => {
+      varyBy: ({ identity }) => identity.name,
+      select: ({ spec }, { variant }) => {
         computed += 1;
-        return spec.owner === by;
+        return spec.owner === variant;
       },
     });
     tasks.in("root").set("a", { done: false, owner: "alice" });
@@ -152,8 +152,9 @@ describe("a view", () => {
     const granted = view({
       from: tasks,
       inputs: { grants },
-      by: ({ identity }) => identity.name,
-      select: ({ metadata }, { by, inputs }) => inputs.grants.get(metadata.name ?? "")?.spec.to.includes(by) === true,
+      varyBy: ({ identity }) => identity.name,
+      select: ({ metadata }, { variant, inputs }) =>
+        inputs.grants.get(metadata.name ?? "")?.spec.to.includes(variant) === true,
     });
     tasks.in("root").set("a", { done: false });
     tasks.in("root").set("b", { done: false });
@@ -221,8 +222,8 @@ describe("a view", () => {
     const tasks = Task.collection();
     const mine = view({
       from: tasks,
-      by: ({ identity }) => identity.name,
-      select: ({ spec }, { by }) => spec.owner === by,
+      varyBy: ({ identity }) => identity.name,
+      select: ({ spec }, { variant }) => spec.owner === variant,
     });
     const open = view({ from: mine, select: ({ spec }) => !spec.done });
     const withInput = view({

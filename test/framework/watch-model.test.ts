@@ -69,8 +69,14 @@ type Step = typeof change extends fc.Arbitrary<infer C> ? C : never;
 
 function views(things: Things): VirtualWorkspace[] {
   const turned = <S extends { on: boolean; n: number }>({ spec }: { spec: S }) => ({ spec: { ...spec, n: -spec.n } });
-  const on = view({ from: things, select: ({ spec }) => spec.on, unmap: (object) => object });
-  const negated = view({ from: on, select: ({ spec }) => spec.n !== 2, map: turned, unmap: turned, mayLeave: true });
+  const on = view({ from: things, select: ({ spec }) => spec.on, mapToSource: (object) => object });
+  const negated = view({
+    from: on,
+    select: ({ spec }) => spec.n !== 2,
+    map: turned,
+    mapToSource: turned,
+    allowLeavingView: true,
+  });
   const old = converted({ from: things, to: Old, read: turned, write: turned });
   const served: Record<string, ServedResource[]> = {
     all: [Thing.serve(things), Old.serve(old)],

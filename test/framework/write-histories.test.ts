@@ -75,7 +75,7 @@ async function start(kept: Counters) {
     to: Seen,
     select: ({ spec }) => spec.hide !== true,
     map: ({ spec: { n }, ...object }) => ({ spec: n === undefined ? {} : { c: n }, ...withStatus(object) }),
-    unmap: ({ spec: { c }, ...object }, { source }) => ({
+    mapToSource: ({ spec: { c }, ...object }, { source }) => ({
       spec: { ...source?.spec, ...(c === undefined ? {} : { n: c }) },
       ...withStatus(object),
     }),
@@ -85,7 +85,7 @@ async function start(kept: Counters) {
     to: Seen,
     select: ({ spec }) => spec.hide !== true,
     map: ({ spec: { m }, ...object }) => ({ spec: m === undefined ? {} : { c: m }, ...withStatus(object) }),
-    unmap: ({ spec: { c }, ...object }, { source }) => ({
+    mapToSource: ({ spec: { c }, ...object }, { source }) => ({
       spec: { ...source?.spec, ...(c === undefined ? {} : { m: c }) },
       ...withStatus(object),
     }),

@@ -45,7 +45,11 @@ const content = ({ spec, status }: { spec: unknown; status?: unknown }) =>
 const WAYS: Readonly<Record<string, Serve>> = {
   "a view of the same kind": (tasks) => [
     Task.serve(
-      view({ from: tasks, select: ({ metadata }) => metadata.namespace === "default", unmap: (object) => object }),
+      view({
+        from: tasks,
+        select: ({ metadata }) => metadata.namespace === "default",
+        mapToSource: (object) => object,
+      }),
     ),
   ],
   "a view of another kind": () => [
@@ -54,13 +58,13 @@ const WAYS: Readonly<Record<string, Serve>> = {
         from: Job.collection(),
         to: Task,
         map: (job) => toTask(content(job as never)),
-        unmap: (task) => fromTask(content(task as never)),
+        mapToSource: (task) => fromTask(content(task as never)),
       }) as never,
     ),
   ],
   "a view of a view": (tasks) => {
-    const below = view({ from: tasks, unmap: (object) => object });
-    return [Task.serve(view({ from: below, unmap: (object) => object }))];
+    const below = view({ from: tasks, mapToSource: (object) => object });
+    return [Task.serve(view({ from: below, mapToSource: (object) => object }))];
   },
   "another version than the one that is kept": () => {
     const kept = TaskV2.collection();

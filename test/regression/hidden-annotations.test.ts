@@ -36,13 +36,13 @@ async function start() {
     from: tasks,
     to: Short,
     map,
-    unmap: ({ spec }, { source }) => ({ spec: { ...source?.spec, ...spec } }),
+    mapToSource: ({ spec }, { source }) => ({ spec: { ...source?.spec, ...spec } }),
   });
   const bare = view({
     from: tasks,
     to: Bare,
     map: (task) => ({ ...map(task), metadata: { labels: {}, annotations: { shown: "1" } } }),
-    unmap: ({ spec }, { source }) => ({ spec: { ...source?.spec, ...spec } }),
+    mapToSource: ({ spec }, { source }) => ({ spec: { ...source?.spec, ...spec } }),
   });
   const resources = [Task.serve(tasks), Short.serve(short), Bare.serve(bare)];
   const server = await startPlain([

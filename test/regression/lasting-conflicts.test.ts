@@ -18,8 +18,8 @@ const NOTE = "/services/notes/apis/test.dev/v1/notes/a";
 
 /** What is shown of `from` by two views, one above the other. */
 function twice(from: WritableSource<Content>): ServedResource {
-  const below = view({ from, unmap: (note) => note });
-  return Note.serve(view({ from: below, unmap: (note) => note }));
+  const below = view({ from, mapToSource: (note) => note });
+  return Note.serve(view({ from: below, mapToSource: (note) => note }));
 }
 
 const start = (resource: ServedResource) =>
@@ -34,7 +34,7 @@ describe("a conflict that stays", () => {
     let asked = 0;
     const refusing = view({
       from: notes,
-      unmap: () => {
+      mapToSource: () => {
         asked += 1;
         throw taken();
       },

@@ -26,7 +26,7 @@ describe("an apply of what somebody else creates meanwhile", () => {
         throw new Error("nothing is deleted here");
       },
     };
-    const resources = [Note.serve(view({ from: raced, unmap: (note) => note }))];
+    const resources = [Note.serve(view({ from: raced, mapToSource: (note) => note }))];
     const served = defineVirtualWorkspace({ name: "notes", path: "/", authorize: () => allow(), resources });
     await using server = await startPlain([served]);
     const note = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "slow" } };

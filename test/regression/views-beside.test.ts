@@ -42,19 +42,19 @@ const OWNERS = "managed-fields.virtual-workspaces.dev/fulls.full.dev";
 
 async function start() {
   const tasks = Task.collection();
-  const full = view({ from: tasks, to: Full, map: ({ spec }) => ({ spec }), unmap: ({ spec }) => ({ spec }) });
+  const full = view({ from: tasks, to: Full, map: ({ spec }) => ({ spec }), mapToSource: ({ spec }) => ({ spec }) });
   const short = view({
     from: tasks,
     to: Short,
     map: ({ spec }) => ({ spec: spec.text === undefined ? {} : { text: spec.text } }),
-    unmap: ({ spec }, { source }) => ({ spec: { ...source?.spec, ...spec } }),
+    mapToSource: ({ spec }, { source }) => ({ spec: { ...source?.spec, ...spec } }),
   });
   // A view of a view: what it keeps passes through the one below.
   const title = view({
     from: short,
     to: Title,
     map: ({ spec }) => ({ spec: spec.text === undefined ? {} : { title: spec.text } }),
-    unmap: ({ spec }) => ({ spec: spec.title === undefined ? {} : { text: spec.title } }),
+    mapToSource: ({ spec }) => ({ spec: spec.title === undefined ? {} : { text: spec.title } }),
   });
   const resources = [Full.serve(full), Short.serve(short), Title.serve(title)];
   const server: PlainServer = await startPlain([

@@ -21,13 +21,13 @@ const memos = forward(there);
 export type Text = Expect<Equals<Parameters<typeof memos.create>[1]["spec"]["text"], string>>;
 Memo.serve(memos);
 Memo.serve(view({ from: memos, select: ({ spec }) => spec.text !== "" }));
-Memo.serve(view({ from: memos, unmap: (object) => object }));
+Memo.serve(view({ from: memos, mapToSource: (object) => object }));
 // @ts-expect-error another kind
 Other.serve(memos);
 
 // With a way back it can be written, without one it cannot.
 const both = forward({ ...there, transform: { show: (memo) => memo, keep: (memo) => memo } });
-Memo.serve(view({ from: both, unmap: (object) => object }));
+Memo.serve(view({ from: both, mapToSource: (object) => object }));
 const shown = forward({
   ...there,
   transform: { show: (memo) => ({ ...memo, spec: { text: memo.spec.text.trim() } }) },
@@ -35,7 +35,7 @@ const shown = forward({
 Memo.serve(view({ from: shown }));
 export type NoWayBack = Expect<Equals<undefined extends typeof shown.create ? true : false, true>>;
 // @ts-expect-error the way back of a view over what has none
-view({ from: shown, unmap: (object) => object });
+view({ from: shown, mapToSource: (object) => object });
 
 // @ts-expect-error a field that the kind has not
 forward({ ...there, transform: { show: (memo) => ({ ...memo, spec: { text: memo.spec.txt } }) } });

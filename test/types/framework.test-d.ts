@@ -148,10 +148,10 @@ view({ from: quotes, to: Shout });
 view({ from: quotes, to: Shout, map: ({ spec }) => ({ spec: { quiet: spec.text } }) });
 view({
   from: quotes,
-  by: ({ identity }) => ({ name: identity.name }),
+  varyBy: ({ identity }) => ({ name: identity.name }),
   inputs: { shouts },
   // @ts-expect-error something that `by` does not say
-  select: ({ metadata }, { by, inputs }) => inputs.shouts.get(metadata.name ?? "")?.spec.loud === by.nmae,
+  select: ({ metadata }, { variant, inputs }) => inputs.shouts.get(metadata.name ?? "")?.spec.loud === variant.nmae,
 });
 
 export type CollectionOfQuotes = Expect<

@@ -27,31 +27,38 @@ export type ReadOnlyHasNoWay = Expect<Equals<Extract<keyof typeof readOnly, "cre
 const lens = view({
   from: tasks,
   to: Chore,
-  by: ({ identity }) => identity.name,
+  varyBy: ({ identity }) => identity.name,
   map: ({ spec }) => ({ spec: { text: spec.title } }),
-  unmap: ({ spec }, { source, by }) => ({ spec: { ...source?.spec, title: `${spec.text} ${by.toUpperCase()}` } }),
+  mapToSource: ({ spec }, { source, variant }) => ({
+    spec: { ...source?.spec, title: `${spec.text} ${variant.toUpperCase()}` },
+  }),
 });
 export type LensHas = Expect<
   Equals<Extract<keyof typeof lens, "create" | "update" | "delete">, "create" | "update" | "delete">
 >;
 // A writable view of a writable view.
-Chore.serve(view({ from: lens, unmap: (object) => object }));
+Chore.serve(view({ from: lens, mapToSource: (object) => object }));
 
 // @ts-expect-error the way back from what cannot be written
-view({ from: readOnly, unmap: (object: TaskContent) => object });
-// @ts-expect-error a way back to something else than the source's kind
-view({ from: tasks, to: Chore, map: ({ spec }) => ({ spec: { text: spec.title } }), unmap: ({ spec }) => ({ spec }) });
+view({ from: readOnly, mapToSource: (object: TaskContent) => object });
+view({
+  from: tasks,
+  to: Chore,
+  map: ({ spec }) => ({ spec: { text: spec.title } }),
+  // @ts-expect-error a way back to something else than the source's kind
+  mapToSource: ({ spec }) => ({ spec }),
+});
 view({
   from: tasks,
   to: Chore,
   map: ({ spec }) => ({ spec: { text: spec.title } }),
   // @ts-expect-error a field that the view does not have
-  unmap: ({ spec }) => ({ spec: { title: spec.title } }),
+  mapToSource: ({ spec }) => ({ spec: { title: spec.title } }),
 });
 // @ts-expect-error there need not be a source: one that is created has none
-view({ from: tasks, unmap: ({ spec }, { source }) => ({ spec: { ...spec, done: source.spec.done } }) });
+view({ from: tasks, mapToSource: ({ spec }, { source }) => ({ spec: { ...spec, done: source.spec.done } }) });
 // @ts-expect-error what may leave must be written first
-view({ from: tasks, mayLeave: true });
+view({ from: tasks, allowLeavingView: true });
 
 const TaskV2 = defineResource({
   group: "test.dev",
@@ -67,7 +74,7 @@ const newer = converted({
   write: ({ spec }) => ({ spec: { title: spec.name } }),
 });
 TaskV2.serve(newer);
-view({ from: newer, unmap: (object) => object });
+view({ from: newer, mapToSource: (object) => object });
 // @ts-expect-error versions of different form need functions
 converted({ from: tasks, to: TaskV2 });
 // @ts-expect-error one way is not enough

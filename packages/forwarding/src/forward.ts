@@ -41,7 +41,7 @@ const LONGEST_RETRY = 5_000;
  */
 export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSource<T>, AsyncDisposable {
   readonly resource: TypedDefinition<T>;
-  readonly narrows = true;
+  readonly appliesSelectors = true;
   readonly lifecycle = "storage";
   /** What can be written: with a `transform` that has no `keep`, deletes alone. */
   declare readonly create?: NonNullable<Storage<ObjectOf<T>>["create"]>;

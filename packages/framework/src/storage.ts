@@ -76,7 +76,7 @@ export interface ItemList<T extends KubeObject = KubeObject> {
   readonly remainingItemCount?: number;
 }
 
-/** A list as the bytes of its whole body, passed through unread. Only from a storage that {@link Storage.narrows}. */
+/** A list as the bytes of its whole body, passed through unread. Only from a storage that {@link Storage.appliesSelectors}. */
 export interface EncodedList {
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
   /** @default "application/json" */
@@ -98,7 +98,7 @@ export type ListResult<T extends KubeObject = KubeObject> = ItemList<T> | Encode
 export interface Storage<T extends KubeObject = KubeObject> {
   /** `undefined` is answered 404. */
   get?(scope: Scope, key: ObjectKey, options: GetOptions): Awaitable<T | Encoded | undefined>;
-  /** Without {@link narrows} the framework filters what comes back by namespace and selectors itself. */
+  /** Without {@link appliesSelectors} the framework filters what comes back by namespace and selectors itself. */
   list?(scope: Scope, options: ListRequest): Awaitable<ListResult<T>>;
   /**
    * What happened after a version that `list` gave. With `list` this makes watch. Ending the iterator
@@ -118,7 +118,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * True: namespace and selectors are applied by the storage, streams are shared among equal ones only. It is then asked
    * for each get and list, even if it has a {@link cache}, which watches read. @default false
    */
-  readonly narrows?: boolean;
+  readonly appliesSelectors?: boolean;
   /**
    * Whether its versions, or its objects, are those of this process and mean nothing to another: of a collection, of a view.
    * Where several processes serve the same virtual workspace, one of them then answers for it: {@link CoreOptions.peers}.

@@ -102,7 +102,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * Which requests are for {@link handle} and {@link upgrade}, and no others are, whatever else there is: their discovery, objects and
    * reviews are not answered here. Asked once for every request, before `authorize` is. @default those that nothing else answers
    */
-  readonly handles?: (request: AuthorizeRequest<Params>) => boolean;
+  readonly handleWhen?: (request: AuthorizeRequest<Params>) => boolean;
   /**
    * What is served: a list, or a function of the request (the discovery hook), asked for every request and, while
    * watches are open, every half second: a watch on a resource that is gone or has changed ends with 410. Return the
@@ -164,7 +164,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
  * Checks and types a virtual workspace. Parameters are inferred from `path`.
  *
  * @throws Error on a malformed path or prefix, without `authorize`, when there is neither `resources` nor `handle` nor
- *   `upgrade`, when there is `handles` without `handle`, or `passesImpersonation` beside `resources`, when a document is where something else is, or when there is `locate` or `clusterSuffix` without `:cluster`.
+ *   `upgrade`, when there is `handleWhen` without `handle`, or `passesImpersonation` beside `resources`, when a document is where something else is, or when there is `locate` or `clusterSuffix` without `:cluster`.
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },
@@ -185,7 +185,7 @@ export function defineVirtualWorkspace<const Path extends string>(
   if (options.resources === undefined && options.handle === undefined && options.upgrade === undefined) {
     throw new Error(`virtual workspace ${options.name} serves nothing: give it resources or handle`);
   }
-  if (options.handles !== undefined && options.handle === undefined)
+  if (options.handleWhen !== undefined && options.handle === undefined)
     throw new Error(`virtual workspace ${options.name} says what its handler is for, and has none: give it handle`);
   if (options.passesImpersonation === true && options.resources !== undefined)
     throw new Error(

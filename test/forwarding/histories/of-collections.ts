@@ -15,10 +15,10 @@ export async function ofCollections(random: Random): Promise<System> {
   const allowed = new Map<string, { readonly version: bigint; readonly teams: readonly string[] }[]>();
   const visible = view({
     from: all,
-    by: ({ identity }: Scope) => identity.name,
+    varyBy: ({ identity }: Scope) => identity.name,
     inputs: { grants },
-    select: ({ spec }, { by, inputs }) =>
-      inputs.grants.get(by, { cluster: "root" })?.spec.teams.includes(spec.team) === true,
+    select: ({ spec }, { variant, inputs }) =>
+      inputs.grants.get(variant, { cluster: "root" })?.spec.teams.includes(spec.team) === true,
   });
   const twice = view({ from: visible, map: ({ spec }) => ({ spec: { ...spec } }) });
   const server = await startPlain(things(Thing.serve(random.chance(0.5) ? visible : twice)), { bookmarkEvery: 2 });

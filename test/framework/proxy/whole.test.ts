@@ -30,7 +30,7 @@ describe("an answer that comes whole", () => {
         name: "v",
         path: "/",
         authorize: () => allow(),
-        handles: () => true,
+        handleWhen: () => true,
         handle,
       });
       await using server = await startPlain([view]);

@@ -25,7 +25,14 @@ export async function startBehindPath(name: string, cluster: string): Promise<Be
   const server = stack.use(
     createServer({
       virtualWorkspaces: [
-        defineVirtualWorkspace({ name, path: "/", authorize: authenticated(), handles: () => true, handle, upgrade }),
+        defineVirtualWorkspace({
+          name,
+          path: "/",
+          authorize: authenticated(),
+          handleWhen: () => true,
+          handle,
+          upgrade,
+        }),
       ],
       authentication: [requestHeader({ ca: AUTHORITY.cert, allowedNames: ["front-proxy"] })],
       tls: authority.issue({ name: "localhost", usages: [SERVER_AUTH] }),

@@ -19,7 +19,7 @@ function viewsOf(source: Quotes): VirtualWorkspace[] {
   const shown = view({
     from: source,
     select: ({ metadata }) => metadata.labels?.["hidden"] !== "true",
-    unmap: (object) => object,
+    mapToSource: (object) => object,
   });
   const ready = source.ready;
   const common = { path: "/", authorize: authenticated(), ready } as const;

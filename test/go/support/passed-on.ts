@@ -33,7 +33,7 @@ function viewOf(url: string, { authorize = authenticated(), upgradesTo = url }: 
   const upgraded = relay({ ...common, upstream: { url: upgradesTo } });
   return defineVirtualWorkspace({
     ...{ name: "cluster", path: "/", authorize },
-    ...{ handles: () => true, handle: passed.handle, upgrade: upgraded.upgrade },
+    ...{ handleWhen: () => true, handle: passed.handle, upgrade: upgraded.upgrade },
     setup: () => ({
       [Symbol.asyncDispose]: async () => {
         await Promise.all([passed[Symbol.asyncDispose](), upgraded[Symbol.asyncDispose]()]);

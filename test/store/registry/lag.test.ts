@@ -53,7 +53,7 @@ describe("a store whose watch lags", () => {
       from: kept,
       to: Second,
       map: ({ spec }) => ({ spec: { count: spec.n } }),
-      unmap: ({ spec }) => ({ spec: { n: spec.count ?? 0 } }),
+      mapToSource: ({ spec }) => ({ spec: { n: spec.count ?? 0 } }),
     });
     await using server = await serve([Note.serve(kept), Second.serve(seen)]);
     await expectFresh(server, second, { count: 2 });

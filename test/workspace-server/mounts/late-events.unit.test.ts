@@ -84,7 +84,7 @@ describe("a mount that has changed before anybody was told", () => {
       path: "/:cluster",
       locate: (said) => registry.locate(said),
       authorize: () => allow(),
-      handles: ({ params }) => mountedWorkspaceOf(params) !== undefined,
+      handleWhen: ({ params }) => mountedWorkspaceOf(params) !== undefined,
       handle: mounts.handle,
       upgrade: mounts.upgrade,
     });

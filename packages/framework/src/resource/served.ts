@@ -98,7 +98,7 @@ export interface ServedResource extends Advertised {
   /** @internal The author's own subresources. */
   readonly named: ReadonlyMap<string, ServedNamed>;
   /** @internal Who answers instead, where objects are elsewhere. */
-  readonly passed?: PassedHandlers;
+  readonly forwardedBy?: PassedHandlers;
 }
 
 /** A subresource of the author's own, ready to be asked: types of what it is told were checked where it was given. */

@@ -55,11 +55,11 @@ async function listed(
   { storage }: ServedResource,
   { options, selection }: PageRequest,
 ): Promise<ListResult> {
-  if (options.continue !== undefined && storage.narrows !== true) {
+  if (options.continue !== undefined && storage.appliesSelectors !== true) {
     throw ApiError.badRequest("invalid continue token: this resource is listed whole; leave continue out");
   }
   const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
-  const page = pageOptions(options, storage.narrows === true);
+  const page = pageOptions(options, storage.appliesSelectors === true);
   return (await storage.list?.(scope, { ...requestOptions(exchange), ...page })) ?? { items: [] };
 }
 
@@ -71,17 +71,17 @@ async function pageFrom(
   const { items, ...meta } = isEncodedList(list) ? await readItems(exchange, resource, list) : list;
   const encoded = Array.from(items, (item) => encode(item, { exchange, resource }));
   return {
-    items: resource.storage.narrows === true ? encoded : encoded.filter((item) => selection.matches(item)),
+    items: resource.storage.appliesSelectors === true ? encoded : encoded.filter((item) => selection.matches(item)),
     meta: { ...meta, resourceVersion: meta.resourceVersion ?? "" },
   };
 }
 
 /** A storage that leaves selecting to us cannot page either: its page would be selected from after it was cut. */
-function pageOptions(options: ListOptions, narrows: boolean): Partial<ListRequest> {
+function pageOptions(options: ListOptions, appliesSelectors: boolean): Partial<ListRequest> {
   const { limit, continue: token, resourceVersion, resourceVersionMatch } = options;
   return {
-    ...(limit === undefined || !narrows ? {} : { limit }),
-    ...(token === undefined || !narrows ? {} : { continue: token }),
+    ...(limit === undefined || !appliesSelectors ? {} : { limit }),
+    ...(token === undefined || !appliesSelectors ? {} : { continue: token }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
   };

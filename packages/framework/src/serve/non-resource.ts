@@ -30,8 +30,8 @@ function serveDocument(exchange: AuthorizedExchange): boolean {
 
 /** What there is, as Kubernetes' API servers tell at their root. A raw handler has its root to itself, unless it says what it handles. */
 function serveIndex(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
-  const { handle, handles } = exchange.mounted.workspace;
-  if (handle !== undefined && handles === undefined) return false;
+  const { handle, handleWhen } = exchange.mounted.workspace;
+  if (handle !== undefined && handleWhen === undefined) return false;
   const served = resources.flatMap(({ definition: { group, version } }) =>
     group === "" ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
   );

@@ -32,7 +32,7 @@ export async function serveUpgrade(exchange: AuthorizedExchange): Promise<void> 
   const { mounted, req, upgradeHead: head } = exchange;
   const { upgrade } = mounted.workspace;
   // What a view's handlers are not for they are not handed.
-  const isTheirs = exchange.handled || mounted.workspace.handles === undefined;
+  const isTheirs = exchange.handled || mounted.workspace.handleWhen === undefined;
   if (upgrade === undefined || head === undefined || !isTheirs) return refuseUpgrade(mounted);
   await handOver(exchange, (socket) => upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));
 }
@@ -156,7 +156,7 @@ export function discoverable(
   resources: readonly ServedResource[],
 ): readonly Advertised[] | Promise<readonly Advertised[]> {
   const isAsked = (resource: ServedResource): boolean =>
-    resource.passed?.discover !== undefined && isAbout(exchange, resource);
+    resource.forwardedBy?.discover !== undefined && isAbout(exchange, resource);
   return resources.some(isAsked) ? askAll(exchange, resources, isAsked) : resources;
 }
 
@@ -170,7 +170,7 @@ async function askAll(
     if (!isAsked(resource)) return resource;
     const { group, plural } = resource.definition;
     try {
-      return withVerbs(resource, (await resource.passed?.discover?.(new HookRequest(exchange))) ?? {});
+      return withVerbs(resource, (await resource.forwardedBy?.discover?.(new HookRequest(exchange))) ?? {});
     } catch (error) {
       const name = `${plural}.${group}`;
       exchange.log({ level: "info", message: "discovery failed", resource: name, error: String(error) });

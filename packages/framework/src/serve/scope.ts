@@ -61,7 +61,7 @@ export function leaseOf(
 
 /** Whether lists are served from the cache that watches read, so that both always agree. */
 export function isCached({ storage }: ServedResource): boolean {
-  if (storage.narrows === true) return storage.cache !== undefined && storage.list === undefined;
+  if (storage.appliesSelectors === true) return storage.cache !== undefined && storage.list === undefined;
   return storage.cache !== undefined || storage.changes !== undefined;
 }
 
@@ -72,12 +72,12 @@ export function keyOf({ cluster, info }: AuthorizedExchange): ObjectKey {
 
 /**
  * Refuses a selector on fields that objects of this kind cannot be selected by, as Kubernetes does for custom kinds: a
- * mistyped field would else match as if it were empty. A storage that narrows knows its own fields.
+ * mistyped field would else match as if it were empty. A storage that applies selectors itself knows its own fields.
  *
  * @throws ApiError 400 that names the field and those there are
  */
 export function checkSelectable({ definition, storage }: ServedResource, selector: FieldSelector): void {
-  if (selector.empty || storage.narrows === true) return;
+  if (selector.empty || storage.appliesSelectors === true) return;
   const own = definition.selectableFields.map(({ name }) => name);
   const namespace = definition.scope === "Namespaced" ? ["metadata.namespace"] : [];
   const known = ["metadata.name", ...namespace, ...own];

@@ -51,7 +51,7 @@ function serveObjects(exchange: AuthorizedExchange, resources: ResourceIndex): v
 
 function serveFound(exchange: AuthorizedExchange, resource: ServedResource | undefined): void | Promise<void> {
   exchange.served = resource;
-  if (resource?.passed !== undefined) return servePassed(exchange, resource, resource.passed);
+  if (resource?.forwardedBy !== undefined) return servePassed(exchange, resource, resource.forwardedBy);
   const isTaken = exchange.upgradeHead === undefined || (resource !== undefined && takesUpgrade(exchange, resource));
   if (!isTaken) return serveUpgrade(exchange);
   return resource === undefined ? serveRest(exchange) : serveResource(exchange, resource);
@@ -70,8 +70,8 @@ function servePath(exchange: AuthorizedExchange, resources: ResourceIndex): void
 /** What is nothing that the view has resources for. */
 function serveRest(exchange: AuthorizedExchange): void | Promise<void> {
   const { info, mounted } = exchange;
-  const { handle, handles } = mounted.workspace;
-  if (handle !== undefined && handles === undefined) return serveRaw(exchange);
+  const { handle, handleWhen } = mounted.workspace;
+  if (handle !== undefined && handleWhen === undefined) return serveRaw(exchange);
   if (info.isResource) refuseUnknown(exchange);
   throw ApiError.notFoundPath();
 }

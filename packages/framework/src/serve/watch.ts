@@ -32,7 +32,7 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
   const { labelSelector: labels, fieldSelector: fields } = options;
   const scope = { ...scopeOf(exchange), labels, fields };
   // What the storage has selected is not selected once more: it may know fields that we do not.
-  const selection = selectionOf(exchange, resource.storage.narrows === true ? everything : scope);
+  const selection = selectionOf(exchange, resource.storage.appliesSelectors === true ? everything : scope);
   const lease = await leaseOf(exchange, resource, scope);
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);

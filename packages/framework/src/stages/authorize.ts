@@ -59,12 +59,12 @@ export function fairness(exchange: AuthenticatedExchange): void | Promise<void> 
   return exchange.core.fairness.enter(exchange);
 }
 
-/** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why; a tail is 400 that a view with `handles` leaves to us, and that other views refuse. */
+/** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why; a tail is 400 that a view with `handleWhen` leaves to us, and that other views refuse. */
 export function authorize(exchange: AuthenticatedExchange): void | Promise<void> {
   const { mounted, info, upgradeHead } = exchange;
-  const { handles } = mounted.workspace;
-  exchange.handled = handles?.(new AuthorizeQuestion(exchange, info)) === true;
-  if (handles !== undefined && !exchange.handled) checkInterpreted(exchange.tail);
+  const { handleWhen } = mounted.workspace;
+  exchange.handled = handleWhen?.(new AuthorizeQuestion(exchange, info)) === true;
+  if (handleWhen !== undefined && !exchange.handled) checkInterpreted(exchange.tail);
   // An upgrade would be handed to the view, which has not allowed it; so would what its handler answers.
   if (isReview(info) && upgradeHead === undefined && !exchange.handled) return authorizeReview(exchange);
   const besides = connecting(info);

@@ -20,10 +20,10 @@ import {
 } from "./annotations.ts";
 import type { InputReaders, Mapped, ReaderPlace, ViewContext, ViewOptions } from "./view-options.ts";
 
-export interface ComputationOptions<In extends object, Out extends object, By, Inputs> {
-  readonly view: ViewOptions<In, Out, By, Inputs>;
+export interface ComputationOptions<In extends object, Out extends object, Variant, Inputs> {
+  readonly view: ViewOptions<In, Out, Variant, Inputs>;
   readonly resource: TypedDefinition<Out>;
-  readonly by: By;
+  readonly variant: Variant;
   /** The annotations that views of this one keep in its objects. */
   readonly carried: ReadonlySet<string>;
   /** Makes the readers, which look around from where `here` says. */
@@ -42,23 +42,23 @@ export function isPlain({ from, map }: Described, shown: ResourceDefinition): bo
   return map === undefined && resource.kind === shown.kind && apiVersionOf(resource) === apiVersionOf(shown);
 }
 
-/** What a view makes of one object, for one value of `by` and the inputs as they are. */
-export class Computation<In extends object, Out extends object, By, Inputs> {
-  readonly context: ViewContext<By, Inputs>;
-  readonly #view: ViewOptions<In, Out, By, Inputs>;
+/** What a view makes of one object, for one variant and the inputs as they are. */
+export class Computation<In extends object, Out extends object, Variant, Inputs> {
+  readonly context: ViewContext<Variant, Inputs>;
+  readonly #view: ViewOptions<In, Out, Variant, Inputs>;
   readonly #resource: TypedDefinition<Out>;
   readonly #kept: KeptAnnotations;
   readonly #carried: ReadonlySet<string>;
   readonly #isPlain: boolean;
   #here: Required<ReaderPlace> = { cluster: "", namespace: "" };
 
-  constructor({ view, resource, by, carried, readers }: ComputationOptions<In, Out, By, Inputs>) {
+  constructor({ view, resource, variant, carried, readers }: ComputationOptions<In, Out, Variant, Inputs>) {
     this.#view = view;
     this.#resource = resource;
     this.#kept = keptAnnotations(resource);
     this.#carried = carried;
     this.#isPlain = isPlain(view, resource);
-    this.context = { by, inputs: readers(() => this.#here) };
+    this.context = { variant, inputs: readers(() => this.#here) };
   }
 
   /**
@@ -86,7 +86,7 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
   }
 
   /** Runs what reads the inputs on behalf of an object. */
-  around<R>(key: ObjectKey, run: (context: ViewContext<By, Inputs>) => R): R {
+  around<R>(key: ObjectKey, run: (context: ViewContext<Variant, Inputs>) => R): R {
     return run(this.#at(key).context);
   }
 

@@ -15,11 +15,11 @@ import {
   type ViewSource,
 } from "./view-options.ts";
 
-export interface DerivedCacheOptions<In extends object, Out extends object, By, Inputs> {
-  readonly view: ViewOptions<In, Out, By, Inputs>;
+export interface DerivedCacheOptions<In extends object, Out extends object, Variant, Inputs> {
+  readonly view: ViewOptions<In, Out, Variant, Inputs>;
   readonly resource: TypedDefinition<Out>;
   readonly scope: Scope;
-  readonly by: By;
+  readonly variant: Variant;
   /** As {@link ComputationOptions.carried}. */
   readonly carried: ReadonlySet<string>;
   /** Called once, when nobody has read for a while. */
@@ -27,25 +27,25 @@ export interface DerivedCacheOptions<In extends object, Out extends object, By, 
 }
 
 /** What a derived cache follows. */
-interface Sources<In extends object, Out extends object, By, Inputs> {
+interface Sources<In extends object, Out extends object, Variant, Inputs> {
   readonly from: CacheLease;
   readonly inputs: readonly CacheLease[];
-  readonly computation: Computation<In, Out, By, Inputs>;
+  readonly computation: Computation<In, Out, Variant, Inputs>;
   readonly followed?: FollowedDependency;
 }
 
 /** A share in a derived cache, with what makes it. */
-export interface DerivedLease<In extends object, Out extends object, By, Inputs> extends CacheLease {
-  readonly computation: Computation<In, Out, By, Inputs>;
+export interface DerivedLease<In extends object, Out extends object, Variant, Inputs> extends CacheLease {
+  readonly computation: Computation<In, Out, Variant, Inputs>;
   /** As {@link DerivedCache.sourceVersion}. */
   readonly sourceVersion: (shown: Encoded) => string | undefined;
 }
 
-/** One computation of a view: for one logical cluster (or all) and one value of `by`. Follows its sources at once. */
-export class DerivedCache<In extends object, Out extends object, By, Inputs> {
+/** One computation of a view: for one logical cluster (or all) and one variant. Follows its sources at once. */
+export class DerivedCache<In extends object, Out extends object, Variant, Inputs> {
   readonly cache: WatchCache;
-  readonly #options: DerivedCacheOptions<In, Out, By, Inputs>;
-  readonly #sources: Promise<Sources<In, Out, By, Inputs>>;
+  readonly #options: DerivedCacheOptions<In, Out, Variant, Inputs>;
+  readonly #sources: Promise<Sources<In, Out, Variant, Inputs>>;
   readonly #closing: Disposable[] = [];
   readonly #madeFrom = new WeakMap<Encoded, string>();
   readonly #again = new Map<string, ObjectKey>();
@@ -55,7 +55,7 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
   #idle: NodeJS.Timeout | undefined;
   #idleSince = Number.NaN;
 
-  constructor(options: DerivedCacheOptions<In, Out, By, Inputs>) {
+  constructor(options: DerivedCacheOptions<In, Out, Variant, Inputs>) {
     const { history } = options.view;
     this.#options = options;
     this.cache = new WatchCache({ version: processMinter.next(), minter: processMinter, ...(history && { history }) });
@@ -73,7 +73,7 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
     for (const held of this.#closing.splice(0)) held[Symbol.dispose]();
   }
 
-  async lease(): Promise<DerivedLease<In, Out, By, Inputs>> {
+  async lease(): Promise<DerivedLease<In, Out, Variant, Inputs>> {
     this.#holders += 1;
     clearTimeout(this.#idle);
     let held = true;
@@ -102,14 +102,17 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
     return this.#madeFrom.get(shown);
   }
 
-  async #confirm(sources: Sources<In, Out, By, Inputs>, request: Parameters<CacheLease["confirm"]>[0]): Promise<void> {
+  async #confirm(
+    sources: Sources<In, Out, Variant, Inputs>,
+    request: Parameters<CacheLease["confirm"]>[0],
+  ): Promise<void> {
     const asked = [sources.from, ...sources.inputs].map((lease) => lease.confirm(request));
     await Promise.all([...asked, sources.followed?.confirm?.(request)]);
     this.#recompute(sources);
   }
 
   /** What it holds of a source is let go at once when another one fails. */
-  async #open(): Promise<Sources<In, Out, By, Inputs>> {
+  async #open(): Promise<Sources<In, Out, Variant, Inputs>> {
     try {
       return await this.#hold();
     } catch (error) {
@@ -118,8 +121,8 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
     }
   }
 
-  async #hold(): Promise<Sources<In, Out, By, Inputs>> {
-    const { view, resource, scope, by, carried } = this.#options;
+  async #hold(): Promise<Sources<In, Out, Variant, Inputs>> {
+    const { view, resource, scope, variant, carried } = this.#options;
     const from = this.#keep(await view.from.cache(scope));
     const inputs = new Map<string, CacheLease>();
     for (const [name, source] of Object.entries((view.inputs ?? {}) as Record<string, ViewSource>))
@@ -127,7 +130,7 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
     const computation = new Computation({
       view,
       resource,
-      by,
+      variant,
       carried,
       readers: (here) => {
         const readers = [...inputs].map(([name, { cache }]) => [name, new CacheReader(cache, here)] as const);
@@ -140,10 +143,10 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
     if (view.depends === undefined) return unfollowed;
     const again = (key?: ObjectKey): void =>
       key === undefined ? this.#invalidate(unfollowed) : this.#renew(unfollowed, key);
-    return { ...unfollowed, followed: this.#keep(view.depends.follow(by, again)) };
+    return { ...unfollowed, followed: this.#keep(view.depends.follow(variant, again)) };
   }
 
-  #listen(sources: Sources<In, Out, By, Inputs>): void {
+  #listen(sources: Sources<In, Out, Variant, Inputs>): void {
     const anew = (): void => this.#invalidate(sources);
     for (const { cache } of sources.inputs) this.#keep(cache.listen({ event: anew, expired: anew }));
     const listener: CacheListener = { event: (event) => this.#follow(sources, event), expired: anew };
@@ -151,19 +154,19 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
   }
 
   /** Works everything out anew at the end of the turn, or before the next read if that is sooner. */
-  #invalidate(sources: Sources<In, Out, By, Inputs>): void {
+  #invalidate(sources: Sources<In, Out, Variant, Inputs>): void {
     this.#stale = true;
     this.#plan(sources);
   }
 
   /** The same for one object. */
-  #renew(sources: Sources<In, Out, By, Inputs>, key: ObjectKey): void {
+  #renew(sources: Sources<In, Out, Variant, Inputs>, key: ObjectKey): void {
     if (!this.#covers(key)) return;
     this.#again.set(cacheKey(key), key);
     this.#plan(sources);
   }
 
-  #plan(sources: Sources<In, Out, By, Inputs>): void {
+  #plan(sources: Sources<In, Out, Variant, Inputs>): void {
     if (this.#planned) return;
     this.#planned = true;
     queueMicrotask(() => {
@@ -177,7 +180,7 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
     return own === "*" || own === "" || own === cluster;
   }
 
-  #recompute(sources: Sources<In, Out, By, Inputs>): void {
+  #recompute(sources: Sources<In, Out, Variant, Inputs>): void {
     if (this.#stale) this.#recomputeAll(sources);
     if (this.#again.size === 0) return;
     const { from, computation } = sources;
@@ -189,7 +192,7 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
     }
   }
 
-  #recomputeAll({ from, computation }: Sources<In, Out, By, Inputs>): void {
+  #recomputeAll({ from, computation }: Sources<In, Out, Variant, Inputs>): void {
     this.#stale = false;
     this.#again.clear();
     const { cluster } = this.#options.scope;
@@ -201,7 +204,7 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
     for (const encoded of objectsIn(current, place)) this.#place(encoded, { computation, changed: false });
   }
 
-  #follow({ computation }: Sources<In, Out, By, Inputs>, event: CacheEvent): void {
+  #follow({ computation }: Sources<In, Out, Variant, Inputs>, event: CacheEvent): void {
     if (!this.#covers(event.key)) return;
     if (event.object !== undefined) this.#place(event.object, { computation, changed: true });
     else if (this.cache.get(event.key) !== undefined) this.cache.delete(event.key, processMinter.next());
@@ -210,7 +213,10 @@ export class DerivedCache<In extends object, Out extends object, By, Inputs> {
   /** Puts an object where it now belongs: in the view, changed within it, or out of it. */
   #place(
     source: Encoded,
-    { computation, changed }: { readonly computation: Computation<In, Out, By, Inputs>; readonly changed: boolean },
+    {
+      computation,
+      changed,
+    }: { readonly computation: Computation<In, Out, Variant, Inputs>; readonly changed: boolean },
   ): void {
     const { key } = source;
     let before = this.cache.get(key);

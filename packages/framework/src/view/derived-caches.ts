@@ -6,35 +6,42 @@ import { DerivedCache, type DerivedLease } from "./derived-cache.ts";
 import type { ViewOptions, ViewSource } from "./view-options.ts";
 
 /** All computations of a view that somebody reads, or has read a while ago. */
-export class DerivedCaches<In extends object, Out extends object, By, Inputs> {
+export class DerivedCaches<In extends object, Out extends object, Variant, Inputs> {
   readonly resource: TypedDefinition<Out>;
   /** The annotations that views of this one keep in its objects. */
   readonly carried: Set<string> = new Set();
-  readonly #options: ViewOptions<In, Out, By, Inputs>;
-  readonly #derived = new Map<string, DerivedCache<In, Out, By, Inputs>>();
+  readonly #options: ViewOptions<In, Out, Variant, Inputs>;
+  readonly #derived = new Map<string, DerivedCache<In, Out, Variant, Inputs>>();
 
-  constructor(options: ViewOptions<In, Out, By, Inputs>) {
+  constructor(options: ViewOptions<In, Out, Variant, Inputs>) {
     this.resource = options.to ?? (options.from.resource as unknown as TypedDefinition<Out>);
     this.#options = options;
   }
 
-  /** Callers share when `by` and every source say so. */
+  /** Callers share when `varyBy` and every source say so. */
   shareKey(scope: Scope): string {
-    const { by, from, inputs } = this.#options;
+    const { varyBy, from, inputs } = this.#options;
     const sources = [from, ...Object.values((inputs ?? {}) as Record<string, ViewSource>)];
     const wide = widened(scope);
-    return JSON.stringify([by?.(scope), sources.map((source) => shareOf(source, wide))]);
+    return JSON.stringify([varyBy?.(scope), sources.map((source) => shareOf(source, wide))]);
   }
 
-  async lease(scope: Scope): Promise<DerivedLease<In, Out, By, Inputs>> {
-    const by = this.#options.by?.(scope) as By;
+  async lease(scope: Scope): Promise<DerivedLease<In, Out, Variant, Inputs>> {
+    const variant = this.#options.varyBy?.(scope) as Variant;
     const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
     let derived = this.#derived.get(key);
     if (derived === undefined) {
       this.#makeRoom();
       const { resource, carried } = this;
       const onIdle = (): void => this.#drop(key, created);
-      const created = new DerivedCache({ view: this.#options, resource, scope: widened(scope), by, carried, onIdle });
+      const created = new DerivedCache({
+        view: this.#options,
+        resource,
+        scope: widened(scope),
+        variant,
+        carried,
+        onIdle,
+      });
       derived = created;
       this.#derived.set(key, derived);
     }
@@ -67,7 +74,7 @@ export class DerivedCaches<In extends object, Out extends object, By, Inputs> {
     this.#derived.delete(oldest.key);
   }
 
-  #drop(key: string, derived: DerivedCache<In, Out, By, Inputs>): void {
+  #drop(key: string, derived: DerivedCache<In, Out, Variant, Inputs>): void {
     if (this.#derived.get(key) === derived) this.#derived.delete(key);
   }
 }

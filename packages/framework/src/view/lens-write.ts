@@ -5,16 +5,16 @@ import type { DeleteOptions, RequestOptions, WriteOptions } from "../storage.ts"
 import { decodeObject, type Encoded, isEncoded, keyIn, parsed } from "../watch/cache/encoded.ts";
 import { cacheKey } from "../watch/cache/watch-cache.ts";
 import { modified } from "../write/update.ts";
-import { type Before, type Lens, Unmapping } from "./unmapping.ts";
+import { type Before, type Lens, SourceMapping } from "./source-mapping.ts";
 
 /** One write through a view. */
-export class LensWrite<In extends object, Out extends object, By, Inputs> {
-  readonly #lens: Lens<In, Out, By, Inputs>;
-  readonly #unmapping: Unmapping<In, Out, By, Inputs>;
+export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
+  readonly #lens: Lens<In, Out, Variant, Inputs>;
+  readonly #mapping: SourceMapping<In, Out, Variant, Inputs>;
 
-  constructor(lens: Lens<In, Out, By, Inputs>) {
+  constructor(lens: Lens<In, Out, Variant, Inputs>) {
     this.#lens = lens;
-    this.#unmapping = new Unmapping(lens);
+    this.#mapping = new SourceMapping(lens);
   }
 
   async create(object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
@@ -23,7 +23,7 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
     // As where objects are kept: only `/status` says a status.
     if (resource.subresources.status) delete (sent as KubeObject)["status"];
     const before: Before = { key: keyIn(scope, sent.metadata), since: lease.cache.next, shown: undefined };
-    const draft = this.#unmapping.draft(before, { sent, source: undefined }, options);
+    const draft = this.#mapping.draft(before, { sent, source: undefined }, options);
     try {
       const kept = await below.create(draft, scope, this.#accepting(before, options));
       const { name = "" } = isEncoded(kept) ? kept.key : kept.metadata;
@@ -47,7 +47,7 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
       { scope, key: before.key },
       (source) => {
         if (source.metadata.resourceVersion !== before.sourceVersion) throw modified(resource, before.key.name);
-        return this.#unmapping.draft(before, { sent: object, source: source as ObjectOf<In> }, options);
+        return this.#mapping.draft(before, { sent: object, source: source as ObjectOf<In> }, options);
       },
       this.#accepting(before, options),
     );
@@ -81,7 +81,7 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
         const { name = key.name } = next?.metadata ?? {};
         const read = (): ObjectOf<In> => cloneJson(next) as ObjectOf<In>;
         const shown = next && lease.computation.show(read, { ...key, name }, sendable);
-        if (shown === undefined && view.mayLeave !== true) throw this.#wouldLeave(name);
+        if (shown === undefined && view.allowLeavingView !== true) throw this.#wouldLeave(name);
         options.accept?.(shown);
       },
     };
@@ -112,8 +112,8 @@ function sendable(object: KubeObject): KubeObject {
  * The object of the source that a write has left, as the view shows it: at the version at which its watchers see it, or,
  * if it has left the view, at that of its going.
  */
-async function shownAfter<In extends object, Out extends object, By, Inputs>(
-  lens: Lens<In, Out, By, Inputs>,
+async function shownAfter<In extends object, Out extends object, Variant, Inputs>(
+  lens: Lens<In, Out, Variant, Inputs>,
   before: Before,
   { kept, options }: { readonly kept: KubeObject | Encoded; readonly options: RequestOptions },
 ): Promise<ObjectOf<Out> | Encoded> {
@@ -139,8 +139,8 @@ async function shownAfter<In extends object, Out extends object, By, Inputs>(
 }
 
 /** As the view would show it, did it show it. */
-function mapped<In extends object, Out extends object, By, Inputs>(
-  { lease: { computation } }: Lens<In, Out, By, Inputs>,
+function mapped<In extends object, Out extends object, Variant, Inputs>(
+  { lease: { computation } }: Lens<In, Out, Variant, Inputs>,
   { key, shown }: Before,
   { kept, version }: { readonly kept: KubeObject | Encoded; readonly version: string | undefined },
 ): ObjectOf<Out> {

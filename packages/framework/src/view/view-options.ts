@@ -46,13 +46,13 @@ export type InputReaders<Inputs> = {
  * What a view depends on that is no collection: permissions, what another process says. `select` and `map` read it by
  * themselves, wherever it is.
  */
-export interface ViewDependency<By = undefined> {
+export interface ViewDependency<Variant = undefined> {
   /**
-   * Follows it for one value of `by`, before the first object is looked at, until the result is disposed. `again` has
+   * Follows it for one variant, before the first object is looked at, until the result is disposed. `again` has
    * objects looked at anew, the one of a key or all; what that means is told in open watches, at the end of the turn or
    * before the next read if that is sooner. Only those need be named that may come out otherwise. Must not throw.
    */
-  follow(by: By, again: (key?: ObjectKey) => void): FollowedDependency;
+  follow(variant: Variant, again: (key?: ObjectKey) => void): FollowedDependency;
 }
 
 /** What {@link ViewDependency.follow} gives. Disposed when nobody reads any more. */
@@ -62,15 +62,15 @@ export interface FollowedDependency extends Disposable {
 }
 
 /** All that `select` and `map` may depend on besides the object. */
-export interface ViewContext<By, Inputs> {
-  /** What {@link ViewOptions.by} made of the request's scope. */
-  readonly by: By;
+export interface ViewContext<Variant, Inputs> {
+  /** What {@link ViewOptions.varyBy} made of the request's scope. */
+  readonly variant: Variant;
   /** The other sources, as they are now. */
   readonly inputs: InputReaders<Inputs>;
 }
 
-/** What `unmap` may depend on besides. */
-export interface UnmapContext<In extends object, By, Inputs> extends ViewContext<By, Inputs> {
+/** What `mapToSource` may depend on besides. */
+export interface MapToSourceContext<In extends object, Variant, Inputs> extends ViewContext<Variant, Inputs> {
   /** The object of the source as it is now, a copy; `undefined` for one that is to be created. */
   readonly source: ObjectOf<In> | undefined;
 }
@@ -87,7 +87,7 @@ export type Mapped<T> = T & {
 };
 
 /** What a view is: where its objects come from, which of them it shows, and how. */
-export interface ViewOptions<In extends object, Out extends object, By, Inputs> {
+export interface ViewOptions<In extends object, Out extends object, Variant, Inputs> {
   readonly from: ViewSource<In>;
   /** The kind that is served. @default the kind of `from`, which then needs no `map` */
   readonly to?: TypedDefinition<Out>;
@@ -96,23 +96,23 @@ export interface ViewOptions<In extends object, Out extends object, By, Inputs> 
    * values share one computation and one stream, so `select` and `map` see nothing else of a caller: what is not in
    * here cannot leak from one to another. @default nothing, all callers share
    */
-  readonly by?: (scope: Scope) => By;
+  readonly varyBy?: (scope: Scope) => Variant;
   /** Further sources. When one changes, membership is worked out anew, and what that means is told in open watches. */
   readonly inputs?: Inputs;
   /** What else `select` and `map` depend on, so that what changes there is told in open watches. @default nothing */
-  readonly depends?: ViewDependency<By>;
+  readonly depends?: ViewDependency<Variant>;
   /**
    * Whether an object is in the view. Must depend only on its arguments and what `depends` follows. One that throws hides the object (fail
    * closed) and is reported to `onError`. @default every object
    */
-  readonly select?: (object: ObjectOf<In>, context: ViewContext<By, Inputs>) => boolean;
+  readonly select?: (object: ObjectOf<In>, context: ViewContext<Variant, Inputs>) => boolean;
   /** The object as the view shows it. Name, namespace, uid and timestamps stay. The same rules as for `select`. */
-  readonly map?: (object: ObjectOf<In>, context: ViewContext<By, Inputs>) => Mapped<Out>;
+  readonly map?: (object: ObjectOf<In>, context: ViewContext<Variant, Inputs>) => Mapped<Out>;
   readonly history?: HistoryOptions;
   /** How long a computation outlives its last reader, so that clients resume, ms. @default 60000 */
   readonly linger?: number;
   /**
-   * The most computations at once, where there may be many values of `by`. The one whose last reader left first makes room;
+   * The most computations at once, where there may be many variants. The one whose last reader left first makes room;
    * where all have readers, whoever would need one more is told 429. @default no limit
    */
   readonly computations?: number;
@@ -121,8 +121,8 @@ export interface ViewOptions<In extends object, Out extends object, By, Inputs> 
 }
 
 /** What a writable view is: {@link ViewOptions}, and the way back. */
-export interface WritableViewOptions<In extends object, Out extends object, By, Inputs>
-  extends ViewOptions<In, Out, By, Inputs> {
+export interface WritableViewOptions<In extends object, Out extends object, Variant, Inputs>
+  extends ViewOptions<In, Out, Variant, Inputs> {
   readonly from: WritableSource<In>;
   /**
    * The way back: the content that the source's object is to have so that the view shows `object`. What the view hides is
@@ -134,9 +134,9 @@ export interface WritableViewOptions<In extends object, Out extends object, By, 
    * The result is checked by the rules of the source's kind. Whoever may write the view can make the source's objects
    * whatever this function returns, within what `select` shows.
    */
-  readonly unmap: (object: ObjectOf<Out>, context: UnmapContext<In, By, Inputs>) => Mapped<In>;
+  readonly mapToSource: (object: ObjectOf<Out>, context: MapToSourceContext<In, Variant, Inputs>) => Mapped<In>;
   /** Whether a write may leave an object that the view does not show. @default false, it is refused with 403 */
-  readonly mayLeave?: boolean;
+  readonly allowLeavingView?: boolean;
 }
 
 /** A source as `select` and `map` read it: parsed once per version, never to be changed. */

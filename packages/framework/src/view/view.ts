@@ -12,14 +12,14 @@ import { WritableView } from "./writable-view.ts";
  * seen state; list and watch always agree and watches resume. Membership is decided by code, so the view has its own
  * line of versions; the source's travels in {@link SOURCE_VERSION_ANNOTATION}.
  */
-export class View<In extends object, Out extends object, By, Inputs>
+export class View<In extends object, Out extends object, Variant, Inputs>
   implements Storage<ObjectOf<Out>>, ViewSource<Out>
 {
   readonly resource: TypedDefinition<Out>;
   readonly local = true;
-  readonly #deriveds: DerivedCaches<In, Out, By, Inputs>;
+  readonly #deriveds: DerivedCaches<In, Out, Variant, Inputs>;
 
-  constructor(options: ViewOptions<In, Out, By, Inputs>) {
+  constructor(options: ViewOptions<In, Out, Variant, Inputs>) {
     this.#deriveds = new DerivedCaches(options);
     this.resource = this.#deriveds.resource;
   }
@@ -35,23 +35,24 @@ export class View<In extends object, Out extends object, By, Inputs>
 }
 
 /**
- * Makes a {@link WritableView} when there is `unmap`, else a {@link View}. `map` is required when it shows another kind
+ * Makes a {@link WritableView} when there is `mapToSource`, else a {@link View}. `map` is required when it shows another kind
  * than its source.
  *
- * @throws Error when there is `unmap` but the source cannot be written
+ * @throws Error when there is `mapToSource` but the source cannot be written
  */
-export function view<In extends object, Out extends object = In, By = undefined, Inputs = Record<never, never>>(
-  options: WritableViewOptions<In, Out, By, Inputs> & NeedsMap<In, Out, By, Inputs>,
-): WritableView<In, Out, By, Inputs>;
-export function view<In extends object, Out extends object = In, By = undefined, Inputs = Record<never, never>>(
-  options: ViewOptions<In, Out, By, Inputs> & NeedsMap<In, Out, By, Inputs> & { readonly unmap?: never },
-): View<In, Out, By, Inputs>;
-export function view<In extends object, Out extends object, By, Inputs>(
-  options: ViewOptions<In, Out, By, Inputs> | WritableViewOptions<In, Out, By, Inputs>,
-): View<In, Out, By, Inputs> | WritableView<In, Out, By, Inputs> {
-  return "unmap" in options && options.unmap !== undefined ? new WritableView(options) : new View(options);
+export function view<In extends object, Out extends object = In, Variant = undefined, Inputs = Record<never, never>>(
+  options: WritableViewOptions<In, Out, Variant, Inputs> & NeedsMap<In, Out, Variant, Inputs>,
+): WritableView<In, Out, Variant, Inputs>;
+export function view<In extends object, Out extends object = In, Variant = undefined, Inputs = Record<never, never>>(
+  options: ViewOptions<In, Out, Variant, Inputs> &
+    NeedsMap<In, Out, Variant, Inputs> & { readonly mapToSource?: never },
+): View<In, Out, Variant, Inputs>;
+export function view<In extends object, Out extends object, Variant, Inputs>(
+  options: ViewOptions<In, Out, Variant, Inputs> | WritableViewOptions<In, Out, Variant, Inputs>,
+): View<In, Out, Variant, Inputs> | WritableView<In, Out, Variant, Inputs> {
+  return "mapToSource" in options && options.mapToSource !== undefined ? new WritableView(options) : new View(options);
 }
 
-type NeedsMap<In extends object, Out extends object, By, Inputs> = [In] extends [Out]
+type NeedsMap<In extends object, Out extends object, Variant, Inputs> = [In] extends [Out]
   ? object
-  : Required<Pick<ViewOptions<In, Out, By, Inputs>, "to" | "map">>;
+  : Required<Pick<ViewOptions<In, Out, Variant, Inputs>, "to" | "map">>;

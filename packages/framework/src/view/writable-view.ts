@@ -17,25 +17,25 @@ import { LensWrite } from "./lens-write.ts";
 import type { WritableSource, WritableViewOptions } from "./view-options.ts";
 
 /**
- * A view whose objects can be written: a lens. `unmap` says what a change of the view is a change of at the source, where
+ * A view whose objects can be written: a lens. `mapToSource` says what a change of the view is a change of at the source, where
  * it is checked by the rules of the source's own kind; uid, generation, finalizers and deletion are the source's.
  *
  * A write succeeds only if the object is as the client saw it in this view, and the view shows what it leads to.
  */
-export class WritableView<In extends object, Out extends object, By, Inputs>
+export class WritableView<In extends object, Out extends object, Variant, Inputs>
   implements Storage<ObjectOf<Out>>, WritableSource<Out>
 {
   readonly resource: TypedDefinition<Out>;
   readonly lifecycle = "storage";
   readonly local = true;
   readonly versions: KindVersions;
-  readonly #options: WritableViewOptions<In, Out, By, Inputs>;
-  readonly #deriveds: DerivedCaches<In, Out, By, Inputs>;
+  readonly #options: WritableViewOptions<In, Out, Variant, Inputs>;
+  readonly #deriveds: DerivedCaches<In, Out, Variant, Inputs>;
   readonly #below: SourceWrites;
   readonly #kept: KeptAnnotations;
 
   /** @throws Error when the source cannot be written */
-  constructor(options: WritableViewOptions<In, Out, By, Inputs>) {
+  constructor(options: WritableViewOptions<In, Out, Variant, Inputs>) {
     this.#options = options;
     this.#deriveds = new DerivedCaches(options);
     this.resource = this.#deriveds.resource;
@@ -43,7 +43,7 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
     const missing = (["create", "update", "delete"] as const).filter((method) => typeof from[method] !== "function");
     if (missing.length > 0) {
       throw new Error(
-        `view of ${this.resource.plural}: unmap needs a source that can be written: it has no ${missing.join(", ")}`,
+        `view of ${this.resource.plural}: mapToSource needs a source that can be written: it has no ${missing.join(", ")}`,
       );
     }
     this.#kept = keptAnnotations(this.resource);
@@ -118,7 +118,7 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
   async #write<R>(
     scope: Scope,
     request: RequestOptions,
-    run: (lens: LensWrite<In, Out, By, Inputs>) => Promise<R>,
+    run: (lens: LensWrite<In, Out, Variant, Inputs>) => Promise<R>,
   ): Promise<R> {
     const lease = await this.#deriveds.lease(scope);
     try {

@@ -50,7 +50,7 @@ export class WatchHub implements AsyncDisposable {
   /** A share in the cache that the hub keeps of what answers `scope`. @throws what the source's list throws */
   share(resource: WatchedResource, scope: Scope): Promise<CacheLease> {
     const { storage, definition } = resource;
-    const wide = storage.narrows === true ? scope : widened(scope);
+    const wide = storage.appliesSelectors === true ? scope : widened(scope);
     let feeds = this.#feeds.get(storage);
     if (feeds === undefined) {
       feeds = new SourceFeeds({

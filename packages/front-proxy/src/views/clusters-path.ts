@@ -72,7 +72,7 @@ function clustersView(destinations: Destinations): VirtualWorkspace {
     authorize: ({ params }) => (params.cluster === "*" ? deny("workspace access not permitted") : allow()),
     takesToken: true,
     passesImpersonation: true,
-    handles: () => true,
+    handleWhen: () => true,
     handle: (req, res, request) => {
       const { server, prefix } = destinations.of(request.params, request.user);
       return server.handle(req, res, deriveRequest(request, { prefix }));

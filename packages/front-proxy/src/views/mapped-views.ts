@@ -75,7 +75,7 @@ function view(name: string, { prefix, routes, logins }: MappedView): VirtualWork
     authorize: () => allow(),
     takesToken: true,
     passesImpersonation: true,
-    handles: () => true,
+    handleWhen: () => true,
     handle: (req, res, request) => routeOf(routes, request).handle(req, res, request),
     upgrade: (req, socket, request) => routeOf(routes, request).upgrade(req, socket, request),
   });

@@ -66,7 +66,7 @@ function lifecycleView(phase: Phase, workspaces: WaitingWorkspaces, options: Set
     locate: (cluster, { user }) => located(cluster, user),
     authorize: access.authorize,
     resources: ({ params: { holder, cluster } }) => workspaces.of(holder)[cluster === WILDCARD ? "everywhere" : "one"],
-    handles: (request) => isContent(phase, request),
+    handleWhen: (request) => isContent(phase, request),
     ...contentRelay({ upstream, content, onError }),
     ready: async () => void (await Promise.all([types.synced(), workspaces.ready()])),
     setup: () => {

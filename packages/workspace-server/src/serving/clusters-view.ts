@@ -80,7 +80,7 @@ export function clustersView(clusters: Clusters, { documents, mounts, logins }: 
     },
     // What workspaces are mounted on, if that is a view of this server that takes them.
     takesToken: true,
-    handles: ({ params }) => mountedWorkspaceOf(params) !== undefined,
+    handleWhen: ({ params }) => mountedWorkspaceOf(params) !== undefined,
     handle: mounts.handle,
     upgrade: mounts.upgrade,
     resources: ({ params: { cluster } }) => whenLoaded(clusters.load(cluster), () => servedIn(cluster)),

@@ -52,9 +52,9 @@ export function treeView({ registry, ready, log, readers = 500 }: TreeViewOption
   const tree = view({
     from: shards.objects,
     to: Workspace,
-    by: ({ identity }): TreeReader => ({ reader: readerKey(identity) }),
+    varyBy: ({ identity }): TreeReader => ({ reader: readerKey(identity) }),
     depends: access,
-    select: (workspace, { by }) => access.shows(by, workspace),
+    select: (workspace, { variant }) => access.shows(variant, workspace),
     map: (workspace) => ({ ...workspace, metadata: { annotations: annotationsOf(workspace, access) } }),
     computations: readers,
     onError: (error, workspace) =>

@@ -18,8 +18,8 @@ export class Reviews {
 
   constructor(subject: ReviewSubject) {
     this.#workspace = subject.workspace;
-    const { handle, handles } = subject.workspace;
-    this.served = handle === undefined || handles !== undefined ? reviewsOf(new Questions(subject, this)) : [];
+    const { handle, handleWhen } = subject.workspace;
+    this.served = handle === undefined || handleWhen !== undefined ? reviewsOf(new Questions(subject, this)) : [];
   }
 
   /**

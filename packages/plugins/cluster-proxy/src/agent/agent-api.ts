@@ -56,7 +56,7 @@ export class RemoteApi implements AgentApi {
       prefix: "/",
       path: "/",
       authorize: (request) => decision(rules, request),
-      handles: () => true,
+      handleWhen: () => true,
       handle: passed.handle,
       upgrade: passed.upgrade,
     });

@@ -42,7 +42,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
     locate: (said) => hub.proxies.locate(said),
     authorize: may,
     // Discovery, reviews and OpenAPI are the remote cluster's own.
-    handles: () => true,
+    handleWhen: () => true,
     handle: async (req, res, request) => (await wayOf(req, request)).handle(req, res, request),
     upgrade: async (req, socket, request) => (await wayOf(req, request)).upgrade(req, socket, request),
     metrics: () => hub.tunnels.families(),

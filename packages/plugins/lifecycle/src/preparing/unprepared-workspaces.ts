@@ -31,12 +31,13 @@ export class UnpreparedWorkspaces implements WaitingWorkspaces {
     this.#types = new PreparingTypes(types);
     this.#view = view<object, object, string>({
       from: this.#clusters,
-      by: ({ params }) => params["holder"] ?? "",
+      varyBy: ({ params }) => params["holder"] ?? "",
       depends: this.#types,
-      select: (object, { by }) => this.#wants(object as LogicalCluster, by),
-      map: (object, { by }) => mapped(object as LogicalCluster, by),
-      unmap: (object, { by, source }) => unmapped(object as LogicalCluster, source as LogicalCluster, by),
-      mayLeave: true,
+      select: (object, { variant }) => this.#wants(object as LogicalCluster, variant),
+      map: (object, { variant }) => mapped(object as LogicalCluster, variant),
+      mapToSource: (object, { variant, source }) =>
+        unmapped(object as LogicalCluster, source as LogicalCluster, variant),
+      allowLeavingView: true,
       onError: place.onError,
     });
     const { everywhere, one } = {

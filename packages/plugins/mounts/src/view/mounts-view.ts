@@ -25,7 +25,7 @@ export function mountsView({ onError = warn, ...given }: MountsViewOptions): Vir
     authorize: access.authorize,
     takesToken: (given.callerHosts ?? []).length > 0,
     // Discovery, reviews and OpenAPI are the target's own.
-    handles: () => true,
+    handleWhen: () => true,
     ...mountHandlers(running.mounts),
     ready: () => running.ready(),
     setup: () => {

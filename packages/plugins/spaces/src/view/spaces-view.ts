@@ -41,7 +41,7 @@ export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
     path: "/:provider/:space",
     authorize,
     ready: serving.ready,
-    handles: (request) => isOne(request.params) || isInOne(request),
+    handleWhen: (request) => isOne(request.params) || isInOne(request),
     handle: (req, res, request) => passedBy(serving, request, req.method).handle(req, res, request),
     upgrade: (req, socket, request) => passedBy(serving, request, req.method).upgrade(req, socket, request),
     resources: async (request) => (await serving.several(request)).resources(),

@@ -51,7 +51,7 @@ export function spaceProviderView(provider: SpaceProvider, options: SpaceProvide
     path: "/",
     authorize,
     ...(prefix !== undefined && { prefix }),
-    handles: () => true,
+    handleWhen: () => true,
     handle: (req, res, request) => routes.answer(req, res, request),
   });
 }

@@ -20,23 +20,23 @@ export interface Wanted<In extends object, Out extends object> {
 }
 
 /** Makes of what a client wants of the view's object what it comes to for the source's. */
-export class Unmapping<In extends object, Out extends object, By, Inputs> {
-  readonly #lens: Lens<In, Out, By, Inputs>;
+export class SourceMapping<In extends object, Out extends object, Variant, Inputs> {
+  readonly #lens: Lens<In, Out, Variant, Inputs>;
   readonly #isPlain: boolean;
 
-  constructor(lens: Lens<In, Out, By, Inputs>) {
+  constructor(lens: Lens<In, Out, Variant, Inputs>) {
     this.#lens = lens;
     this.#isPlain = isPlain(lens.view, lens.resource);
   }
 
-  /** The object of the source that a write is to leave. @throws what `unmap` throws */
+  /** The object of the source that a write is to leave. @throws what `mapToSource` throws */
   draft({ key, shown }: Before, { sent, source }: Wanted<In, Out>, options: WriteOptions): Draft {
     const { view, lease, below, scope } = this.#lens;
     const wanted = bare(sent);
     const before = shown && bare(decodeObject(shown));
     const unmapped = lease.computation.around(key, (context) => {
       try {
-        return view.unmap(cloneJson(wanted), { ...context, source: source && cloneJson(source) });
+        return view.mapToSource(cloneJson(wanted), { ...context, source: source && cloneJson(source) });
       } catch (error) {
         throw lasting(error);
       }
@@ -108,7 +108,7 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
     else delete metadata.annotations;
   }
 
-  /** The owners that have been worked out above; what `unmap` changes besides is the writer's. */
+  /** The owners that have been worked out above; what `mapToSource` changes besides is the writer's. */
   #owned(next: KubeObject, sent: KubeObject, { fieldManager: manager }: WriteOptions): KubeObject {
     const { managedFields, labels, annotations } = bare(sent).metadata;
     const { managedFields: _m, labels: _l, annotations: _a, ...kept } = next.metadata;
@@ -152,11 +152,11 @@ function carriedOver(source: Texts, before: Texts, after: Texts): Record<string,
 }
 
 /** What one write through a view works with. */
-export interface Lens<In extends object, Out extends object, By, Inputs> {
-  readonly view: WritableViewOptions<In, Out, By, Inputs>;
+export interface Lens<In extends object, Out extends object, Variant, Inputs> {
+  readonly view: WritableViewOptions<In, Out, Variant, Inputs>;
   readonly resource: TypedDefinition<Out>;
   /** The computation that the caller reads. */
-  readonly lease: DerivedLease<In, Out, By, Inputs>;
+  readonly lease: DerivedLease<In, Out, Variant, Inputs>;
   readonly below: SourceWrites;
   readonly scope: Scope;
   /** The annotations in which the source keeps what is the view's. */
