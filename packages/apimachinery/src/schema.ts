@@ -43,7 +43,7 @@ export interface JsonSchema {
   /** Refused if true, as in Kubernetes: say `x-kubernetes-list-type: set` instead. */
   readonly uniqueItems?: boolean;
 
-  /** RE2 where the schema is served, as in Kubernetes; ECMAScript in {@link compileSchema} unless told otherwise. */
+  /** RE2 where the schema is served, as in Kubernetes; ECMAScript in `compileSchema` unless told otherwise. */
   readonly pattern?: string;
   /** Counted in code points, as `maxLength`. */
   readonly minLength?: number;

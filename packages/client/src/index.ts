@@ -89,4 +89,4 @@ export type { ResourceList, WholeList } from "./resource/list.ts";
 export { keyOf } from "./resource/location.ts";
 export { type IdentityOptions, ResourceClient, type Scale } from "./resource/resource-client.ts";
 export { type Named, SubresourceClient } from "./resource/subresource-client.ts";
-export { endable, type ResourceEvent } from "./resource/watch.ts";
+export type { ResourceEvent } from "./resource/watch.ts";

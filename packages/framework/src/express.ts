@@ -59,7 +59,7 @@ export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
  * the application's. Use it at the root, and before anything that reads bodies if views have raw handlers. The server
  * is the application's too: with `maxHeaderSize: 1048576`, `keepAliveTimeout: 120000` and `maxHeadersCount = 0` it takes
  * the headers that Kubernetes clients may send, and does not close connections under them. Over HTTP/2 requests are
- * refused with 505: that is for {@link createServer}.
+ * refused with 505: that is for `createServer`.
  *
  * @throws Error on views that clash
  */

@@ -121,7 +121,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
   readonly appliesSelectors?: boolean;
   /**
    * Whether its versions, or its objects, are those of this process and mean nothing to another: of a collection, of a view.
-   * Where several processes serve the same virtual workspace, one of them then answers for it: {@link CoreOptions.peers}.
+   * Where several processes serve the same virtual workspace, one of them then answers for it: `CoreOptions.peers`.
    * @default false, any process can answer
    */
   readonly local?: boolean;

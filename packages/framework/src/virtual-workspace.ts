@@ -73,7 +73,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * Who may log in to this view besides those whom the server knows: asked for each request that none of the server's
    * authenticators takes, about the parameters as the path says them, and the path itself, before {@link locate}: where that takes paths, `cluster` may
    * be one, or `*`, or nothing that there is. What it gives is asked in its order; `identityHeaders` and authorities of it are not looked at. What it
-   * throws lets nobody in, as with {@link Authenticator}. Whoever comes in by it is a user like any other from then on, to impersonation,
+   * throws lets nobody in, as with `Authenticator`. Whoever comes in by it is a user like any other from then on, to impersonation,
    * rules and servers behind: if others than the operator say who they are, have it refuse what is not theirs to say, names and groups of the system
    * first of all, and have `authorize` see that they stay where they came in. @default nobody
    */

@@ -1,11 +1,11 @@
 /**
  * kcp's vocabulary, and what works by it.
  *
- * Pure, without I/O and timers: names, users, conditions, kinds, the rules of `apis.kcp.io`, targets of mounts, and the {@link PathIndex}.
+ * Pure, without I/O and timers: names, users, conditions, kinds, the rules of `apis.kcp.io`, targets of mounts, and the `PathIndex`.
  *
- * What runs, has to be ended and reports errors: informers ({@link ExportedObjects}, {@link Related}, {@link ShardLocation}, and
- * {@link tenancyIdentity}, which retries), controllers ({@link publishURLs}, {@link lifecycleController}), and
- * {@link WorkspaceAuthentication}, which fetches the keys of issuers.
+ * What runs, has to be ended and reports errors: informers (`ExportedObjects`, `Related`, `ShardLocation`, and
+ * `tenancyIdentity`, which retries), controllers ({@link publishURLs}, {@link lifecycleController}), and
+ * `WorkspaceAuthentication`, which fetches the keys of issuers.
  *
  * @module
  */

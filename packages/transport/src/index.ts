@@ -19,6 +19,7 @@ export {
   type UpgradedResponse,
   type WholeResponse,
 } from "./http/messages.ts";
+export { abortable } from "./time/abortable.ts";
 export {
   Backoff,
   type BackoffOptions,
@@ -28,5 +29,6 @@ export {
   retry,
 } from "./time/backoff.ts";
 export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock } from "./time/clock.ts";
+export { EventLoopBudget } from "./time/event-loop-budget.ts";
 export { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
 export { Upstream, type UpstreamOptions, type UpstreamStats } from "./upstream.ts";

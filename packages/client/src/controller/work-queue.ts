@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "@virtual-workspaces/transport";
+import { type Clock, EventLoopBudget, systemClock } from "@virtual-workspaces/transport";
 import { type Due, DueHeap } from "./due-heap.ts";
 import { Durations, type DurationsSnapshot } from "./durations.ts";
 import { FairQueue, type QueuePosition } from "./fair-queue.ts";
@@ -65,7 +65,7 @@ export class WorkQueue<K> implements AsyncDisposable {
   readonly #idle: ((key: K | undefined) => void)[] = [];
   readonly #waited = new Durations();
   readonly #worked = new Durations();
-  readonly #turns = new Turns();
+  readonly #budget = new EventLoopBudget();
   readonly #over = Promise.withResolvers<void>();
   #adds = 0;
   #retries = 0;
@@ -146,7 +146,7 @@ export class WorkQueue<K> implements AsyncDisposable {
    * 10 ms in one turn of the event loop the next turn is waited for, however quickly keys are worked on.
    */
   get(): Promise<K | undefined> {
-    const rest = this.#lines.size > 0 ? this.#turns.rest() : undefined;
+    const rest = this.#lines.size > 0 ? this.#budget.rest() : undefined;
     if (rest !== undefined) return rest.then(() => this.get());
     const item = this.#lines.shift();
     if (item !== undefined) return Promise.resolve(this.#start(item));
@@ -311,28 +311,4 @@ interface WorkItem<K> extends Due {
 
 function newItem<K>(key: K, { id, part }: { id: string; part: string }): WorkItem<K> {
   return { key, id, part, priority: 0, standing: undefined, again: false, failures: 0, since: 0, due: 0, place: -1 };
-}
-
-/** How long work may go on in one turn of the event loop, ms. */
-const LONGEST = 10;
-
-/**
- * Lets others have their turn: work that waits for nothing but promises that are kept already would hold up every
- * request and timer of the process until none is left.
- */
-export class Turns {
-  #began: number | undefined;
-
-  /** Resolves in the next turn where this one has lasted long enough; `undefined`: go on. */
-  rest(): Promise<void> | undefined {
-    const now = performance.now();
-    if (this.#began === undefined) {
-      this.#began = now;
-      setImmediate(() => {
-        this.#began = undefined;
-      }).unref();
-      return undefined;
-    }
-    return now - this.#began < LONGEST ? undefined : new Promise((resolve) => setImmediate(resolve));
-  }
 }

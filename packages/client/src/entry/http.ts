@@ -4,7 +4,7 @@
  * @module
  */
 
-export { errorOf, orElse, retryAfterOf } from "../http/answer.ts";
+export { errorOf, onCode, retryAfterOf } from "../http/answer.ts";
 export { splitCluster } from "../http/cluster-url.ts";
 export {
   type CallerHeaders,

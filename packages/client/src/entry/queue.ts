@@ -14,7 +14,6 @@ export {
 } from "../controller/source.ts";
 export {
   type AddOptions,
-  Turns,
   WorkQueue,
   type WorkQueueMetrics,
   type WorkQueueOptions,

@@ -116,8 +116,8 @@ function madeUp(code: number, { what, text }: { readonly what: string; readonly 
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code };
 }
 
-/** What is had instead where a server answers with that code: `get(name).catch(orElse(404, () => undefined))`. Other errors stay errors. */
-export function orElse<T>(code: number, otherwise: () => T): (error: unknown) => T {
+/** Handles API errors of one code: `get(name).catch(onCode(404, () => undefined))`. Other errors are thrown again. */
+export function onCode<T>(code: number, otherwise: () => T): (error: unknown) => T {
   return (error) => {
     if (isApiError(error) && error.code === code) return otherwise();
     throw error;

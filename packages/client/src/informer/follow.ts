@@ -1,7 +1,6 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import { sleep } from "@virtual-workspaces/transport";
+import { abortable, sleep } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource/resource-client.ts";
-import { endable } from "../resource/watch.ts";
 import { Checks } from "./checked.ts";
 import { Connection, Watchdog } from "./connection.ts";
 import type { RelistReason } from "./events.ts";
@@ -54,7 +53,7 @@ export function follow<T extends object>(
   options: FollowOptions,
 ): AsyncGenerator<FollowEvent<T>, void, undefined> {
   checkOptions(options);
-  return endable(options.signal, (signal) => new Following(resource, options, signal).events());
+  return abortable(options.signal, (signal) => new Following(resource, options, signal).events());
 }
 
 class Following<T extends object> {

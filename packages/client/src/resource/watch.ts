@@ -8,7 +8,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import type { WatchEvent } from "@virtual-workspaces/apimachinery/requests";
-import { lines } from "@virtual-workspaces/transport";
+import { abortable, lines } from "@virtual-workspaces/transport";
 import { malformed } from "../http/answer.ts";
 import type { Requests } from "../http/requests.ts";
 import type { WatchOptions } from "./call-options.ts";
@@ -33,7 +33,7 @@ export function watching<T>(
   target: Watched,
   { signal, ...options }: WatchOptions,
 ): AsyncGenerator<ResourceEvent<T>, void, undefined> {
-  return endable(signal, (ended) => received<T>(target, { ...options, signal: ended }));
+  return abortable(signal, (ended) => received<T>(target, { ...options, signal: ended }));
 }
 
 async function* received<T>(
@@ -89,39 +89,4 @@ function jsonOf(line: Buffer): unknown {
 
 function eventError(status: JsonObject): ApiError {
   return new ApiError(statusFrom(status, { code: 500, message: "the server ended the watch with an error" }));
-}
-
-/**
- * A generator that can be ended while it waits: by the signal, whose reason is thrown then, or by leaving it. One of the language would wait
- * for what comes next.
- *
- * @param make is given the signal that ends it
- */
-export function endable<T>(
-  signal: AbortSignal | undefined,
-  make: (signal: AbortSignal) => AsyncIterable<T>,
-): AsyncGenerator<T, void, undefined> {
-  const ended = new AbortController();
-  const abort = (): void => ended.abort(signal?.reason);
-  if (signal?.aborted === true) abort();
-  else signal?.addEventListener("abort", abort, { once: true });
-  let left = false;
-
-  const values = (async function* (): AsyncGenerator<T, void, undefined> {
-    try {
-      yield* make(ended.signal);
-    } catch (error) {
-      if (!left) throw error;
-    } finally {
-      signal?.removeEventListener("abort", abort);
-    }
-  })();
-  const leave = values.return.bind(values);
-  values.return = (value) => {
-    left = true;
-    signal?.removeEventListener("abort", abort);
-    ended.abort();
-    return leave(value);
-  };
-  return values;
 }

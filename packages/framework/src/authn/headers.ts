@@ -136,7 +136,7 @@ const HEADER = "X-Remote-Token";
 const NAME: string = HEADER.toLowerCase();
 
 /**
- * Tells a server that {@link CoreOptions.takesCallersTokens} which bearer token the caller has brought, as flat pairs for `headers` of a
+ * Tells a server that `CoreOptions.takesCallersTokens` which bearer token the caller has brought, as flat pairs for `headers` of a
  * proxy; nothing of who has brought none. For a server of the same process alone: whoever reads it can do whatever the caller may.
  */
 export function callersTokenHeaders(token: string | undefined): readonly string[] {

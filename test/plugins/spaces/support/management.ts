@@ -1,7 +1,7 @@
 // A management cluster, which is a workspace, with a manager of spaces, and a workspace that spaces are made in.
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
 import { Client, Informer } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import {
   Space,
   type SpaceContent,
@@ -134,7 +134,7 @@ export class Management implements AsyncDisposable {
   /** Deletes a SpaceProviderDesc, until it is gone. */
   async removeProvider(name: string): Promise<void> {
     const providers = this.client.resource(SpaceProviderDesc);
-    await providers.delete(name).catch(orElse<unknown>(404, () => undefined));
+    await providers.delete(name).catch(onCode<unknown>(404, () => undefined));
     await this.untilProvider(name, (provider) => provider === undefined);
   }
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Client, ResourceClient } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework/tls";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 
@@ -54,7 +54,7 @@ export class HubKeys {
 
   async #read(): Promise<HubAuthority> {
     const secrets = this.#client.resource(SECRET).in(IDENTITY_SECRET_NAMESPACE);
-    const { data = {} } = await secrets.get(NAME).catch(orElse(404, () => this.#made()));
+    const { data = {} } = await secrets.get(NAME).catch(onCode(404, () => this.#made()));
     const pair = { cert: decoded(data["tls.crt"]), key: decoded(data["tls.key"]) };
     try {
       return { pair, certificate: new X509Certificate(pair.cert), key: createPrivateKey(pair.key) };
@@ -72,7 +72,7 @@ export class HubKeys {
     const data = { "tls.crt": base64(cert), "tls.key": base64(key) };
     const secret = { metadata: { name: NAME }, type: "kubernetes.io/tls", data };
     return createInSystem(this.#client, SECRET, secret).catch(
-      orElse<SecretContent | Promise<SecretContent>>(409, () => secrets.get(NAME)),
+      onCode<SecretContent | Promise<SecretContent>>(409, () => secrets.get(NAME)),
     );
   }
 }
@@ -98,6 +98,6 @@ export async function createInSystem<T extends object>(
   await root
     .resource(NAMESPACE)
     .create(namespace)
-    .catch(orElse<unknown>(409, () => undefined));
+    .catch(onCode<unknown>(409, () => undefined));
   return root.resource(kind).in(IDENTITY_SECRET_NAMESPACE).create(object);
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Client, type Controller, controller, type ReconcileResult } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
 import { type ExportedObjects, exportedKey, type ServedUrls } from "@virtual-workspaces/kcp/informers";
 import { IS_MOUNT_ANNOTATION } from "@virtual-workspaces/kcp/names";
@@ -92,7 +92,7 @@ export class StatusController implements AsyncDisposable {
       await place.status
         .mergePatch(key.name, { metadata: { resourceVersion }, status }, { signal })
         // Another hub was before this one: it is told of that.
-        .catch(orElse<unknown>(409, () => undefined));
+        .catch(onCode<unknown>(409, () => undefined));
     if (tunnel !== undefined) return { requeueAfter: HEARTBEAT };
     return wait > 0 ? { requeueAfter: wait } : expiring(proxy, now());
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type Client, Informer } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import { sleep } from "@virtual-workspaces/transport";
 import { createInSystem } from "../enrolment/hub-keys.ts";
@@ -126,7 +126,7 @@ export class Hubs implements AsyncDisposable {
     const renewed = { metadata: { annotations }, spec: { renewTime: lease.spec.renewTime } };
     await leases
       .mergePatch(lease.metadata.name, renewed)
-      .catch(orElse<unknown>(404, () => createInSystem(this.#root, LEASE, lease)));
+      .catch(onCode<unknown>(404, () => createInSystem(this.#root, LEASE, lease)));
   }
 
   async #drop(id: string): Promise<void> {
@@ -134,7 +134,7 @@ export class Hubs implements AsyncDisposable {
       .resource(LEASE)
       .in(IDENTITY_SECRET_NAMESPACE)
       .delete(leaseName(id))
-      .catch(orElse<unknown>(404, () => undefined))
+      .catch(onCode<unknown>(404, () => undefined))
       .catch(this.#options.onError);
   }
 

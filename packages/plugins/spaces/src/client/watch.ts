@@ -1,6 +1,5 @@
 import type { KindReference } from "@virtual-workspaces/apimachinery";
-import { endable } from "@virtual-workspaces/client";
-import { Turns } from "@virtual-workspaces/client/queue";
+import { abortable, EventLoopBudget } from "@virtual-workspaces/transport";
 import { cursorText, positionsIn, type SpacePosition, SpacePositions, selectionOf } from "./cursor.ts";
 import type { Engagement } from "./engaged-space.ts";
 import type { SpaceEngager } from "./engagements.ts";
@@ -24,7 +23,7 @@ export function watchAcross<T extends object>(
   { cursor, signal, ...select }: SpaceWatchOptions,
   spaces: WatchedSpaces,
 ): AsyncGenerator<SpaceEvent<T>, void, undefined> {
-  return endable(signal, async function* (ended) {
+  return abortable(signal, async function* (ended) {
     ended.throwIfAborted();
     const selection = selectionOf(kind, select);
     const positions = cursor === undefined ? [] : positionsIn(cursor, selection);
@@ -85,7 +84,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
   /** Indices that no Space has. */
   readonly #free: number[] = [];
   readonly #ready: QueuedLine<T>[] = [];
-  readonly #turns = new Turns();
+  readonly #budget = new EventLoopBudget();
   #positions = new SpacePositions();
   #changed = Promise.withResolvers<void>();
   #broken: { readonly error: unknown } | undefined;
@@ -129,7 +128,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
     while (!this.#isOver) {
       if (this.#broken !== undefined) throw this.#broken.error;
       // So that what has come from others is seen, however much there is of one.
-      const rest = this.#turns.rest();
+      const rest = this.#budget.rest();
       if (rest !== undefined) await rest;
       const queued = this.#ready.shift();
       if (queued === undefined) await this.#nextChange();

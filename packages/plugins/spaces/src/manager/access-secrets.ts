@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import type { Client, Store } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp/targets";
 import {
   ACCESS_ANNOTATION,
@@ -114,7 +114,7 @@ export class AccessSecrets {
       if (there?.metadata.labels?.[SPACE_LABEL] !== labelOf(of)) continue;
       const { uid = "" } = there.metadata;
       const gone = this.#client.resource(SECRET).in(namespace).delete(name, { signal, preconditions: { uid } });
-      await gone.catch(orElse<unknown>(404, () => undefined));
+      await gone.catch(onCode<unknown>(404, () => undefined));
     }
   }
 }

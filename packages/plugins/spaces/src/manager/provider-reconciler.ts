@@ -7,7 +7,7 @@ import {
   quote,
 } from "@virtual-workspaces/apimachinery";
 import type { Client, Store } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import { type Condition, type ConditionState, READY_CONDITION, setCondition } from "@virtual-workspaces/kcp/conditions";
 import {
   DISCOVERED_LABEL,
@@ -152,9 +152,9 @@ export class ProviderReconciler {
       ...(externalName !== undefined && { annotations: { [EXTERNAL_NAME_ANNOTATION]: externalName } }),
     };
     const space = { metadata, spec: { SpaceProviderDescName: provider, Type: "unmanaged" } } as const;
-    const made = await spaces.create(space, { signal }).catch(orElse(409, () => undefined));
+    const made = await spaces.create(space, { signal }).catch(onCode(409, () => undefined));
     if (made !== undefined) return true;
-    const there = await spaces.get(name, { signal }).catch(orElse(404, () => undefined));
+    const there = await spaces.get(name, { signal }).catch(onCode(404, () => undefined));
     return there === undefined || there.spec.SpaceProviderDescName === provider;
   }
 
@@ -178,12 +178,12 @@ export class ProviderReconciler {
     const there = await client
       .resource(NAMESPACE)
       .get(namespace, { signal })
-      .catch(orElse(404, () => undefined));
+      .catch(onCode(404, () => undefined));
     if (isEmpty && there?.metadata.labels?.[PROVIDER_LABEL] === labelOf(name))
       await client
         .resource(NAMESPACE)
         .delete(namespace, { signal })
-        .catch(orElse<unknown>(404, () => undefined));
+        .catch(onCode<unknown>(404, () => undefined));
     await this.#setFinalizers(
       provider,
       finalizers.filter((one) => one !== PROVIDER_FINALIZER),
@@ -194,7 +194,7 @@ export class ProviderReconciler {
   async #ensureNamespace(provider: string, signal: AbortSignal): Promise<void> {
     const namespaces = this.#options.client.resource(NAMESPACE);
     const metadata = { name: namespaceOf(provider), labels: { [PROVIDER_LABEL]: labelOf(provider) } };
-    const there = await namespaces.get(metadata.name, { signal }).catch(orElse(404, () => undefined));
+    const there = await namespaces.get(metadata.name, { signal }).catch(onCode(404, () => undefined));
     if (there?.metadata.deletionTimestamp !== undefined)
       throw new Error(`the namespace ${metadata.name} is being deleted`);
     if (there === undefined) await namespaces.create({ metadata }, { signal });
@@ -210,7 +210,7 @@ export class ProviderReconciler {
     await this.#options.client
       .resource(SpaceProviderDesc)
       .mergePatch(name, patch, { signal })
-      .catch(orElse<unknown>(404, () => undefined));
+      .catch(onCode<unknown>(404, () => undefined));
   }
 
   async #updateStatus(provider: SpaceProviderDesc, outcome: ProviderOutcome, signal: AbortSignal): Promise<void> {

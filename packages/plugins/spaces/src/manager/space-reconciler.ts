@@ -1,6 +1,6 @@
 import { type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import type { Client, ReconcileResult, Store } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import { DISCOVERED_LABEL, namespaceOf, providerOf } from "../kinds/names.ts";
 import type { SecretContent } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";
@@ -135,7 +135,7 @@ export class SpaceReconciler {
     const resource = this.#options.client.resource(Space).in(namespace).status;
     const { inClusterSecretRef = null, externalSecretRef = null } = status;
     const patch = { metadata: { resourceVersion }, status: { ...status, inClusterSecretRef, externalSecretRef } };
-    await resource.mergePatch(name, patch, { signal }).catch(orElse<unknown>(404, () => undefined));
+    await resource.mergePatch(name, patch, { signal }).catch(onCode<unknown>(404, () => undefined));
   }
 }
 

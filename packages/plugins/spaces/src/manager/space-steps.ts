@@ -1,6 +1,6 @@
 import { isApiError, quote } from "@virtual-workspaces/apimachinery";
 import { type Client, terminal } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import type { ConditionState } from "@virtual-workspaces/kcp/conditions";
 import { EXTERNAL_NAME_ANNOTATION, SPACE_FINALIZER } from "../kinds/names.ts";
 import { Space } from "../kinds/space.ts";
@@ -124,7 +124,7 @@ export class SpaceSteps {
           .resource(Space)
           .in(namespace)
           .delete(name, { signal: this.#signal, preconditions: { uid } })
-          .catch(orElse<unknown>(404, () => undefined));
+          .catch(onCode<unknown>(404, () => undefined));
         return undefined;
     }
   }
@@ -164,7 +164,7 @@ export class SpaceSteps {
   async #readOwn(): Promise<Space | undefined> {
     const { name = "", namespace = "", uid } = this.#space.metadata;
     const spaces = this.#client.resource(Space).in(namespace);
-    const own = await spaces.get(name, { signal: this.#signal }).catch(orElse(404, () => undefined));
+    const own = await spaces.get(name, { signal: this.#signal }).catch(onCode(404, () => undefined));
     return own !== undefined && own.metadata.uid === uid && isHeld(own) ? own : undefined;
   }
 

@@ -1,6 +1,6 @@
 import { joinWorkspacePath, type KindReference, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { Client } from "@virtual-workspaces/client";
-import { orElse } from "@virtual-workspaces/client/http";
+import { onCode } from "@virtual-workspaces/client/http";
 import { Workspace } from "@virtual-workspaces/kcp";
 import {
   requestCredential,
@@ -91,7 +91,7 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
   async get(name: string, { parent, signal }: ProviderCall): Promise<PhysicalSpace | undefined> {
     const workspace = await this.#below(parent)
       .get(name, { signal })
-      .catch(orElse(404, () => undefined));
+      .catch(onCode(404, () => undefined));
     return workspace && this.#space(workspace);
   }
 
@@ -120,12 +120,12 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
       { metadata: { name }, spec: workspaceType === "" ? {} : { type } },
       { signal },
     );
-    await made.catch(orElse<unknown>(409, () => undefined));
+    await made.catch(onCode<unknown>(409, () => undefined));
   }
 
   async delete(name: string, { parent, signal }: ProviderCall): Promise<void> {
     const gone = this.#below(parent).delete(name, { signal });
-    await gone.catch(orElse<unknown>(404, () => undefined));
+    await gone.catch(onCode<unknown>(404, () => undefined));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -248,7 +248,7 @@ async function tokenFor(
   { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
 ): Promise<string> {
   const accounts = workspace.resource(ACCOUNT).in(NAMESPACE);
-  const there = orElse<unknown>(409, () => undefined);
+  const there = onCode<unknown>(409, () => undefined);
   await accounts.create({ metadata: { name: NAME } }, { signal }).catch(there);
   const binding = {
     metadata: { name: NAME },

@@ -25,9 +25,9 @@ export interface GeneratedTlsOptions {
 
 /** All that a server and its users need. */
 export interface GeneratedTls {
-  /** For {@link ServerOptions.tls}: files in `dir`, so that a server follows when they are renewed. */
+  /** For `ServerOptions.tls`: files in `dir`, so that a server follows when they are renewed. */
   readonly tls: { readonly certFile: string; readonly keyFile: string };
-  /** PEM of the authority that has signed the rest: what clients trust, and for {@link clientCertificates}. */
+  /** PEM of the authority that has signed the rest: what clients trust, and for `clientCertificates`. */
   readonly ca: string;
   readonly users: readonly UserCertificate[];
 }

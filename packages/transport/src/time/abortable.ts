@@ -1,0 +1,34 @@
+/**
+ * A generator that ends while it waits: when the signal aborts, whose reason it then throws, or when its consumer leaves the
+ * loop. A plain async generator ends only after the next value.
+ *
+ * @param make gets the signal that ends it
+ */
+export function abortable<T>(
+  signal: AbortSignal | undefined,
+  make: (signal: AbortSignal) => AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
+  const ended = new AbortController();
+  const abort = (): void => ended.abort(signal?.reason);
+  if (signal?.aborted === true) abort();
+  else signal?.addEventListener("abort", abort, { once: true });
+  let left = false;
+
+  const values = (async function* (): AsyncGenerator<T, void, undefined> {
+    try {
+      yield* make(ended.signal);
+    } catch (error) {
+      if (!left) throw error;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  })();
+  const leave = values.return.bind(values);
+  values.return = (value) => {
+    left = true;
+    signal?.removeEventListener("abort", abort);
+    ended.abort();
+    return leave(value);
+  };
+  return values;
+}
