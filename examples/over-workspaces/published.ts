@@ -1,7 +1,8 @@
 // A view over workspaces: of each workspace the ConfigMaps that are labelled published=yes, for whoever may read ConfigMaps
 // there. Label one, and it appears in open watches; take the label away, and it is gone.
-import { forward, subjectAccessReview, type Workspaces } from "@virtual-workspaces/forwarding";
+
 import { defineResource, defineVirtualWorkspace, type VirtualWorkspace, view } from "@virtual-workspaces/framework";
+import { forward, subjectAccessReview, type Workspaces } from "@virtual-workspaces/workspaces";
 
 const text = { type: "object", additionalProperties: { type: "string" } } as const;
 const ConfigMap = defineResource({
