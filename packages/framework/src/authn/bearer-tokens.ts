@@ -21,8 +21,8 @@ export interface TokenVerifier {
   readonly name: string;
   /**
    * Whose token this is. `undefined`: not one of this verifier's, or no longer good; the next authenticator is asked. A
-   * throw is a failure of the verifier, logged and counted as no opinion, but for an `ApiError` 503 (see {@link
-   * Authenticator}). Requests with one token share one call, so it is told of no request: bound its time yourself.
+   * throw is a failure of the verifier, logged and counted as no opinion, but for an `ApiError` 503 (as with an
+   * `Authenticator`). Requests with one token share one call, so it is told of no request: bound its time yourself.
    *
    * @param token as it was sent, UTF-8 decoded, never empty
    */
