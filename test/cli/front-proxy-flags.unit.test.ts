@@ -97,7 +97,8 @@ describe("a front proxy's command line", () => {
 
   it("names the proxies in front by their addresses", () => {
     const read = (...args: string[]) =>
-      frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls, ...args]).strangers;
+      frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls, ...args])
+        .authenticationFailures;
     writeFileSync(file("none.yaml"), "[]\n");
     expect(read()).to.equal(undefined);
     expect(read("--proxy-addresses=10.0.0.0/8,fd00::1", "--proxy-addresses=::1")).to.deep.equal({

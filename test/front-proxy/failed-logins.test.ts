@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { staticTokens } from "@virtual-workspaces/framework";
-import type { StrangerLimits } from "@virtual-workspaces/framework/server";
+import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { createFrontProxy, type FrontProxy } from "@virtual-workspaces/front-proxy";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
@@ -11,7 +11,7 @@ import { Stores } from "../workspace-server/shards/support.ts";
 import { startFront, startShards } from "./support.ts";
 
 /** No address is trusted, and nothing is forgiven while the test runs. */
-const STRICT: StrangerLimits = { failures: 3, forgiveEvery: 3_600_000, trusted: [] };
+const STRICT: AuthenticationFailureLimits = { failures: 3, forgiveEvery: 3_600_000, trusted: [] };
 
 /** What a request from an address of this machine gets. */
 async function from(address: string, url: string, headers: Record<string, string> = {}) {
@@ -41,7 +41,7 @@ describe("failed logins through a front proxy", function () {
     front = createFrontProxy({
       mapping: [{ path: "/services/x", backends: [`http://127.0.0.1:${(behind.address() as AddressInfo).port}`] }],
       authentication: [staticTokens({ alice: { name: "alice" } })],
-      strangers: STRICT,
+      authenticationFailures: STRICT,
       log: testLog().log,
     });
     url = `${(await front.listen({ port: 0, host: "127.0.0.1" })).url}/services/x`;
@@ -85,9 +85,9 @@ describe("failed logins at a shard behind a front proxy", function () {
   it("use up nothing of others, where the shard trusts the front proxy's address", async () => {
     await using stack = new AsyncDisposableStack();
     const shards = stack.use(
-      await startShards(stack.use(new Stores()), { strangers: { ...STRICT, trusted: ["127.0.0.1"] } }),
+      await startShards(stack.use(new Stores()), { authenticationFailures: { ...STRICT, trusted: ["127.0.0.1"] } }),
     );
-    const front = stack.use(await startFront(shards.url, { strangers: STRICT }));
+    const front = stack.use(await startFront(shards.url, { authenticationFailures: STRICT }));
     const path = `${front.url}/clusters/root/api`;
     const token = bearer("shard-token");
     for (const address of ["127.0.0.2", "127.0.0.4"]) {

@@ -7,7 +7,7 @@ import { DiscoveryDocuments } from "./discovery/discovery-documents.ts";
 import { OpenApiDocuments } from "./discovery/openapi/openapi-documents.ts";
 import { PiecePool } from "./encode/pieces.ts";
 import { Representations } from "./encode/representation.ts";
-import { type StrangerLimits, Strangers } from "./fairness/authentication-failures.ts";
+import { AuthenticationFailureLimiter, type AuthenticationFailureLimits } from "./fairness/authentication-failures.ts";
 import { Fairness } from "./fairness/fairness.ts";
 import { type RequestLimits, resolveLimits } from "./fairness/fairness-limits.ts";
 import { Permissions } from "./hooks/permissions.ts";
@@ -68,7 +68,7 @@ export interface CoreOptions {
   /** How much is done at a time, and who waits. @default 400 requests, each user and virtual workspace in turn */
   readonly limits?: RequestLimits;
   /** How often one address may fail to authenticate. @default 100 times, then once a second; loopback as often as it likes */
-  readonly strangers?: StrangerLimits;
+  readonly authenticationFailures?: AuthenticationFailureLimits;
   /** How long a watch lasts whose client does not say, ms; up to twice that, at random. `Infinity`: until it leaves. @default 1800000 */
   readonly minWatchTimeout?: number;
   /** Time between bookmarks, ms. `Infinity`: none but when a watch begins and when it ends. @default 60000 */
@@ -129,7 +129,7 @@ export class ServerCore implements AsyncDisposable {
   /** The same as a timer takes it. */
   readonly longestDelay: number;
   readonly fairness: Fairness;
-  readonly strangers: Strangers;
+  readonly authenticationFailures: AuthenticationFailureLimiter;
   readonly hub: WatchHub;
   readonly representations: Representations = new Representations();
   readonly pieces: PiecePool = new PiecePool();
@@ -167,7 +167,10 @@ export class ServerCore implements AsyncDisposable {
     this.meters = within?.meters ?? new Meters();
     const { waiting } = this.meters;
     this.meters.waiting = () => waiting() + this.fairness.stats.queued;
-    this.strangers = new Strangers(options.strangers ?? {}, this.identityHeaders);
+    this.authenticationFailures = new AuthenticationFailureLimiter(
+      options.authenticationFailures ?? {},
+      this.identityHeaders,
+    );
     if (within !== undefined) this.auditor = within.auditor;
     else if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline / 2 });
     const metrics = options.metrics && new ServerMetrics(this, options.metrics);

@@ -7,7 +7,10 @@ import type { Mapping } from "./mapping/mapping.ts";
 
 /** What a front proxy is made of. */
 export interface FrontProxyOptions
-  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "limits" | "onRequest" | "strangers" | "tls"> {
+  extends Pick<
+    ServerOptions,
+    "audit" | "closeDelay" | "closeTimeout" | "limits" | "onRequest" | "authenticationFailures" | "tls"
+  > {
   /** Paths, and the servers behind them: {@link readMapping}. More may come and go: {@link FrontProxy.add}. */
   readonly mapping: readonly Mapping[];
   /**

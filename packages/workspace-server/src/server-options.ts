@@ -25,7 +25,10 @@ export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log">
 
 /** What a workspace server is made of. */
 export interface WorkspaceServerOptions
-  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "strangers" | "tls"> {
+  extends Pick<
+    ServerOptions,
+    "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
+  > {
   /** Keeps all objects. The server does not close it. */
   readonly store: Store;
   /**
@@ -146,7 +149,7 @@ export function commonListenerOptions(
   externalURL: () => string,
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
-  const { audit, closeDelay, closeTimeout, metrics, onRequest, strangers, tls, log } = options;
+  const { audit, closeDelay, closeTimeout, metrics, onRequest, authenticationFailures, tls, log } = options;
   return {
     authentication,
     documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
@@ -156,7 +159,7 @@ export function commonListenerOptions(
     ...(closeTimeout !== undefined && { closeTimeout }),
     ...(metrics && { metrics }),
     ...(onRequest && { onRequest }),
-    ...(strangers && { strangers }),
+    ...(authenticationFailures && { authenticationFailures }),
     ...(tls && { tls }),
   };
 }

@@ -45,7 +45,7 @@ async function serve(options: FrontProxyCommand): Promise<number> {
         tls,
         closeDelay,
         ...(audit && { audit }),
-        ...(options.strangers && { strangers: options.strangers }),
+        ...(options.authenticationFailures && { authenticationFailures: options.authenticationFailures }),
         ...(onRequest && { onRequest }),
         log,
       }),

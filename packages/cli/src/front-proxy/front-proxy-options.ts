@@ -1,6 +1,6 @@
 import type { Authenticator } from "@virtual-workspaces/framework";
 import type { Audit } from "@virtual-workspaces/framework/audit";
-import type { StrangerLimits } from "@virtual-workspaces/framework/server";
+import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
 import { readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
@@ -9,7 +9,7 @@ import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { authenticationOf } from "../server/authentication.ts";
 import { gatesOf } from "../server/gates.ts";
-import { addressOf, strangersOf } from "../server/listening.ts";
+import { addressOf, authenticationFailuresOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
 import { FRONT_PROXY, type FrontProxyFlags } from "./flags.ts";
 
@@ -31,7 +31,7 @@ export interface FrontProxyCommand extends StartLog {
   readonly closeDelay: number;
   readonly audit: Audit | undefined;
   /** What addresses may use up of authentication. None: as servers have it. */
-  readonly strangers: StrangerLimits | undefined;
+  readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** For the log. */
   readonly warnings: readonly string[];
 }
@@ -60,7 +60,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
     port: flags["secure-port"],
     closeDelay: flags["shutdown-delay-duration"],
     audit,
-    strangers: strangersOf(flags),
+    authenticationFailures: authenticationFailuresOf(flags),
     warnings: [...warnings, ...gates.warnings, ...(warning === undefined ? [] : [warning])],
   };
 }

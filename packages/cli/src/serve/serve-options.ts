@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Authenticator } from "@virtual-workspaces/framework";
 import type { Audit } from "@virtual-workspaces/framework/audit";
-import type { StrangerLimits } from "@virtual-workspaces/framework/server";
+import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { goDuration, readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { authenticationOf } from "../server/authentication.ts";
-import { addressOf, strangersOf } from "../server/listening.ts";
+import { addressOf, authenticationFailuresOf } from "../server/listening.ts";
 import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
 import type { ForwardedTo } from "../server/upstreams.ts";
 import { urlOf } from "../server/urls.ts";
@@ -37,7 +37,7 @@ export interface ServeOptions extends StartLog {
   readonly group: GroupOptions;
   readonly audit: Audit | undefined;
   /** What addresses may use up of authentication. None: as servers have it. */
-  readonly strangers: StrangerLimits | undefined;
+  readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** For the log. */
   readonly warnings: readonly string[];
 }
@@ -84,7 +84,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     store: storeOf(flags, env),
     group,
     audit,
-    strangers: strangersOf(flags),
+    authenticationFailures: authenticationFailuresOf(flags),
     warnings: [...warnings, ...(warning === undefined ? [] : [warning])],
   };
 }

@@ -33,7 +33,7 @@ interface Parts {
 }
 
 function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Parts): Server {
-  const { log, onRequest, tls, audit, strangers, tokenCache, authenticators } = options;
+  const { log, onRequest, tls, audit, authenticationFailures, tokenCache, authenticators } = options;
   const tokens = stack.use(
     tokenReview({
       ...upstreams.authentication,
@@ -52,7 +52,7 @@ function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Part
     tls: { ...tls, sni: post.sni },
     ...(post.peers && { peers: post.peers }),
     ...(audit && { audit }),
-    ...(strangers && { strangers }),
+    ...(authenticationFailures && { authenticationFailures }),
     ...(onRequest && { onRequest }),
     log,
   });

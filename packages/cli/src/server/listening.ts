@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import type { StrangerLimits } from "@virtual-workspaces/framework/server";
+import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { isStoreError } from "@virtual-workspaces/store";
 import type { LISTENER_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
@@ -51,7 +51,9 @@ export function tellReady(url: string, paths: readonly string[]): void {
  * @returns `undefined` for this machine's own, the default of servers
  * @throws UsageError
  */
-export function strangersOf(flags: Pick<ListenerFlags, "proxy-addresses">): StrangerLimits | undefined {
+export function authenticationFailuresOf(
+  flags: Pick<ListenerFlags, "proxy-addresses">,
+): AuthenticationFailureLimits | undefined {
   const trusted = flags["proxy-addresses"] ?? [];
   const odd = trusted.find((text) => !isSubnet(text));
   if (odd !== undefined)

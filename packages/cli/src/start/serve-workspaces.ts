@@ -118,7 +118,7 @@ function serverOf(
     virtualStorage: options.virtualStorage && { others: others && asShard(others) },
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
-    ...(options.strangers && { strangers: options.strangers }),
+    ...(options.authenticationFailures && { authenticationFailures: options.authenticationFailures }),
     ...(onRequest && { onRequest }),
     log,
   });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Audit } from "@virtual-workspaces/framework/audit";
-import type { StrangerLimits } from "@virtual-workspaces/framework/server";
+import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import type { TlsCertificate } from "@virtual-workspaces/framework/tls";
 import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
 import { readFlags } from "../flags/read.ts";
@@ -12,7 +12,7 @@ import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
 import { gatesOf } from "../server/gates.ts";
-import { strangersOf } from "../server/listening.ts";
+import { authenticationFailuresOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
 import { listed, type StoreChoice, storeChoice } from "../server/store-choice.ts";
 import { DEMO_USERS } from "./demo/names.ts";
@@ -64,7 +64,7 @@ export interface StartOptions extends StartLog {
   readonly virtualStorage: boolean;
   readonly audit: Audit | undefined;
   /** What addresses may use up of authentication. None: as servers have it. */
-  readonly strangers: StrangerLimits | undefined;
+  readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** ms */
   readonly closeDelay: number;
   /** For the log. */
@@ -115,7 +115,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     shards: shardNames(flags),
     totalObjectLimit: flags["logical-cluster-total-object-limit"],
     audit,
-    strangers: strangersOf(flags),
+    authenticationFailures: authenticationFailuresOf(flags),
     closeDelay: flags["shutdown-delay-duration"],
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,

@@ -8,7 +8,7 @@ import { whole } from "../util/numbers.ts";
  * How much of authentication one remote address may use up without having proved anything: an IPv4 address, or the /64 of
  * an IPv6 one. Kubernetes has no such bound.
  */
-export interface StrangerLimits {
+export interface AuthenticationFailureLimits {
   /**
    * Failed authentications before requests with credentials from the address are answered 429, without any authenticator
    * being asked, right or wrong: it is the address that is known. Requests that bring no credentials do not count.
@@ -32,52 +32,52 @@ const KEPT = 10_000;
 /** The longest that anybody is told to wait, s. */
 const LONGEST_WAIT = 3600;
 
-export interface Stranger {
+export interface FailingAddress {
   /** Failures left, at `at`. */
   left: number;
   at: number;
   pending: number;
 }
 
-/** The addresses from which somebody tries to get in. */
-export class Strangers {
+/** Limits failed authentications by address of the client. */
+export class AuthenticationFailureLimiter {
   readonly #failures: number;
   readonly #forgiveEvery: number;
   readonly #pending: number;
   readonly #identityHeaders: IdentityHeaders;
   readonly #trusted = new BlockList();
   /** By network. Without any, nobody can be refused. */
-  readonly known: Map<string, Stranger> = new Map();
+  readonly known: Map<string, FailingAddress> = new Map();
 
   /** @throws Error on a limit that is none */
-  constructor(limits: StrangerLimits, identityHeaders: IdentityHeaders) {
+  constructor(limits: AuthenticationFailureLimits, identityHeaders: IdentityHeaders) {
     this.#identityHeaders = identityHeaders;
     const { failures = 100, forgiveEvery = 1000, pending = 100, trusted = ["127.0.0.0/8", "::1"] } = limits;
-    this.#failures = whole("strangers.failures", failures, 1);
-    this.#forgiveEvery = whole("strangers.forgiveEvery", forgiveEvery, 1);
-    this.#pending = whole("strangers.pending", pending, 1);
+    this.#failures = whole("authenticationFailures.failures", failures, 1);
+    this.#forgiveEvery = whole("authenticationFailures.forgiveEvery", forgiveEvery, 1);
+    this.#pending = whole("authenticationFailures.pending", pending, 1);
     for (const subnet of trusted) trust(this.#trusted, subnet);
   }
 
-  /** Why somebody is not let try, 429: they have failed too often, or try too much at a time. */
+  /** The error 429 of an address with too many failures, or with too many authentications under way. */
   refusal({ peer, req }: Pick<ObservedRequest, "peer" | "req">): ApiError | undefined {
-    const stranger = this.known.get(networkOf(peer) ?? "");
-    if (stranger === undefined || !this.#identityHeaders.bringsCredentials(req)) return undefined;
-    this.#forgive(stranger);
-    if (stranger.pending >= this.#pending)
+    const address = this.known.get(networkOf(peer) ?? "");
+    if (address === undefined || !this.#identityHeaders.bringsCredentials(req)) return undefined;
+    this.#forgive(address);
+    if (address.pending >= this.#pending)
       return ApiError.tooManyRequests("too many authentications are under way; try again later", 1);
-    if (stranger.left >= 1) return undefined;
-    const wait = Math.min(LONGEST_WAIT, Math.ceil(((1 - stranger.left) * this.#forgiveEvery) / 1000));
+    if (address.left >= 1) return undefined;
+    const wait = Math.min(LONGEST_WAIT, Math.ceil(((1 - address.left) * this.#forgiveEvery) / 1000));
     return ApiError.tooManyRequests("too many failed authentications; try again later", wait);
   }
 
   /** Counts an authentication for as long as it is under way. */
   during({ peer }: Pick<ObservedRequest, "peer" | "req">, pending: Promise<void>): Promise<void> {
-    const stranger = this.#stranger(peer);
-    if (stranger === undefined) return pending;
-    stranger.pending += 1;
+    const address = this.#addressOf(peer);
+    if (address === undefined) return pending;
+    address.pending += 1;
     return pending.finally(() => {
-      stranger.pending -= 1;
+      address.pending -= 1;
     });
   }
 
@@ -88,26 +88,26 @@ export class Strangers {
 
   /** Counts one that failed at another server, with credentials that have been taken off the request by now. */
   failedBehind({ peer }: Pick<ObservedRequest, "peer">): void {
-    const stranger = this.#stranger(peer);
-    if (stranger !== undefined) stranger.left = Math.max(0, stranger.left - 1);
+    const address = this.#addressOf(peer);
+    if (address !== undefined) address.left = Math.max(0, address.left - 1);
   }
 
   /** Makes it the last to be forgotten. */
-  #stranger(peer: string | undefined): Stranger | undefined {
+  #addressOf(peer: string | undefined): FailingAddress | undefined {
     const network = networkOf(peer);
     if (network === undefined || this.#isTrusted(peer ?? "")) return undefined;
-    const stranger = this.known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
-    this.#forgive(stranger);
+    const address = this.known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
+    this.#forgive(address);
     this.known.delete(network);
     if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value ?? "");
-    this.known.set(network, stranger);
-    return stranger;
+    this.known.set(network, address);
+    return address;
   }
 
-  #forgive(stranger: Stranger): void {
+  #forgive(address: FailingAddress): void {
     const now = performance.now();
-    stranger.left = Math.min(this.#failures, stranger.left + (now - stranger.at) / this.#forgiveEvery);
-    stranger.at = now;
+    address.left = Math.min(this.#failures, address.left + (now - address.at) / this.#forgiveEvery);
+    address.at = now;
   }
 
   #isTrusted(address: string): boolean {
@@ -123,7 +123,7 @@ function trust(list: BlockList, subnet: string): void {
   const most = family === 6 ? 128 : 32;
   if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(length ?? "0") || Number(length ?? 0) > most)
     throw new Error(
-      `strangers.trusted: ${JSON.stringify(subnet)} is neither an IP address nor a subnet like 10.0.0.0/8`,
+      `authenticationFailures.trusted: ${JSON.stringify(subnet)} is neither an IP address nor a subnet like 10.0.0.0/8`,
     );
   list.addSubnet(address, length === undefined ? most : Number(length), type);
 }

@@ -33,7 +33,7 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
   readonly impersonation?: readonly string[] | undefined;
   /**
    * Says that the caller's own credentials turned out to be nobody's: for whoever lets in those whom nobody knows, and hears from the server
-   * behind who they are. Counts as a failed authentication of the client's address (`strangers` of the server).
+   * behind who they are. Counts as a failed authentication of the client's address (`authenticationFailures` of the server).
    */
   readonly loginFailed: () => void;
   /**

@@ -126,7 +126,7 @@ export function rawRequest(exchange: AuthorizedExchange): RawRequest<Readonly<Re
     get via() {
       return exchange.via();
     },
-    loginFailed: () => exchange.core.strangers.failedBehind(exchange),
+    loginFailed: () => exchange.core.authenticationFailures.failedBehind(exchange),
     takeTime: () => {
       exchange.takeTime();
       exchange.leaveSeat();

@@ -18,11 +18,15 @@ type Verdict = User | undefined;
 export function bounded(authenticate: Stage): Stage {
   return (exchange) => {
     const { core } = exchange;
-    const refusal = core.strangers.known.size === 0 ? undefined : core.strangers.refusal(exchange);
+    const refusal =
+      core.authenticationFailures.known.size === 0 ? undefined : core.authenticationFailures.refusal(exchange);
     if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal, "failed-authentications");
     try {
       const pending = authenticate(exchange);
-      return pending && core.strangers.during(exchange, pending).catch((error: unknown) => failed(exchange, error));
+      return (
+        pending &&
+        core.authenticationFailures.during(exchange, pending).catch((error: unknown) => failed(exchange, error))
+      );
     } catch (error) {
       return failed(exchange, error);
     }
@@ -31,7 +35,7 @@ export function bounded(authenticate: Stage): Stage {
 
 function failed(exchange: Exchange, error: unknown): never {
   const { core, user } = exchange;
-  if (user === undefined && isApiError(error) && error.code === 401) core.strangers.failed(exchange);
+  if (user === undefined && isApiError(error) && error.code === 401) core.authenticationFailures.failed(exchange);
   throw error;
 }
 

@@ -24,7 +24,7 @@ import type { Clusters, ServedShard } from "./served-shard.ts";
 export interface CommonListenerOptions
   extends Pick<
     ServerOptions,
-    "audit" | "closeDelay" | "closeTimeout" | "log" | "metrics" | "onRequest" | "strangers" | "tls"
+    "audit" | "closeDelay" | "closeTimeout" | "log" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
   > {
   readonly authentication: readonly Authenticator[];
   /** Served by every shard, and in each workspace. */

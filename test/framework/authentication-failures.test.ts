@@ -8,7 +8,7 @@ import {
   staticTokens,
 } from "@virtual-workspaces/framework";
 import { authenticatedUser } from "@virtual-workspaces/framework/authn";
-import type { StrangerLimits } from "@virtual-workspaces/framework/server";
+import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
@@ -21,7 +21,7 @@ const servers = Authority.root("servers");
 const keys = servers.issue({ name: "server", usages: [SERVER_AUTH] });
 
 /** A server that trusts no address unless told so, and an authenticator that waits for the test. */
-async function start(strangers: StrangerLimits = {}, { tls = false } = {}) {
+async function start(limits: AuthenticationFailureLimits = {}, { tls = false } = {}) {
   const asked: string[] = [];
   const gate = Promise.withResolvers<void>();
   const slow: Authenticator = {
@@ -44,7 +44,7 @@ async function start(strangers: StrangerLimits = {}, { tls = false } = {}) {
     ],
     authentication: [staticTokens({ good: { name: "alice" } }), slow],
     log: testLog().log,
-    strangers: { trusted: [], ...strangers },
+    authenticationFailures: { trusted: [], ...limits },
     ...(tls && { tls: keys }),
   });
   const { port } = await server.listen({ port: 0, host: "::" });
@@ -189,22 +189,25 @@ describe("authentications under way", () => {
   });
 });
 
-describe("limits on strangers", () => {
-  for (const [strangers, message] of [
-    [{ failures: 0 }, "strangers.failures must be a whole number from 1 on, or Infinity; it is 0"],
-    [{ pending: 1.5 }, "strangers.pending must be a whole number from 1 on, or Infinity; it is 1.5"],
-    [{ trusted: ["proxy"] }, 'strangers.trusted: "proxy" is neither an IP address nor a subnet like 10.0.0.0/8'],
+describe("limits on authentication failures", () => {
+  for (const [limits, message] of [
+    [{ failures: 0 }, "authenticationFailures.failures must be a whole number from 1 on, or Infinity; it is 0"],
+    [{ pending: 1.5 }, "authenticationFailures.pending must be a whole number from 1 on, or Infinity; it is 1.5"],
+    [
+      { trusted: ["proxy"] },
+      'authenticationFailures.trusted: "proxy" is neither an IP address nor a subnet like 10.0.0.0/8',
+    ],
     [
       { trusted: ["10.0.0.0/33"] },
-      'strangers.trusted: "10.0.0.0/33" is neither an IP address nor a subnet like 10.0.0.0/8',
+      'authenticationFailures.trusted: "10.0.0.0/33" is neither an IP address nor a subnet like 10.0.0.0/8',
     ],
     [
       { trusted: ["10.0.0.0/"] },
-      'strangers.trusted: "10.0.0.0/" is neither an IP address nor a subnet like 10.0.0.0/8',
+      'authenticationFailures.trusted: "10.0.0.0/" is neither an IP address nor a subnet like 10.0.0.0/8',
     ],
   ] as const) {
     it(`say what is wrong with them: ${message}`, () => {
-      const make = () => createServer({ virtualWorkspaces: [], authentication: [], strangers });
+      const make = () => createServer({ virtualWorkspaces: [], authentication: [], authenticationFailures: limits });
       expect(make).to.throw(message);
     });
   }
