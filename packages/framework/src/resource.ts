@@ -20,9 +20,9 @@ import type { ScalePaths, SelectableField, Strategy, Subresources, TypedDefiniti
 import { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
 import { checkScaled, scaleFields } from "./resource/scale/scale-fields.ts";
 import {
-  type PassedHandlers,
-  type PassOptions,
-  passedResource,
+  type ForwardingHandlers,
+  type ForwardingOptions,
+  forwardedResource,
   type ServedResource,
   type ServeOptions,
   serveStorage,
@@ -205,13 +205,13 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
 
   /**
    * Has somebody else answer all requests about the kind, whole and in bytes, as another server that has the objects. Discovery and
-   * OpenAPI tell of it as of any other; its verbs are what {@link PassedHandlers.discover} says. Nothing of a request or an
+   * OpenAPI tell of it as of any other; its verbs are what {@link ForwardingHandlers.discover} says. Nothing of a request or an
    * answer is checked here: both are theirs to say.
    *
    * @throws Error on an identity that is none
    */
-  pass(handlers: PassedHandlers, options: PassOptions = {}): ServedResource {
-    return passedResource(this, handlers, options);
+  forwardTo(handlers: ForwardingHandlers, options: ForwardingOptions = {}): ServedResource {
+    return forwardedResource(this, handlers, options);
   }
 }
 

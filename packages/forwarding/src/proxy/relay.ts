@@ -1,6 +1,6 @@
 import { impersonationHeaders, remoteHeaders } from "@virtual-workspaces/client/http";
 import { type ProxyOptions, proxy, type ReverseProxy } from "@virtual-workspaces/framework/proxy";
-import type { PassedHandlers } from "@virtual-workspaces/framework/resource";
+import type { ForwardingHandlers } from "@virtual-workspaces/framework/resource";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { type OutboundIdentity, outboundIdentity } from "../upstream/identity.ts";
 
@@ -28,7 +28,7 @@ export interface RelayOptions extends Pick<ProxyOptions, "path" | "counts" | "wh
  *
  * A server that cannot be had is 503, or 504 where a write may have arrived. Answers that break off are cut.
  */
-export class Relay implements PassedHandlers, AsyncDisposable {
+export class Relay implements ForwardingHandlers, AsyncDisposable {
   readonly upstream: Upstream;
   /** @throws ApiError 503 or 504 when there is no answer, 403 when the caller cannot be told, 429 when too much is open */
   readonly handle: ReverseProxy["handle"];

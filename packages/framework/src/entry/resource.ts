@@ -15,7 +15,7 @@ export {
   type Strategy,
 } from "../definition.ts";
 export type { MetadataForm } from "../encode/representation.ts";
-export type { DiscoveredVerbs, PassedHandlers, PassOptions, ServeOptions } from "../resource/served.ts";
+export type { DiscoveredVerbs, ForwardingHandlers, ForwardingOptions, ServeOptions } from "../resource/served.ts";
 export type { AdvertisedSubresource } from "../resource/subresources.ts";
 export type { AskedResource, Located } from "../virtual-workspace.ts";
 export { asDefined } from "../write/kind.ts";

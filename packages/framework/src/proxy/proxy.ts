@@ -4,7 +4,7 @@ import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { isUpgraded, type Outgoing, type StreamedResponse, Upstream } from "@virtual-workspaces/transport";
 import type { RawRequest } from "../request/raw-request.ts";
 import { HOPS_HEADER, requestInfo } from "../request/request-info.ts";
-import type { PassedHandlers } from "../resource/served.ts";
+import type { ForwardingHandlers } from "../resource/served.ts";
 import { causeOfFault, upstreamFailure, upstreamFault } from "./failure.ts";
 import { FailureStreaks } from "./failure-streaks.ts";
 import type { ProxyEngine, ProxyOptions } from "./proxy-options.ts";
@@ -32,7 +32,7 @@ type Prepared = Pick<Outgoing, "path" | "headers" | "deadlines"> & Required<Pick
  * Short requests wait for one of the upstream's `connections`; what is open-ended has as many of its own as need be. A server
  * that cannot be had is 503, or 504 where a write may have arrived. Answers that break off are cut.
  */
-export class ReverseProxy implements PassedHandlers, AsyncDisposable {
+export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
   readonly #engine: ProxyEngine;
   readonly #owned: Upstream | undefined;
   readonly #options: ProxyOptions;

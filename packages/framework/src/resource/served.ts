@@ -98,7 +98,7 @@ export interface ServedResource extends Advertised {
   /** @internal The author's own subresources. */
   readonly named: ReadonlyMap<string, ServedNamed>;
   /** @internal Who answers instead, where objects are elsewhere. */
-  readonly forwardedBy?: PassedHandlers;
+  readonly forwardedBy?: ForwardingHandlers;
 }
 
 /** A subresource of the author's own, ready to be asked: types of what it is told were checked where it was given. */
@@ -200,7 +200,7 @@ type Params = Readonly<Record<string, string>>;
  * `authorize` of the view has been asked about each; of all logical clusters at once only lists and watches come here. A `Relay` of
  * `@virtual-workspaces/forwarding` is one.
  */
-export interface PassedHandlers {
+export interface ForwardingHandlers {
   /** As of a virtual workspace. */
   readonly handle: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
   /** As of a virtual workspace. @default upgrades are refused */
@@ -217,7 +217,7 @@ export interface PassedHandlers {
 }
 
 /** How a resource is served whose requests are passed on. */
-export interface PassOptions {
+export interface ForwardingOptions {
   /** As of `ServeOptions`. @default "", by its plural alone */
   readonly identity?: string;
   /** As of `ServeOptions`. @default none */
@@ -228,10 +228,10 @@ const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "li
 const STORAGE = Object.freeze({});
 
 /** A resource whose objects nobody here has. @throws Error on an identity that is none */
-export function passedResource(
+export function forwardedResource(
   definition: ResourceDefinition,
-  passed: PassedHandlers,
-  { identity = "", warning }: PassOptions,
+  passed: ForwardingHandlers,
+  { identity = "", warning }: ForwardingOptions,
 ): ServedResource {
   checkIdentity(definition, identity);
   return Object.freeze({
@@ -247,7 +247,7 @@ export function passedResource(
     admit: undefined,
     scaling: undefined,
     named: new Map(),
-    passed,
+    forwardedBy: passed,
   });
 }
 

@@ -8,7 +8,7 @@ import { HookRequest } from "../hooks/hooks.ts";
 import type { Mounted } from "../mounted.ts";
 import { deriveRequest } from "../request/derive-request.ts";
 import type { RawRequest } from "../request/raw-request.ts";
-import { type Advertised, type PassedHandlers, type ServedResource, withVerbs } from "../resource/served.ts";
+import { type Advertised, type ForwardingHandlers, type ServedResource, withVerbs } from "../resource/served.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { refuseUnknown } from "./scope.ts";
 
@@ -138,7 +138,7 @@ export function rawRequest(exchange: AuthorizedExchange): RawRequest<Readonly<Re
 export function servePassed(
   exchange: AuthorizedExchange,
   resource: ServedResource,
-  passed: PassedHandlers,
+  passed: ForwardingHandlers,
 ): Promise<void> {
   refuseUnknown(exchange);
   const { req, res, upgradeHead: head } = exchange;

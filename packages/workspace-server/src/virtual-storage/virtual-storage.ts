@@ -1,7 +1,7 @@
 import { ApiError, type GroupResource, isApiError, type KubeObject, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { RawRequest, Resource, ServedResource } from "@virtual-workspaces/framework";
 import { deriveRequest } from "@virtual-workspaces/framework/request";
-import type { PassedHandlers } from "@virtual-workspaces/framework/resource";
+import type { ForwardingHandlers } from "@virtual-workspaces/framework/resource";
 import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { Exports, placeOf } from "../bindings/exports/exports.ts";
 import type { BoundPair } from "../bindings/served/own-kind.ts";
@@ -60,7 +60,7 @@ export class VirtualStorage implements AsyncDisposable {
       });
       return { relay, target };
     };
-    const handlers: PassedHandlers = {
+    const handlers: ForwardingHandlers = {
       handle: async (req, res, request) => {
         const { relay, target } = await passed(request);
         await relay.handle(req, res, target);
@@ -71,7 +71,7 @@ export class VirtualStorage implements AsyncDisposable {
       },
       discover: async ({ params: { cluster = "" }, signal }) => discoveredVerbs(await backend(cluster), kind, signal),
     };
-    return kind.pass(handlers, { identity });
+    return kind.forwardTo(handlers, { identity });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

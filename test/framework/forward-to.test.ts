@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { allow, defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
-import type { PassedHandlers } from "@virtual-workspaces/framework/resource";
+import type { ForwardingHandlers } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
 import { outcome, type PlainServer, startPlain } from "../_support/plain.ts";
 
@@ -14,13 +14,13 @@ const Note = defineResource({
 });
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
-async function start(handlers: Partial<PassedHandlers> = {}): Promise<PlainServer> {
-  const handle: PassedHandlers["handle"] = (req, res, { user, prefix, tail, search, params }) => {
+async function start(handlers: Partial<ForwardingHandlers> = {}): Promise<PlainServer> {
+  const handle: ForwardingHandlers["handle"] = (req, res, { user, prefix, tail, search, params }) => {
     const { cluster } = params;
     res.end(JSON.stringify([req.method, user.name, prefix, tail + search, cluster, req.rawHeaders]));
   };
-  const passed = Note.pass({ handle, ...handlers });
-  const identified = Note.pass({ handle }, { identity: "a1" });
+  const passed = Note.forwardTo({ handle, ...handlers });
+  const identified = Note.forwardTo({ handle }, { identity: "a1" });
   const view = defineVirtualWorkspace({
     name: "notes",
     path: "/clusters/:cluster",
@@ -61,7 +61,7 @@ describe("a resource that is passed on", () => {
     expect((await server.get(`${all}:a1`)).status).to.equal(200);
     expect((await server.get(all)).status).to.equal(404);
     expect(outcome(await server.send(`POST ${all}:a1`, {}))[0]).to.equal(405);
-    expect(() => Note.pass({ handle: () => undefined }, { identity: "a b" })).to.throw("must be letters");
+    expect(() => Note.forwardTo({ handle: () => undefined }, { identity: "a b" })).to.throw("must be letters");
   });
 
   it("answers what its handler throws, and refuses upgrades that it has no handler for", async () => {
