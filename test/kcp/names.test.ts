@@ -9,6 +9,8 @@ import {
   newClusterName,
   parseLifecycleName,
 } from "@virtual-workspaces/kcp";
+import * as names from "@virtual-workspaces/kcp/names";
+import * as users from "@virtual-workspaces/kcp/users";
 import { expect } from "chai";
 
 describe("homeClusterName", () => {
@@ -89,7 +91,7 @@ describe("clusterURL", () => {
 
 describe("well-known names", () => {
   const named = (ending: RegExp): [string, string][] =>
-    Object.entries(kcp).flatMap(([name, value]): [string, string][] =>
+    Object.entries({ ...kcp, ...names, ...users }).flatMap(([name, value]): [string, string][] =>
       ending.test(name) && typeof value === "string" ? [[name, value]] : [],
     );
 
