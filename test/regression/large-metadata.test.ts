@@ -2,6 +2,7 @@
 // were looked up in lists, and objects grew by one patch after another to any size.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { computed } from "../_support/cpu.ts";
 import { MERGE } from "../_support/patches.ts";
 import { startPlain } from "../_support/plain.ts";
 
@@ -49,10 +50,10 @@ describe("metadata that is large", () => {
     const finalizers = many(60_000, (at) => `a.b/f${at}`);
     expect((await server.send(`POST ${NOTES}`, note({ name: "a", finalizers }))).status).to.equal(201);
     expect((await server.send(`DELETE ${NOTES}/a`)).status).to.equal(200);
-    const began = performance.now();
+    const began = computed();
     const patch = { metadata: { finalizers: finalizers.toReversed() } };
     expect((await server.send(`PATCH ${NOTES}/a`, patch, MERGE)).status).to.equal(200);
-    expect(performance.now() - began).to.be.below(1500);
+    expect(computed() - began, "milliseconds").to.be.below(1500);
   });
 });
 
