@@ -10,7 +10,7 @@ import { ensure } from "../../../packages/workspace-server/src/state/modify.ts";
 import { ShardObjects } from "../../../packages/workspace-server/src/state/objects.ts";
 import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
 import { logicalClusterKey, ShardState } from "../../../packages/workspace-server/src/state/shard-state.ts";
-import { EVERYWHERE, HeldStore } from "../start/support/held-store.ts";
+import { EVERYWHERE, HeldStore } from "./start/support/held-store.ts";
 
 /** A shard that has begun and, of what workspaces have, reads what is asked for. */
 async function begun(name: string, store: Store, registry: ShardRegistry): Promise<ShardContext> {

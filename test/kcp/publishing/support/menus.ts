@@ -3,9 +3,9 @@ import { Client, type ReconcileFailure } from "@virtual-workspaces/client";
 import { defineResource } from "@virtual-workspaces/framework";
 import { type PublishURLsOptions, type Shard, viewURL } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { type Body, root, type Stores, startSharded, untilAt } from "../../shards/support.ts";
-import { define, makeWorkspace } from "../../support/logical-clusters.ts";
-import type { Workspaces } from "../../support/workspaces.ts";
+import { type Body, root, type Stores, startSharded, untilAt } from "../../../workspace-server/shards/support.ts";
+import { define, makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
+import type { Workspaces } from "../../../workspace-server/support/workspaces.ts";
 
 const TEXT = { type: "string" } as const;
 export const STATUS = {

@@ -1,10 +1,10 @@
 // What several shards tell each other: each by itself, and all as one.
 import { APIExport } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
-import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
-import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
-import { cacheView } from "../../../packages/workspace-server/src/views/cache-view.ts";
-import { testLog } from "../../_setup/log.ts";
+import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { cacheView } from "../../../../packages/workspace-server/src/views/cache-view.ts";
+import { testLog } from "../../../_setup/log.ts";
 import { BareShard, serve } from "../tree/support/shards.ts";
 
 const EXPORTS = "/apis/apis.kcp.io/v1alpha2/apiexports";

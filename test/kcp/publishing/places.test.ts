@@ -5,8 +5,16 @@ import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspac
 import { APIExportEndpointSlice, publishURLs } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { startPlain } from "../../_support/plain.ts";
-import { bindingOf, exportOf } from "../bindings/support/shard.ts";
-import { type Body, CONFIG_MAPS, configMap, makeOn, root, Stores, untilAt } from "../shards/support.ts";
+import { bindingOf, exportOf } from "../../workspace-server/bindings/support/shard.ts";
+import {
+  type Body,
+  CONFIG_MAPS,
+  configMap,
+  makeOn,
+  root,
+  Stores,
+  untilAt,
+} from "../../workspace-server/shards/support.ts";
 import { byShards, Kitchen, STATUS, urlOn } from "./support/menus.ts";
 
 const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });

@@ -2,9 +2,9 @@
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { signingKey } from "../../_support/issuer.ts";
-import { pemOf } from "../support/accounts.ts";
-import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
+import { signingKey } from "../../../_support/issuer.ts";
+import { pemOf } from "../../support/accounts.ts";
+import { startWorkspaces, type Workspaces } from "../../support/workspaces.ts";
 import { EVERYWHERE, HeldStore } from "./support/held-store.ts";
 import { askTree, makeTree, type Tree, USERS } from "./support/tree.ts";
 

@@ -1,9 +1,9 @@
 // The workspaces that somebody may enter, as one live tree: read by several users while permissions come and go.
 import { expect } from "chai";
-import type { Answer, CallOptions } from "../../_support/plain.ts";
-import { bind, makeAdmin, makeWorkspace } from "../support/logical-clusters.ts";
-import { ClusterClient } from "../support/objects.ts";
-import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
+import type { Answer, CallOptions } from "../../../_support/plain.ts";
+import { bind, makeAdmin, makeWorkspace } from "../../support/logical-clusters.ts";
+import { ClusterClient } from "../../support/objects.ts";
+import { startWorkspaces, type Workspaces } from "../../support/workspaces.ts";
 
 const KIND = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
 const at = (cluster = "*") => `/services/workspaces/clusters/${cluster}` as const;

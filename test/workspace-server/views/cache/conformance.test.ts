@@ -2,10 +2,10 @@
 import { APIExport } from "@virtual-workspaces/kcp";
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
-import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
-import { cacheView } from "../../../packages/workspace-server/src/views/cache-view.ts";
-import { testLog } from "../../_setup/log.ts";
+import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { cacheView } from "../../../../packages/workspace-server/src/views/cache-view.ts";
+import { testLog } from "../../../_setup/log.ts";
 import { BareShard, serve } from "../tree/support/shards.ts";
 
 const key = (name: string) => ({ cluster: "a", namespace: "", name });

@@ -2,11 +2,11 @@
 import { REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { modify } from "../../../packages/workspace-server/src/state/modify.ts";
-import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
-import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";
-import { treeView } from "../../../packages/workspace-server/src/views/tree-view.ts";
-import { testLog } from "../../_setup/log.ts";
+import { modify } from "../../../../packages/workspace-server/src/state/modify.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { logicalClusterKey } from "../../../../packages/workspace-server/src/state/shard-state.ts";
+import { treeView } from "../../../../packages/workspace-server/src/views/tree-view.ts";
+import { testLog } from "../../../_setup/log.ts";
 import { BareShard, serve } from "./support/shards.ts";
 
 const TREE = "/services/workspaces/clusters/*/apis/tenancy.kcp.io/v1alpha1/workspaces";

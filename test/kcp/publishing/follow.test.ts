@@ -10,7 +10,7 @@ import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import noticeboard, { manifests } from "../../../examples/over-workspaces/noticeboard.ts";
 import { callsTo } from "../../_support/plain.ts";
-import { bindingOf, exportOf } from "../bindings/support/shard.ts";
+import { bindingOf, exportOf } from "../../workspace-server/bindings/support/shard.ts";
 import {
   CONFIG_MAPS,
   configMap,
@@ -22,9 +22,9 @@ import {
   startSharded,
   untilAt,
   WORKSPACES,
-} from "../shards/support.ts";
-import { define } from "../support/logical-clusters.ts";
-import type { Workspaces } from "../support/workspaces.ts";
+} from "../../workspace-server/shards/support.ts";
+import { define } from "../../workspace-server/support/logical-clusters.ts";
+import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 
 const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });
 const BINDINGS = "/apis/apis.kcp.io/v1alpha2/apibindings";

@@ -1,9 +1,9 @@
 // The conformance suite on the tree of workspaces, as somebody who is let into them one by one.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
-import { treeView } from "../../../packages/workspace-server/src/views/tree-view.ts";
-import { testLog } from "../../_setup/log.ts";
+import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
+import { treeView } from "../../../../packages/workspace-server/src/views/tree-view.ts";
+import { testLog } from "../../../_setup/log.ts";
 import { BareShard, serve } from "./support/shards.ts";
 
 describe("the conformance suite on the tree of workspaces", function () {

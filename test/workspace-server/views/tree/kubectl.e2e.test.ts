@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { createAuthority, kubeconfigHome } from "../../_support/server.ts";
-import { startWorkspaces } from "../support/workspaces.ts";
+import { createAuthority, kubeconfigHome } from "../../../_support/server.ts";
+import { startWorkspaces } from "../../support/workspaces.ts";
 
 const KUBECTL = process.env["KUBECTL"] ?? "kubectl";
 const run = promisify(execFile);

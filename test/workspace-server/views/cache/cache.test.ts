@@ -1,9 +1,9 @@
 // What shards tell each other, read as kcp's cache server is: by masters, of one shard or all, and by nobody else.
 import { expect } from "chai";
-import type { CallOptions } from "../../_support/plain.ts";
-import { makeAdmin, makeWorkspace } from "../support/logical-clusters.ts";
-import { ClusterClient } from "../support/objects.ts";
-import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
+import type { CallOptions } from "../../../_support/plain.ts";
+import { makeAdmin, makeWorkspace } from "../../support/logical-clusters.ts";
+import { ClusterClient } from "../../support/objects.ts";
+import { startWorkspaces, type Workspaces } from "../../support/workspaces.ts";
 
 const EXPORTS = "/apis/apis.kcp.io/v1alpha2/apiexports";
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";

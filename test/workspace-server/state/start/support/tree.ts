@@ -1,10 +1,10 @@
 // Workspaces of which each says something else about who may do what, and what there is to ask of them.
 import { expect } from "chai";
-import { type Answer, type Calls, outcome } from "../../../_support/plain.ts";
-import { binding, configMap, paths, widget, widgetExport, widgetSchema } from "../../faults/support/tree.ts";
-import { grant, makeAdmin, makeNamespace } from "../../support/logical-clusters.ts";
-import { ClusterClient } from "../../support/objects.ts";
-import type { Workspaces } from "../../support/workspaces.ts";
+import { type Answer, type Calls, outcome } from "../../../../_support/plain.ts";
+import { binding, configMap, paths, widget, widgetExport, widgetSchema } from "../../../faults/support/tree.ts";
+import { grant, makeAdmin, makeNamespace } from "../../../support/logical-clusters.ts";
+import { ClusterClient } from "../../../support/objects.ts";
+import type { Workspaces } from "../../../support/workspaces.ts";
 
 export const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
 export const WIDGETS = "/apis/example.dev/v1/widgets";

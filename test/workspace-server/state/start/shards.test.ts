@@ -2,11 +2,11 @@
 import type { Store } from "@virtual-workspaces/store";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { signingKey } from "../../_support/issuer.ts";
-import { type ShardedOptions, Stores, shardAt } from "../shards/support.ts";
-import { pemOf } from "../support/accounts.ts";
-import { ClusterClient } from "../support/objects.ts";
-import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
+import { signingKey } from "../../../_support/issuer.ts";
+import { type ShardedOptions, Stores, shardAt } from "../../shards/support.ts";
+import { pemOf } from "../../support/accounts.ts";
+import { ClusterClient } from "../../support/objects.ts";
+import { startWorkspaces, type Workspaces } from "../../support/workspaces.ts";
 import { EVERYWHERE, HeldStore } from "./support/held-store.ts";
 import { askTree, make, makeTree, type Tree, USERS, WORKSPACES } from "./support/tree.ts";
 
