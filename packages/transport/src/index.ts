@@ -28,5 +28,6 @@ export {
   retry,
 } from "./time/backoff.ts";
 export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock } from "./time/clock.ts";
+export { askedAfterNow, ListAndWatch, type ListerWatcher, type NextAttempt } from "./time/list-and-watch.ts";
 export { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
 export { Upstream, type UpstreamOptions, type UpstreamStats } from "./upstream.ts";
