@@ -29,7 +29,12 @@ const WATCHED = 250;
 /** How often one is asked for everything that says what changes, ms: it may have lost a word. */
 const RESYNC = 300_000;
 
-/** The spaces of a provider, kept in step with it. What cannot be asked for is as it was last: nothing is gone that the provider has not left out of a list, or said not to have. */
+/**
+ * The spaces of a provider, kept in step with it. What cannot be asked for is as it was last: nothing is gone that the provider has not left out of a list, or said not to have.
+ *
+ * It is not a `ListAndWatch` of the transport package: providers have no versions to resume from. A watch begins before the list, and reports which
+ * spaces to read again.
+ */
 export class ProviderReflector implements AsyncDisposable {
   readonly #options: ProviderReflectorOptions;
   readonly #over = new AbortController();
