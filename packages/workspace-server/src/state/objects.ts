@@ -1,7 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
-import { backoffDelay, retry } from "@virtual-workspaces/transport";
+import { backoffDelay, retry, untilAborted } from "@virtual-workspaces/transport";
 import { Informer, STORE_RETRY } from "./informers/informer.ts";
 import { Pace } from "./informers/initial-read.ts";
 import type { Indexers } from "./informers/key-index.ts";
@@ -177,12 +177,11 @@ export class ShardObjects implements Disposable {
 
   async #readWhole(informer: Informer<object>, pace: Pace): Promise<void> {
     const { signal } = this.#stop;
-    const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     const delayAfter = (error: unknown, failures: number): number => {
       this.#onFailure(error);
       return backoffDelay(failures, STORE_RETRY);
     };
-    const read = (): Promise<void> => Promise.race([informer.readAll(pace), stopped]);
+    const read = (): Promise<void> => untilAborted(informer.readAll(pace), signal);
     // It fails only by the end.
     await retry(read, { delayAfter, signal, ref: false }).catch(() => undefined);
   }

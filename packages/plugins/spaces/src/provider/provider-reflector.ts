@@ -1,5 +1,5 @@
 import { retryAfterOf } from "@virtual-workspaces/client";
-import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { aborted, Backoff, sleep } from "@virtual-workspaces/transport";
 import { type PhysicalSpace, type ProviderChange, sameSpace } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
 
@@ -191,11 +191,3 @@ export class ProviderReflector implements AsyncDisposable {
 
 const stateText = (state: ReflectorState): string =>
   state.status === "unreachable" ? `unreachable: ${state.error.message}` : state.status;
-
-/** Resolves when it is aborted. */
-function aborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  else signal.addEventListener("abort", () => resolve(), { once: true });
-  return promise;
-}
