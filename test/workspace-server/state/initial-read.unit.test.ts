@@ -115,8 +115,8 @@ async function start() {
   const there = () => tracked.store.list("a").map(({ metadata, spec }) => `${metadata.name} ${spec.text}`);
   const load = () => tracked.load("a", { signal: new AbortController().signal, isOld: true });
   const begin = async () => {
-    const missed = () => slow.inner.head();
-    tracked.begin(await slow.inner.head(), { held: Promise.resolve(), missed });
+    const head = () => slow.inner.head();
+    tracked.begin(await head(), { held: Promise.resolve(), head, onError: () => undefined });
     tracked.on(handlers(told));
     tracked.mirror(handlers(known));
   };

@@ -1,4 +1,4 @@
-import { type BackoffOptions, backoffDelay, type Clock, sleep } from "@virtual-workspaces/transport";
+import { aborted, type BackoffOptions, backoffDelay, type Clock, sleep } from "@virtual-workspaces/transport";
 import { Client, type ClientOptions } from "../client.ts";
 
 /** One address of several that are followed, as `start` gets it. */
@@ -100,7 +100,7 @@ export class RunningEndpoint {
     const end = (): void => ending.abort(stopped.reason);
     stopped.addEventListener("abort", end, { once: true });
     const { signal } = ending;
-    const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    const ended = aborted(signal);
     if (stopped.aborted) return;
     let run: EndpointRun | undefined;
     stack.defer(async () => {
@@ -115,10 +115,10 @@ export class RunningEndpoint {
     };
     run = (await start({ url, address, client, signal, report })) ?? undefined;
     if (!signal.aborted) this.#become({ ready: "Unknown", reason: "Syncing", message: this.#status.message });
-    await Promise.race([run?.synced, aborted]);
+    await Promise.race([run?.synced, ended]);
     if (signal.aborted) return;
     this.#become({ ready: "True", reason: "Ready", message: "", failures: 0 });
-    await aborted;
+    await ended;
   }
 
   #failed(error: unknown): void {

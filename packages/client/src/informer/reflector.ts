@@ -34,6 +34,10 @@ class Renewal extends Error {}
  * Keeps a store in step with a server (cache.Reflector): everything is read once, by watch (WatchList) or by pages, and
  * followed from there by watches, one at a time. Versions are those of lists, events and bookmarks, never of an object that
  * came otherwise.
+ *
+ * It is not a `ListAndWatch` of the transport package, since the server may be hostile: each object and version is checked, a stream has
+ * deadlines, a version that goes back counts only after some time, and what is tried next depends on how the server failed before
+ * ({@link Retries}).
  */
 export class Reflector<T extends object> {
   readonly connection: Connection;

@@ -6,6 +6,7 @@ import {
   isTransportError,
   sleep,
   type Upstream,
+  untilAborted,
   type WholeResponse,
 } from "@virtual-workspaces/transport";
 
@@ -94,6 +95,7 @@ export class Reviewer {
     try {
       if (signal.aborted) leave();
       using _permit = await this.#semaphore.enter(over.signal);
+      // A credential that takes for ever to come does not know of the signal.
       return await untilAborted(this.#attempts(question, over.signal), over.signal);
     } catch (error) {
       throw over.signal.aborted ? over.signal.reason : error;
@@ -226,14 +228,4 @@ function parsed(body: Buffer): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A credential that takes for ever to come does not know of the signal. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

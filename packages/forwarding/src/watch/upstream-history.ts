@@ -7,7 +7,7 @@ import {
   type PastChanges,
   type WatchCache,
 } from "@virtual-workspaces/framework/storage";
-import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { Backoff, sleep, untilAborted } from "@virtual-workspaces/transport";
 import type { UpstreamEvent } from "./watch-events.ts";
 
 export interface UpstreamHistoryOptions {
@@ -47,13 +47,9 @@ export class UpstreamHistory implements Past {
     signal.throwIfAborted();
     const pending = this.#pending.get(after) ?? this.#ask(after);
     pending.holders += 1;
-    const left = Promise.withResolvers<never>();
-    const leave = (): void => left.reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
     try {
-      return await Promise.race([pending.answer, left.promise]);
+      return await untilAborted(pending.answer, signal);
     } finally {
-      signal.removeEventListener("abort", leave);
       pending.holders -= 1;
       if (pending.holders === 0) pending.stop.abort();
     }

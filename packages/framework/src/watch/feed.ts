@@ -1,10 +1,15 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
-import type { Past } from "../storage.ts";
+import { askedAfterNow, ListAndWatch, type NextAttempt, sleep } from "@virtual-workspaces/transport";
+import type { Change, Past } from "../storage.ts";
 import { type HistoryOptions, WatchCache } from "./cache/watch-cache.ts";
-import { askedAfterNow } from "./source.ts";
-import { SourceReader, type SourceReaderOptions, SourceRejection, StreamWriter } from "./source-reader.ts";
+import {
+  type ListedObjects,
+  SourceReader,
+  type SourceReaderOptions,
+  SourceRejection,
+  StreamWriter,
+} from "./source-reader.ts";
 
 export interface FeedOptions extends Omit<SourceReaderOptions, "signal"> {
   /** Told of every failure of the source, which is no refusal; the feed goes on trying. */
@@ -20,10 +25,9 @@ const CONFIRM_TIMEOUT = 3_000;
 const SILENCE = 100;
 /** How long a source may take to end its stream, ms. */
 const STOP_TIMEOUT = 1_000;
-/** Milliseconds between the beginnings of attempts on a failing source: doubled each time, with jitter. */
-const RETRY = { first: 100, last: 10_000 } as const;
-/** A stream that ended well after so long is asked again at once, ms. */
-const WELL = 1_000;
+/** The longest backoff from a failing source, ms. */
+const LONGEST_RETRY = 10_000;
+const LOST = "too old resource version: the source of this view lost its history";
 
 /**
  * Keeps a {@link WatchCache} in step with a source that can list and tell changes (what client-go calls a reflector). When
@@ -31,67 +35,74 @@ const WELL = 1_000;
  */
 export class Feed {
   readonly #options: FeedOptions;
+  readonly #loop: ListAndWatch<ListedObjects, Change, string>;
   readonly #stop = new AbortController();
   readonly #reader: SourceReader;
   readonly #cache: WatchCache;
   readonly #refusal = new SourceRejection();
-  #running: Promise<void> = Promise.resolve();
-  #stream = new AbortController();
-  #lost = false;
-  /** Why the source does not tell of changes, although it may be listed. */
+  /** Whether the source has failed since it was last watched. */
+  #failed = false;
+  /** Why the source cannot be watched, although it may be listed. */
   #untold: unknown;
-  /** Settled when the stream that is asked for next, or was last, tells something or fails. */
+  /** Settled when the watch that is begun next, or was last, answers or fails. */
   #attempt = Promise.withResolvers<void>();
-  #pause = new AbortController();
   readonly #headNow = askedAfterNow(() => this.#reader.head());
   readonly #compareNow = askedAfterNow(() => this.#compare());
-  readonly #listNow = askedAfterNow(() => this.#relist());
 
   constructor(options: FeedOptions) {
+    const { definition, scope, history, longestRetry = LONGEST_RETRY } = options;
     this.#options = options;
-    this.#reader = new SourceReader({ ...options, signal: this.#stop.signal });
-    this.#cache = new WatchCache({ version: "0", ...(options.history && { history: options.history }) });
+    const cache = new WatchCache({ version: "0", ...(history && { history }) });
+    this.#cache = cache;
+    const reader = new SourceReader({ ...options, signal: this.#stop.signal });
+    this.#reader = reader;
+    let writer = new StreamWriter({ definition, scope, cache, reader });
+    this.#loop = new ListAndWatch(
+      {
+        position: () => cache.head,
+        list: () => this.#list(),
+        replace: ({ items, version }) => cache.reset(items, version, LOST),
+        watch: (after, signal) => {
+          writer = new StreamWriter({ definition, scope, cache, reader });
+          return reader.changes(after, signal);
+        },
+        apply: (change) => writer.write(change),
+        failed: (error, during) => this.#note(error, during),
+        isStale: () => this.#isStale(),
+        answered: () => this.#answered(),
+      },
+      { first: 100, most: longestRetry },
+    );
   }
 
-  /** Lists once and starts to follow. @throws what the source's list throws */
+  /** Lists once and starts to watch. @throws what the source's list throws */
   async start(): Promise<{ readonly cache: WatchCache; readonly past: Past | undefined }> {
-    const { items, version } = await this.#reader.list();
-    this.#cache.reset(items, version, "");
-    this.#running = this.#follow();
+    await this.#loop.relist();
+    this.#loop.start();
     const { source, scope } = this.#options;
     return { cache: this.#cache, past: source.past?.(scope, this.#cache) };
   }
 
-  /** Resolves when the source's stream has ended, or does not end although it was told to. */
+  /** Resolves when the source's stream has ended, or does not end in time. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#stream.abort();
-    this.#pause.abort();
     const patience = new AbortController();
-    await Promise.race([
-      this.#running,
-      delay(STOP_TIMEOUT, undefined, { signal: patience.signal }).catch(() => undefined),
-    ]);
+    await Promise.race([this.#loop[Symbol.asyncDispose](), sleep(STOP_TIMEOUT, patience)]);
     patience.abort();
   }
 
   /** Resolves unless the source refuses to be read, which it is asked again. @throws ApiError what it says */
   async permitted(): Promise<void> {
-    if (this.#refusal.stands) await this.#listNow();
+    if (this.#refusal.stands) await this.#loop.relist();
     if (this.#untold !== undefined) await this.#triedNow();
     if (this.#untold !== undefined) throw this.#untold;
   }
 
-  /** Resolves when the stream has been asked for at once, and tells or has failed. */
+  /** Resolves when the watch has been begun at once, and answers or has failed. */
   async #triedNow(): Promise<void> {
     const { promise } = this.#attempt;
-    this.#pause.abort();
-    await Promise.race([promise, delay(CONFIRM_TIMEOUT, undefined, { ref: false })]);
-  }
-
-  #tried(): void {
-    this.#attempt.resolve();
-    this.#attempt = Promise.withResolvers();
+    this.#loop.hurry();
+    await Promise.race([promise, sleep(CONFIRM_TIMEOUT, { ref: false })]);
   }
 
   /**
@@ -103,14 +114,14 @@ export class Feed {
     await this.permitted();
     const before = this.#cache.head;
     const head = await this.#headNow();
-    if (compareResourceVersions(head, before) < 0) return this.#listNow();
+    if (compareResourceVersions(head, before) < 0) return this.#loop.relist();
     const deadline = performance.now() + CONFIRM_TIMEOUT;
     for (let patience = SILENCE; performance.now() < deadline; patience *= 2) {
       if (await reachedWithin(this.#cache, head, { signal, timeout: patience })) return;
       await this.#compareNow();
     }
     if (this.#cache.reached(head)) return;
-    this.#stream.abort();
+    this.#loop.rewatch();
     await this.#cache.reach(head, { signal, timeout: CONFIRM_TIMEOUT });
   }
 
@@ -126,16 +137,12 @@ export class Feed {
     if (same && count === cache.size) cache.advance(resourceVersion);
   }
 
-  /** Begins anew with what the source has now. @throws what its list throws; a refusal empties the cache */
-  async #relist(): Promise<void> {
-    const cache = this.#cache;
+  /** What the source has now. @throws what its list throws; a refusal empties the cache */
+  async #list(): Promise<ListedObjects> {
     try {
-      const { items, version } = await this.#reader.list();
+      const listed = await this.#reader.list();
       this.#refusal.lift();
-      this.#lost = false;
-      // What the stream under way tells is older, or comes again.
-      this.#stream.abort();
-      cache.reset(items, version, "too old resource version: the source of this view lost its history");
+      return listed;
     } catch (error) {
       this.#refuse(error);
       throw error;
@@ -147,85 +154,40 @@ export class Feed {
     this.#untold = undefined;
     const message = this.#refusal.note(error);
     if (message !== undefined) this.#cache.reset([], this.#cache.head, message);
-    this.#lost ||= this.#refusal.stands;
   }
 
-  async #follow(): Promise<void> {
-    const cache = this.#cache;
-    const { longestRetry = RETRY.last } = this.#options;
-    let wait: number = RETRY.first;
-    let failed = false;
-    while (!this.#stop.signal.aborted) {
-      const began = performance.now();
-      const before = cache.head;
-      const pausing = new AbortController();
-      this.#pause = pausing;
-      let reading = false;
-      try {
-        if (failed && !this.#lost) await this.#notRewound();
-        failed = false;
-        if (this.#lost) await this.#listNow();
-        reading = true;
-        this.#lost = await this.#read();
-      } catch (error) {
-        if (this.#stop.signal.aborted) return;
-        failed = true;
-        this.#lost ||= isApiError(error) && error.code === 410;
-        this.#refuse(error);
-        if (reading && this.#refusal.stands) this.#untold = error;
-        // A refusal is an answer: readers are told.
-        if (!this.#refusal.stands) this.#options.onError(error);
-        this.#tried();
-      }
-      const well = !failed && !this.#lost && performance.now() - began >= WELL;
-      if (cache.head !== before || well) wait = RETRY.first;
-      if (well) continue;
-      // What waited for an answer has waited: one that hangs must not be followed by a pause besides.
-      const until = began + Math.min(wait, longestRetry) * (0.5 + Math.random() / 2);
-      const pause = Math.max(0, until - performance.now());
-      await delay(pause, undefined, { signal: pausing.signal, ref: false }).catch(() => undefined);
-      wait = Math.min(wait * 2, longestRetry);
-    }
+  #note(error: unknown, during: "list" | "watch"): NextAttempt {
+    this.#failed = true;
+    this.#refuse(error);
+    const isRefused = this.#refusal.stands;
+    if (isRefused && during === "watch") this.#untold = error;
+    // A refusal is an answer: readers are told.
+    if (!isRefused) this.#options.onError(error);
+    this.#settle();
+    return isRefused || (isApiError(error) && error.code === 410) ? "relist" : "resume";
   }
 
   /**
    * A source that was away may come back with an older state, from a backup: its stream would tell nothing until its versions
-   * have caught up with ours. It is listed again then.
+   * have caught up with ours. One that refused to be read has to be asked for everything.
    */
-  async #notRewound(): Promise<void> {
-    if (this.#options.source.head === undefined) return;
+  async #isStale(): Promise<boolean> {
+    if (this.#refusal.stands) return true;
+    const failed = this.#failed;
+    this.#failed = false;
+    if (!failed || this.#options.source.head === undefined) return false;
     const { head } = this.#cache;
-    if (compareResourceVersions(await this.#headNow(), head) < 0) await this.#listNow();
+    return compareResourceVersions(await this.#headNow(), head) < 0;
   }
 
-  /** Reads one stream to its end. @returns whether the source has lost its history */
-  async #read(): Promise<boolean> {
-    const { definition, scope } = this.#options;
-    const cache = this.#cache;
-    const stream = new AbortController();
-    this.#stream = stream;
-    if (this.#stop.signal.aborted) return false;
-    const writer = new StreamWriter({ definition, scope, cache, reader: this.#reader });
-    // One that says nothing, and goes on for so long, has been let in as well.
-    const letIn = setTimeout(() => this.#tells(), WELL).unref();
-    try {
-      for await (const change of this.#reader.changes(cache.head, stream.signal)) {
-        if (stream.signal.aborted) return this.#lost;
-        if (this.#untold !== undefined) this.#tells();
-        if (change.type === "expired") return true;
-        writer.write(change);
-      }
-    } catch (error) {
-      if (!stream.signal.aborted) throw error;
-    } finally {
-      clearTimeout(letIn);
-    }
-    return this.#lost;
-  }
-
-  #tells(): void {
+  #answered(): void {
     this.#untold = undefined;
-    this.#tried();
+    this.#settle();
+  }
+
+  #settle(): void {
+    this.#attempt.resolve();
+    this.#attempt = Promise.withResolvers();
   }
 }
 

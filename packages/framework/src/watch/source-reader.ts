@@ -16,6 +16,12 @@ export interface SourceReaderOptions {
   readonly signal: AbortSignal;
 }
 
+/** All objects of a scope, as of a version. */
+export interface ListedObjects {
+  readonly items: readonly Encoded[];
+  readonly version: string;
+}
+
 /** Asks a source for all objects of a scope, on behalf of its identity and of no request, and has them encoded. */
 export class SourceReader {
   readonly #options: SourceReaderOptions;
@@ -25,7 +31,7 @@ export class SourceReader {
   }
 
   /** @throws Error when items or version are missing, and what the source's list throws */
-  async list(limit?: number): Promise<{ readonly items: readonly Encoded[]; readonly version: string }> {
+  async list(limit?: number): Promise<ListedObjects> {
     const { source, scope, definition, signal } = this.#options;
     const list = await source.list?.(scope, {
       user: new User(scope.identity),
@@ -84,23 +90,25 @@ export class StreamWriter {
     this.#options = options;
   }
 
-  /** @throws Error on a change without a version */
-  write(change: Exclude<Change, { type: "expired" }>): void {
+  /** @returns `false` when the source has lost its history @throws Error on a change without a version */
+  write(change: Change): boolean {
     const { cache, reader, definition } = this.#options;
+    if (change.type === "expired") return false;
     if (change.type === "progress") {
       cache.advance(change.resourceVersion);
-      return;
+      return true;
     }
     const object = change.type === "set" ? reader.encode(change.object) : undefined;
     const version = change.type === "set" ? (object?.resourceVersion ?? "") : change.resourceVersion;
     if (!/^[1-9]\d*$/.test(version)) throw new Error(`${definition.plural}: change without a resource version`);
     // A source that is asked again may repeat the last of what it told; several changes of one version follow one another.
     const order = compareResourceVersions(version, cache.head);
-    if (order < 0 || (order === 0 && version !== this.#told)) return;
+    if (order < 0 || (order === 0 && version !== this.#told)) return true;
     if (object === undefined) {
       if (change.type === "delete") cache.delete(this.#placed(change.key), version);
     } else if (order > 0 || cache.get(object.key)?.resourceVersion !== version) cache.set(object, version);
     this.#told = version;
+    return true;
   }
 
   /** The object's key as its `set` had it: only a stream over all logical clusters says which one is meant. */

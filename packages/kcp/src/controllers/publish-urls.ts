@@ -12,7 +12,7 @@ import {
   systemClock,
 } from "@virtual-workspaces/client";
 import { keyText } from "@virtual-workspaces/client/queue";
-import { type BackoffOptions, backoffDelay } from "@virtual-workspaces/transport";
+import { type BackoffOptions, backoffDelay, untilAborted } from "@virtual-workspaces/transport";
 import { Shard } from "../kinds/shard.ts";
 import { ROOT_CLUSTER } from "../names/names.ts";
 import type { PublishURLsOptions } from "./publish-options.ts";
@@ -100,6 +100,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
     const { signal = new AbortController().signal } = options;
     const failures: unknown[] = [];
     try {
+      // A server that does not come does not know of the signal.
       await untilAborted(this.#objects.synced, signal);
       await this.#controller.stop();
       for (const object of this.#objects.store.list())
@@ -215,15 +216,6 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
   #report(failure: Omit<ReconcileFailure, "controller" | "attempt">): void {
     this.#options.onError({ controller: CONTROLLER, attempt: 1, ...failure });
   }
-}
-
-/** A server that does not come does not know of the signal. */
-function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  return Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { ListAndWatch } from "@virtual-workspaces/transport";
 import { everything, pages } from "../engine/pages.ts";
-import type { Entry, Store } from "../store.ts";
+import type { Batch, Entry, Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { parseStoredKey } from "./keys.ts";
 import { bodyOf } from "./record.ts";
@@ -42,7 +42,7 @@ export interface ObjectFeedOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Between attempts on a failing store, ms: doubled each time. */
+/** The backoff from a failing store, ms. */
 const RETRY = { first: 100, most: 10_000, jitter: [1, 1] } as const;
 
 /**
@@ -52,13 +52,35 @@ const RETRY = { first: 100, most: 10_000, jitter: [1, 1] } as const;
 export class ObjectFeed implements AsyncDisposable {
   readonly #options: ObjectFeedOptions;
   readonly #handlers = new Set<ObjectFeedHandlers>();
-  readonly #stop = new AbortController();
+  readonly #loop: ListAndWatch<number, Batch, number>;
+  #position: number | undefined;
   #synced = Promise.withResolvers<void>();
   #isSynced = false;
-  #running: Promise<void> | undefined;
 
   constructor(options: ObjectFeedOptions) {
+    const { store, onError } = options;
     this.#options = options;
+    this.#loop = new ListAndWatch(
+      {
+        position: () => this.#position,
+        list: (signal) => this.#readAll(signal),
+        replace: (revision) => {
+          this.#position = revision;
+        },
+        watch: (after, signal) => store.watch(everything, { after, signal }),
+        endsWithStream: true,
+        apply: (batch) => this.#apply(batch),
+        failed: (error) => {
+          const code = isStoreError(error) ? error.code : undefined;
+          if (code === "Closed") return "end";
+          if (code === "Compacted") return "relist";
+          onError(error);
+          return "resume";
+        },
+        isStale: async (after, signal) => (await store.head({ signal })) < after,
+      },
+      RETRY,
+    );
     this.#synced.promise.catch(() => undefined);
   }
 
@@ -80,41 +102,19 @@ export class ObjectFeed implements AsyncDisposable {
 
   /** Begins to tell. {@link synced} says when all is told. */
   start(): void {
-    this.#running ??= this.#run();
+    this.#loop.start();
   }
 
   /** Ends it. Nobody is told anything any more. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
     this.#handlers.clear();
-    await this.#running;
+    await this.#loop[Symbol.asyncDispose]();
     this.#synced.reject(new Error("the feed of objects has ended"));
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    const backoff = new Backoff(RETRY);
-    for (let at: number | undefined; !signal.aborted; ) {
-      try {
-        // A store that was replaced by an older one is read anew.
-        if (at !== undefined && (await this.#options.store.head({ signal })) < at) at = undefined;
-        at ??= await this.#readAll();
-        for await (const { revision, events } of this.#options.store.watch(everything, { after: at, signal })) {
-          for (const { key, entry } of events) this.#tell(key, entry);
-          at = revision;
-          backoff.reset();
-        }
-        return;
-      } catch (error) {
-        if (signal.aborted || (isStoreError(error) && error.code === "Closed")) return;
-        if (isStoreError(error) && error.code === "Compacted") at = undefined;
-        else this.#options.onError(error);
-      }
-      await sleep(backoff.next(), { signal, ref: false });
-    }
-  }
-
-  async #readAll(): Promise<number> {
+  async #readAll(signal: AbortSignal): Promise<number> {
+    // What was told in part is told anew.
+    this.#position = undefined;
     if (this.#isSynced) {
       this.#isSynced = false;
       this.#synced = Promise.withResolvers<void>();
@@ -122,7 +122,7 @@ export class ObjectFeed implements AsyncDisposable {
     }
     for (const handlers of this.#handlers) handlers.began?.();
     let revision = 0;
-    for await (const page of pages(this.#options.store, everything, { signal: this.#stop.signal })) {
+    for await (const page of pages(this.#options.store, everything, { signal })) {
       revision = page.revision;
       for (const entry of page.entries) this.#tell(entry.key, entry);
     }
@@ -130,6 +130,12 @@ export class ObjectFeed implements AsyncDisposable {
     for (const handlers of this.#handlers) handlers.synced?.();
     this.#synced.resolve();
     return revision;
+  }
+
+  #apply({ revision, events }: Batch): boolean {
+    for (const { key, entry } of events) this.#tell(key, entry);
+    this.#position = revision;
+    return true;
   }
 
   #tell(text: string, entry: Entry | undefined): void {

@@ -5,7 +5,7 @@ import {
   type ReadableCache,
   WatchCache,
 } from "@virtual-workspaces/framework/storage";
-import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { ListAndWatch, type NextAttempt } from "@virtual-workspaces/transport";
 import { Slabs } from "../engine/bytes.ts";
 import { pages } from "../engine/pages.ts";
 import { delayOf } from "../engine/timers.ts";
@@ -20,7 +20,7 @@ const RECENT = 4096;
 const PATIENCE = 3_000;
 /** How often the store is asked how far it is, ms: bookmarks, which tell of it, come every minute. */
 const PROGRESS = 30_000;
-/** Milliseconds between attempts on a failing store: doubled each time, with jitter. */
+/** The backoff from a failing store, ms. */
 const RETRY = { first: 100, most: 10_000 } as const;
 /** For how long what happened stays in memory, s (Kubernetes' watch cache: 75 s). */
 const AGE = 60;
@@ -62,6 +62,11 @@ export interface ReflectorSource {
   };
 }
 
+interface ListedEntries {
+  readonly revision: number;
+  readonly objects: readonly Encoded[];
+}
+
 /** Keeps a watch cache in step with the objects of a kind in a store, of all logical clusters, until disposed. */
 export class Reflector implements AsyncDisposable {
   readonly cache: WatchCache;
@@ -69,23 +74,43 @@ export class Reflector implements AsyncDisposable {
   readonly past: Past | undefined;
   readonly #source: ReflectorSource;
   readonly #options: ReflectorOptions;
-  readonly #stop = new AbortController();
+  readonly #loop: ListAndWatch<ListedEntries, Batch, number>;
   /** The first failure to watch. */
   readonly #trouble = Promise.withResolvers<never>();
+  readonly #stack = new DisposableStack();
   #watch: Watch | undefined;
-  /** While it waits before it tries again. */
-  #resting: AbortController | undefined;
-  #running: Promise<void> = Promise.resolve();
-  readonly #ageing: Ageing;
+  /** As of which revision the first list is wanted. */
+  #first: number | undefined;
 
   constructor(source: ReflectorSource, options: ReflectorOptions) {
     this.#source = source;
     this.#options = options;
     this.#trouble.promise.catch(() => undefined);
     const { history = {} } = options;
-    this.cache = new WatchCache({ version: "0", history });
-    this.#ageing = new Ageing(this.cache, history.age ?? AGE);
-    this.past = source.pastOf?.(this.cache);
+    const cache = new WatchCache({ version: "0", history });
+    this.cache = cache;
+    this.past = source.pastOf?.(cache);
+    const { store, keys, shown } = source;
+    this.#loop = new ListAndWatch(
+      {
+        position: () => Number(cache.head),
+        list: () => this.#list(),
+        replace: ({ revision, objects }) => cache.reset(shown?.of(objects) ?? objects, String(revision), LOST),
+        watch: (after, signal) => {
+          const watch = store.watch(keys.all, { after, signal });
+          this.#watch = watch;
+          watch.requestProgress();
+          return watch;
+        },
+        endsWithStream: true,
+        apply: (batch) => this.#apply(batch),
+        failed: (error) => this.#failed(error),
+        // A store that was replaced while nobody watched it would be watched from a revision that it may never have had.
+        isStale: async (after) => (await store.head()) < after,
+      },
+      RETRY,
+    );
+    this.#stack.use(new Ageing(cache, history.age ?? AGE));
   }
 
   /**
@@ -94,11 +119,16 @@ export class Reflector implements AsyncDisposable {
    */
   async start(): Promise<void> {
     const head = await this.#source.store.head();
-    await this.#fill(Math.max(1, head - RECENT));
-    this.#running = this.#run();
+    this.#first = Math.max(1, head - RECENT);
+    await this.#loop.relist();
+    this.#loop.start();
+    // Where nothing is written bookmarks would else stand still, until what they name has been compacted.
+    const every = delayOf(this.#options.progressEvery ?? PROGRESS);
+    const asking = setInterval(() => this.#watch?.requestProgress(), every).unref();
+    this.#stack.defer(() => clearInterval(asking));
     // However long that takes, it is what was asked for; a store that fails meanwhile is not waited for.
     const arrived = this.cache.reach(String(head), {
-      signal: this.#stop.signal,
+      signal: this.#loop.signal,
       timeout: delayOf(Number.POSITIVE_INFINITY),
     });
     await Promise.race([arrived, this.#trouble.promise]);
@@ -116,24 +146,23 @@ export class Reflector implements AsyncDisposable {
       throw new StoreError("Unavailable", `${this.#source.store.name} was at revision ${known} and is at ${newest}`);
     const head = String(newest);
     if (this.cache.reached(head)) return;
-    this.#resting?.abort();
+    this.#loop.hurry();
     this.#watch?.requestProgress();
     await this.cache.reach(head, { signal, timeout: PATIENCE });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    this.#ageing[Symbol.dispose]();
-    await this.#running;
+    this.#stack.dispose();
+    await this.#loop[Symbol.asyncDispose]();
   }
 
-  /** Begins anew with what there was at a revision, or as soon after it as is known. Ends open watches: they list again. */
-  async #fill(wanted?: number): Promise<void> {
+  /** Reads what there is: at first as of some revisions ago, or as soon after that as is known. */
+  async #list(): Promise<ListedEntries> {
+    const wanted = this.#first;
+    this.#first = undefined;
     for (let at = wanted; ; ) {
       try {
-        const { revision, objects } = await this.#readAll(at);
-        this.cache.reset(this.#source.shown?.of(objects) ?? objects, String(revision), LOST);
-        return;
+        return await this.#readAll(at);
       } catch (error) {
         // What is read page by page at one revision may be compacted on the way.
         if (!isStoreError(error) || error.code !== "Compacted") throw error;
@@ -142,72 +171,34 @@ export class Reflector implements AsyncDisposable {
     }
   }
 
-  async #readAll(at?: number): Promise<{ readonly revision: number; readonly objects: readonly Encoded[] }> {
+  async #readAll(at?: number): Promise<ListedEntries> {
     const { store, keys, entries } = this.#source;
     const objects: Encoded[] = [];
     // Those that change later leave a gap: at most all that is read here.
     const { take } = new Slabs();
     let revision = 0;
-    for await (const page of pages(store, keys.all, { revision: at, signal: this.#stop.signal })) {
+    for await (const page of pages(store, keys.all, { revision: at, signal: this.#loop.signal })) {
       revision = page.revision;
       for (const entry of page.entries) objects.push(entries.read(entry, take));
     }
     return { revision, objects };
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    const backoff = new Backoff(RETRY);
-    for (let lost = false; !signal.aborted; ) {
-      const before = this.cache.head;
-      try {
-        // One that was replaced while nobody watched it would be watched from a revision that it may never have had.
-        if (lost || (await this.#source.store.head()) < Number(this.cache.head)) await this.#fill();
-        lost = false;
-        await this.#read();
-        return;
-      } catch (error) {
-        if (signal.aborted || isClosed(error)) return;
-        this.#trouble.reject(error);
-        lost ||= isStoreError(error) && error.code === "Compacted";
-        this.#options.onError(error);
-      }
-      if (this.cache.head !== before) backoff.reset();
-      await this.#rest(backoff.next());
-    }
+  #failed(error: unknown): NextAttempt {
+    if (isStoreError(error) && error.code === "Closed") return "end";
+    this.#trouble.reject(error);
+    this.#options.onError(error);
+    return isStoreError(error) && error.code === "Compacted" ? "relist" : "resume";
   }
 
-  /** Waits, but not when somebody has seen meanwhile that the store is there. */
-  async #rest(ms: number): Promise<void> {
-    this.#resting = new AbortController();
-    const signal = AbortSignal.any([this.#stop.signal, this.#resting.signal]);
-    await sleep(ms, { signal, ref: false });
-    this.#resting = undefined;
-  }
-
-  /** Watches until the store is closed or the reflector is disposed of. @throws StoreError `Compacted` when history is missing */
-  async #read(): Promise<void> {
-    const { store, keys } = this.#source;
-    const watch = store.watch(keys.all, { after: Number(this.cache.head), signal: this.#stop.signal });
-    this.#watch = watch;
-    watch.requestProgress();
-    // Where nothing is written bookmarks would else stand still, until what they name has been compacted.
-    const every = delayOf(this.#options.progressEvery ?? PROGRESS);
-    const asking = setInterval(() => watch.requestProgress(), every).unref();
-    try {
-      for await (const batch of watch) this.#apply(batch);
-    } finally {
-      clearInterval(asking);
-    }
-  }
-
-  #apply({ revision, events }: Batch): void {
+  #apply({ revision, events }: Batch): boolean {
     const version = String(revision);
     for (const { key, entry } of events) {
       if (entry === undefined) this.#delete(key, version);
       else this.cache.set(this.#kept(entry), version);
     }
     this.cache.advance(version);
+    return true;
   }
 
   /** What is shown under the same name may be there still. */
@@ -224,10 +215,6 @@ export class Reflector implements AsyncDisposable {
   #kept(entry: Entry): Encoded {
     return this.#source.entries.read(entry, Buffer.allocUnsafeSlow);
   }
-}
-
-function isClosed(error: unknown): boolean {
-  return isStoreError(error) && error.code === "Closed";
 }
 
 /** Has a cache forget what is old, until disposed of: a server is no larger after a storm than before it. */

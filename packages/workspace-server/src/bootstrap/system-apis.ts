@@ -19,6 +19,7 @@ import {
   exportHash,
   PATH_ANNOTATION,
 } from "@virtual-workspaces/kcp/names";
+import { untilAborted } from "@virtual-workspaces/transport";
 import { UP_TO_DATE } from "../bindings/binding/draft.ts";
 import { Identities, type SecretContent } from "../bindings/exports/identity.ts";
 import type { FindOwnKind } from "../bindings/served/own-kind.ts";
@@ -130,17 +131,11 @@ async function identityOf({ objects, log }: ShardContext, name: string) {
 export async function rootBound({ apiBindings }: Pick<ShardState, "apiBindings">, signal: AbortSignal): Promise<void> {
   const isDone = (): boolean =>
     systemExports.every(({ name }) => isSettled(apiBindings.store.get(placeOf(ROOT_CLUSTER, name))));
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<void>();
   const check = (): void => (isDone() ? resolve() : undefined);
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
   using _following = apiBindings.on({ added: check, updated: check, deleted: check });
   check();
-  try {
-    await promise;
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  await untilAborted(promise, signal);
 }
 
 /** Bound, or in a state that only somebody else can get it out of. */

@@ -4,6 +4,7 @@ import type { Located } from "@virtual-workspaces/framework/resource";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import { ROOT_CLUSTER, ROOT_SHARD, Shard as ShardKind, type Shard as ShardObject } from "@virtual-workspaces/kcp";
 import { SHARD_NAME_LABEL } from "@virtual-workspaces/kcp/names";
+import { untilAborted } from "@virtual-workspaces/transport";
 import { type Clusters, loaded, whenLoaded } from "../serving/served-shard.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { ensure, read, remove } from "../state/modify.ts";
@@ -130,18 +131,14 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   async remove(name: string, signal?: AbortSignal): Promise<void> {
     const found = await read(this.#root.context.objects.of(ShardKind), shardKey(name));
     if (name === ROOT_SHARD || (found !== undefined && !isInProcess(found))) throw notOurs(name);
-    const { promise: gone, resolve, reject } = Promise.withResolvers<void>();
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
     const { shards } = this.#root.context.state;
     const at = shardKey(name);
     await remove(this.#root.context.objects.of(ShardKind), at);
-    using stack = new DisposableStack();
-    stack.use(shards.on({ deleted: (_, { key }) => key.cluster === at.cluster && key.name === name && resolve() }));
-    const abort = (): void => reject(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
-    stack.defer(() => signal?.removeEventListener("abort", abort));
-    if (signal?.aborted === true) abort();
-    else if ((await read(this.#root.context.objects.of(ShardKind), at)) === undefined) resolve();
-    await gone;
+    using _ = shards.on({ deleted: (_, { key }) => key.cluster === at.cluster && key.name === name && resolve() });
+    signal?.throwIfAborted();
+    if ((await read(this.#root.context.objects.of(ShardKind), at)) === undefined) resolve();
+    await untilAborted(gone, signal);
   }
 
   /** Starts a shard that does not run. @returns `undefined` when the process ends @throws what keeps it from running */

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
-import { Informer } from "./informers/informer.ts";
+import { backoffDelay, retry, untilAborted } from "@virtual-workspaces/transport";
+import { Informer, STORE_RETRY } from "./informers/informer.ts";
 import { Pace } from "./informers/initial-read.ts";
 import type { Indexers } from "./informers/key-index.ts";
 
@@ -11,9 +11,6 @@ import type { Indexers } from "./informers/key-index.ts";
  * watches that resume from further back, and lists as of then, are read from the store.
  */
 const HISTORY = { events: 512, bytes: 2 ** 20 } as const;
-
-/** The backoff for a store that fails, ms: twice as long each time. */
-const RETRY = { first: 1_000, last: 60_000 } as const;
 
 /** How many logical clusters are known to have nothing. */
 const MOST_EMPTY = 10_000;
@@ -86,8 +83,8 @@ export class ShardObjects implements Disposable {
   async begin(held: Promise<unknown> = Promise.resolve()): Promise<void> {
     await Promise.all(this.#first.map((informer) => informer.start(held)));
     const after = await this.store.head();
-    const missed = (error: unknown, signal: AbortSignal): Promise<number | undefined> => this.#missed(error, signal);
-    for (const informer of this.#later) informer.begin(after, { held, missed });
+    const head = this.store.head.bind(this.store);
+    for (const informer of this.#later) informer.begin(after, { held, head, onError: this.#onFailure });
   }
 
   /** Whether all is known that there is. */
@@ -180,37 +177,12 @@ export class ShardObjects implements Disposable {
 
   async #readWhole(informer: Informer<object>, pace: Pace): Promise<void> {
     const { signal } = this.#stop;
-    const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    for (let wait: number = RETRY.first; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {
-      try {
-        await Promise.race([informer.readAll(pace), stopped]);
-        return;
-      } catch (error) {
-        await this.#failed(error, { signal, wait });
-      }
-    }
-  }
-
-  /** @returns from where changes can be told again; nothing when that is over */
-  async #missed(error: unknown, signal: AbortSignal): Promise<number | undefined> {
-    let cause = error;
-    for (let wait: number = RETRY.first; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {
-      await this.#failed(cause, { signal, wait });
-      try {
-        return signal.aborted ? undefined : await this.store.head({ signal });
-      } catch (again) {
-        cause = again;
-      }
-    }
-    return undefined;
-  }
-
-  async #failed(
-    error: unknown,
-    { signal, wait }: { readonly signal: AbortSignal; readonly wait: number },
-  ): Promise<void> {
-    if (signal.aborted) return;
-    this.#onFailure(error);
-    await delay(wait, undefined, { signal, ref: false }).catch(() => undefined);
+    const delayAfter = (error: unknown, failures: number): number => {
+      this.#onFailure(error);
+      return backoffDelay(failures, STORE_RETRY);
+    };
+    const read = (): Promise<void> => untilAborted(informer.readAll(pace), signal);
+    // It fails only by the end.
+    await retry(read, { delayAfter, signal, ref: false }).catch(() => undefined);
   }
 }

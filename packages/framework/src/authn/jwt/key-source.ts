@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect } from "node:tls";
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
-import { type Dial, hostOf } from "@virtual-workspaces/transport";
+import { type Dial, hostOf, untilAborted } from "@virtual-workspaces/transport";
 import type { Log } from "../../observe/log/log.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import { delayOf, whole } from "../../util/numbers.ts";
@@ -152,7 +152,7 @@ async function fetchText(url: string, { ca, timeout, dial }: FetchOptions): Prom
   const signal = AbortSignal.timeout(delayOf(timeout));
   try {
     // Whatever becomes of the request: who asks for keys must not wait for ever.
-    return await Promise.race([get(target, { ca, signal, dial }), end(signal)]);
+    return await untilAborted(get(target, { ca, signal, dial }), signal);
   } catch (error) {
     const why = signal.aborted ? `no whole answer within ${timeout} ms` : (error as Error).message;
     throw new Error(`GET ${target.origin}${target.pathname}: ${why}`);
@@ -163,10 +163,6 @@ function parsed(url: string): URL {
   const target = URL.canParse(url) ? new URL(url) : undefined;
   if (target?.protocol !== "https:") throw new Error("what it names is no https URL");
   return target;
-}
-
-function end(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 }
 
 interface Asked extends Pick<FetchOptions, "ca" | "dial"> {

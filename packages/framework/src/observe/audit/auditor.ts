@@ -1,4 +1,5 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import { untilAborted } from "@virtual-workspaces/transport";
 import { delayOf } from "../../util/numbers.ts";
 import { LineQueue } from "../log/line-queue.ts";
 import type { Log } from "../log/log.ts";
@@ -162,13 +163,10 @@ export class Auditor implements Observer, AsyncDisposable {
       this.stats.rejected += 1;
       reject(ApiError.serviceUnavailable("the audit log cannot be written fast enough; try again", 1));
     }, delayOf(this.#patience));
-    const leave = (): void => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
     try {
-      await Promise.race([this.#queue.room(), promise]);
+      await untilAborted(Promise.race([this.#queue.room(), promise]), signal);
     } finally {
       clearTimeout(late);
-      signal.removeEventListener("abort", leave);
     }
   }
 

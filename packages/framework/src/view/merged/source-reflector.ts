@@ -1,10 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { askedAfterNow, Backoff, sleep } from "@virtual-workspaces/transport";
 import type { CacheLease, Scope } from "../../storage.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import type { Encoded } from "../../watch/cache/encoded.ts";
 import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/watch-cache.ts";
-import { askedAfterNow } from "../../watch/source.ts";
 import type { ViewSource } from "../view-options.ts";
 import { Late, type MemberState, stateAfter } from "./merged-options.ts";
 import type { TimeSlices } from "./time-slices.ts";
@@ -24,8 +23,8 @@ export interface SourceReflectorOptions {
   readonly onChange: (key: string) => void;
 }
 
-/** Milliseconds between attempts on a failing source: doubled each time, with jitter. */
-const RETRY = { first: 100, last: 5_000 } as const;
+/** The backoff from a failing source, ms. */
+const RETRY = { first: 100, most: 5_000 } as const;
 
 /**
  * One source as one stream follows it. It keeps what is known of the source, through whatever befalls that; it forgets it
@@ -173,8 +172,8 @@ export class SourceReflector {
   async #mend(): Promise<void> {
     this.#mending = true;
     const { signal } = this.#stop;
-    for (let wait: number = RETRY.first; !signal.aborted && !this.isReadable; wait = Math.min(wait * 2, RETRY.last)) {
-      await delay(wait * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
+    for (const backoff = new Backoff(RETRY); !signal.aborted && !this.isReadable; ) {
+      await sleep(backoff.next(), { signal, ref: false });
       if (signal.aborted || this.isReadable) break;
       await this.#askNow();
     }

@@ -1,5 +1,6 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
+import { untilAborted } from "@virtual-workspaces/transport";
 import SortedBTree from "sorted-btree";
 import type { Encoded } from "./encoded.ts";
 import type { Minter } from "./minter.ts";
@@ -117,14 +118,11 @@ export class WatchCache implements ReadableCache {
       if (this.reached(version)) resolve();
     };
     const late = setTimeout(() => reject(ApiError.tooLargeResourceVersion(version, this.#head)), options.timeout);
-    const abort = (): void => reject(options.signal.reason);
-    options.signal.addEventListener("abort", abort, { once: true });
     this.#waiters.add(check);
     try {
-      await promise;
+      await untilAborted(promise, options.signal);
     } finally {
       clearTimeout(late);
-      options.signal.removeEventListener("abort", abort);
       this.#waiters.delete(check);
     }
   }

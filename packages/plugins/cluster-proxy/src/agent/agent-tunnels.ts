@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { retryAfterOf } from "@virtual-workspaces/client/http";
-import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { aborted, Backoff, sleep } from "@virtual-workspaces/transport";
 import { AgentEnd } from "../tunnel/agent-end.ts";
 import type { AgentApi } from "./agent-api.ts";
 import type { AgentState } from "./agent-state.ts";
@@ -220,11 +219,6 @@ export class AgentTunnels implements AsyncDisposable {
   #isOver(signal: AbortSignal): boolean {
     return signal.aborted || this.#draining;
   }
-}
-
-/** Resolves when it is. */
-export function aborted(signal: AbortSignal): Promise<unknown> {
-  return signal.aborted ? Promise.resolve() : once(signal, "abort");
 }
 
 /** Another agent has its place. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { retryAfterOf } from "@virtual-workspaces/client/http";
-import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { aborted, Backoff, sleep } from "@virtual-workspaces/transport";
 import { type AgentApi, ByteApi, RemoteApi } from "./agent-api.ts";
 import { AgentState } from "./agent-state.ts";
-import { AgentTunnels, aborted } from "./agent-tunnels.ts";
+import { AgentTunnels } from "./agent-tunnels.ts";
 import { Certificates } from "./certificates.ts";
 import { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
 import type { AgentOptions } from "./options.ts";

@@ -1,5 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Duplex } from "node:stream";
+import { untilAborted } from "@virtual-workspaces/transport";
 import {
   REFUSED,
   SESSION_MEMORY,
@@ -54,7 +55,7 @@ export class HubEnd implements AsyncDisposable {
   async open(target: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Duplex> {
     signal?.throwIfAborted();
     if (!this.usable) throw gone(this.#end.state, target);
-    const streams = this.#end.streams ?? (await unlessAborted(this.#end.begun(), signal));
+    const streams = this.#end.streams ?? (await untilAborted(this.#end.begun(), signal));
     if (typeof streams === "string") throw gone(streams, target);
     let stream: ClientHttp2Stream;
     try {
@@ -65,7 +66,10 @@ export class HubEnd implements AsyncDisposable {
       // Nothing was done, though the tunnel may have ended since its other end said that it takes no more.
       throw gone(this.#end.draining ? "draining" : "closed", target, { cause: error });
     }
-    return unlessAborted(this.#answered(stream, target), signal, () => stream.close(constants.NGHTTP2_CANCEL));
+    return untilAborted(this.#answered(stream, target), signal).catch((error: unknown) => {
+      if (signal?.aborted === true) stream.close(constants.NGHTTP2_CANCEL);
+      throw error;
+    });
   }
 
   /** Takes no more streams, and tells the agent so. Resolves when those that are open have ended. */
@@ -108,23 +112,6 @@ function begin(socket: Duplex, window: number): ClientHttp2Session {
     // The agent says how many it takes; until it has said so, more than are ever asked for.
     peerMaxConcurrentStreams: 2 ** 31 - 1,
   });
-}
-
-/** What comes, or the signal's reason. @param end what is to be done when the signal is aborted */
-async function unlessAborted<T>(coming: Promise<T>, signal: AbortSignal | undefined, end?: () => void): Promise<T> {
-  if (signal === undefined) return coming;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => {
-    reject(signal.reason);
-    end?.();
-  };
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([aborted, coming]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 /** Has a stream that is destroyed before its end break at the agent: without an error Node says there that it has ended. */

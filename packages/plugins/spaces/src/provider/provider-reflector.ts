@@ -1,5 +1,5 @@
 import { retryAfterOf } from "@virtual-workspaces/client/http";
-import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { aborted, Backoff, sleep } from "@virtual-workspaces/transport";
 import { type PhysicalSpace, type ProviderChange, sameSpace } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
 
@@ -29,7 +29,12 @@ const WATCHED = 250;
 /** How often one is asked for everything that says what changes, ms: it may have lost a word. */
 const RESYNC = 300_000;
 
-/** The spaces of a provider, kept in step with it. What cannot be asked for is as it was last: nothing is gone that the provider has not left out of a list, or said not to have. */
+/**
+ * The spaces of a provider, kept in step with it. What cannot be asked for is as it was last: nothing is gone that the provider has not left out of a list, or said not to have.
+ *
+ * It is not a `ListAndWatch` of the transport package: providers have no versions to resume from. A watch begins before the list, and reports which
+ * spaces to read again.
+ */
 export class ProviderReflector implements AsyncDisposable {
   readonly #options: ProviderReflectorOptions;
   readonly #over = new AbortController();
@@ -186,11 +191,3 @@ export class ProviderReflector implements AsyncDisposable {
 
 const stateText = (state: ReflectorState): string =>
   state.status === "unreachable" ? `unreachable: ${state.error.message}` : state.status;
-
-/** Resolves when it is aborted. */
-function aborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  else signal.addEventListener("abort", () => resolve(), { once: true });
-  return promise;
-}

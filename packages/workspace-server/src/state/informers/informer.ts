@@ -2,7 +2,8 @@ import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Source } from "@virtual-workspaces/client/queue";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import type { Awaitable, CacheLease, Encoded } from "@virtual-workspaces/framework/storage";
-import type { PersistentCollection } from "@virtual-workspaces/store";
+import type { ObjectChange, PersistentCollection } from "@virtual-workspaces/store";
+import { ListAndWatch } from "@virtual-workspaces/transport";
 import { InitialRead, Pace } from "./initial-read.ts";
 import { type Indexers, keyText, scopeOf } from "./key-index.ts";
 import { ObjectCache } from "./object-cache.ts";
@@ -13,8 +14,18 @@ export interface InformerSource<T extends object>
   cache(): Awaitable<CacheLease>;
 }
 
-/** Called when changes were missed. */
-type OnMissed = (error: unknown, signal: AbortSignal) => Promise<number | undefined>;
+/** How an informer watches until all is read. */
+export interface EarlyWatchOptions {
+  /** As for {@link Informer.start}. */
+  readonly held: Promise<unknown>;
+  /** The revision of the store now. */
+  readonly head: (options: { readonly signal: AbortSignal }) => Promise<number>;
+  /** Called when the store fails, and changes were missed; they are watched again from the revision of the store then. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The backoff from a failing store, ms. */
+export const STORE_RETRY = { first: 1_000, most: 60_000, jitter: [1, 1] } as const;
 
 /**
  * Watches the objects of a kind, of all logical clusters, as long as the server runs. Controllers, authorizers and admission
@@ -29,7 +40,8 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
   readonly #source: InformerSource<T>;
   /** While not all has been read. */
   #initialRead: InitialRead | undefined;
-  readonly #early = new AbortController();
+  /** While there is no watch of all objects. */
+  #early: ListAndWatch<number, ObjectChange, number> | undefined;
   readonly #ready = Promise.withResolvers<void>();
   readonly #stack = new DisposableStack();
   #lease: CacheLease | undefined;
@@ -41,7 +53,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     this.resource = source.resource;
     this.synced = this.#ready.promise;
     this.synced.catch(() => undefined);
-    this.#stack.defer(() => this.#early.abort());
+    this.#stack.defer(() => this.#endEarly());
   }
 
   /**
@@ -66,14 +78,13 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
    * {@link store} has the objects that were asked for or have changed: whatever is not {@link knows known} is not gone.
    *
    * @param after the revision after which changes are watched
-   * @param options.held as for {@link start}
-   * @param options.missed called when changes were missed: from which revision on to watch again; `undefined` to stop
    */
-  begin(after: number, { held, missed }: { readonly held: Promise<unknown>; readonly missed: OnMissed }): void {
+  begin(after: number, options: EarlyWatchOptions): void {
     this.#initialRead = new InitialRead(after);
     this.notifyLater();
-    void this.#watchEarly(after, missed);
-    this.#syncedAfter(held);
+    this.#early = this.#watchEarly(after, options);
+    this.#early.start();
+    this.#syncedAfter(options.held);
   }
 
   /** Whether all is known that a logical cluster has. */
@@ -127,7 +138,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     const { objects, version } = cache.snapshot();
     const known = this.texts();
     this.#listen(cache);
-    this.#early.abort();
+    this.#endEarly();
     for (const [text, object] of objects.entries()) {
       this.#received(text, object, { revision: Number(object.resourceVersion), isOld: true });
       if (pace.isOver) await pace.rest();
@@ -184,21 +195,37 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     );
   }
 
-  /** Watches changes until {@link readAll} has a watch of its own. */
-  async #watchEarly(after: number, missed: OnMissed): Promise<void> {
-    const { signal } = this.#early;
-    for (let from: number | undefined = after; from !== undefined; ) {
-      try {
-        for await (const { key, object, revision } of this.#source.changesAfter({ after: from, signal }))
-          if (!signal.aborted) this.#received(keyText(key), object, { revision, isOld: false });
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#initialRead?.lost(Number.POSITIVE_INFINITY);
-        from = await missed(error, signal);
-        if (from !== undefined) this.#initialRead?.lost(from);
-      }
-    }
+  /** Watches changes until {@link readAll} has a watch of its own. A store that fails is watched from its head, and nothing is known any more. */
+  #watchEarly(after: number, { head, onError }: EarlyWatchOptions): ListAndWatch<number, ObjectChange, number> {
+    let position = after;
+    return new ListAndWatch(
+      {
+        position: () => position,
+        list: (signal) => head({ signal }),
+        replace: (revision) => {
+          position = revision;
+          this.#initialRead?.lost(revision);
+        },
+        watch: (from, signal) => this.#source.changesAfter({ after: from, signal }),
+        endsWithStream: true,
+        apply: ({ key, object, revision }) => {
+          position = revision;
+          this.#received(keyText(key), object, { revision, isOld: false });
+          return true;
+        },
+        failed: (error) => {
+          this.#initialRead?.lost(Number.POSITIVE_INFINITY);
+          onError(error);
+          return "relist";
+        },
+      },
+      STORE_RETRY,
+    );
+  }
+
+  #endEarly(): void {
+    void this.#early?.[Symbol.asyncDispose]();
+    this.#early = undefined;
   }
 
   /** An object is read, or a change comes in, during the initial read: it counts if it is newer than what is known. */

@@ -8,6 +8,9 @@ import { DecodedObjects, type Lister, listerOver } from "./lister.ts";
 /**
  * The objects of a kind that an informer knows, and the handlers that are notified of changes. In memory they are the bytes
  * that the collection's watch cache has anyway, and 100 bytes each; they are parsed when they are read.
+ *
+ * To read the watch cache itself was measured: it saves the 100 bytes, and 3 µs of an event, and costs each request 2 to 7 µs
+ * (docs/decisions/0039-informers-of-a-shard.md).
  */
 export class ObjectCache<T extends object> implements Disposable {
   readonly store: Lister<T>;

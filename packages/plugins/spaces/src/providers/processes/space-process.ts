@@ -1,6 +1,6 @@
 import type { Log } from "@virtual-workspaces/framework/server";
 import { SecretFault } from "@virtual-workspaces/kcp/targets";
-import { Backoff, sleep } from "@virtual-workspaces/transport";
+import { Backoff, sleep, untilAborted } from "@virtual-workspaces/transport";
 import { type PhysicalSpace, sameSpace } from "../../provider/provider.ts";
 import { ReachedServer } from "../reached-server.ts";
 import { ServerProcess, type ServerProcessOptions } from "./server-process.ts";
@@ -63,7 +63,7 @@ export class SpaceProcess implements AsyncDisposable {
 
   /** As it was when it was looked at last; once that has been. */
   async state(signal: AbortSignal): Promise<PhysicalSpace> {
-    if (this.#state.message === "nobody has looked yet") await orAborted(this.#looked.promise, signal);
+    if (this.#state.message === "nobody has looked yet") await untilAborted(this.#looked.promise, signal);
     return this.#state;
   }
 
@@ -86,7 +86,7 @@ export class SpaceProcess implements AsyncDisposable {
     for (const _ of [1, 2]) {
       const { promise } = this.#looked;
       this.look();
-      await orAborted(promise, signal);
+      await untilAborted(promise, signal);
     }
     if (this.#trouble !== undefined) throw this.#trouble;
   }
@@ -223,17 +223,5 @@ export class SpaceProcess implements AsyncDisposable {
     this.#state = state;
     if (!sameSpace(before, state)) this.#options.onChange();
     return then as T;
-  }
-}
-
-async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

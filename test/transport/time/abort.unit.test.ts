@@ -1,0 +1,35 @@
+// Waiting for a signal, and for work that does not know of one.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { aborted, untilAborted } from "@virtual-workspaces/transport";
+import { expect } from "chai";
+import { thrown } from "../../_support/raw.ts";
+
+describe("a signal", () => {
+  it("is waited for, also when it has aborted", async () => {
+    const stop = new AbortController();
+    const waiting = aborted(stop.signal);
+    stop.abort();
+    await waiting;
+    await aborted(stop.signal);
+  });
+
+  it("ends the wait for work that goes on, whose failure is ignored", async () => {
+    const stop = new AbortController();
+    const work = Promise.withResolvers<number>();
+    const ended = untilAborted(work.promise, stop.signal);
+    const reason = new Error("enough");
+    stop.abort(reason);
+    expect(await thrown(ended)).to.equal(reason);
+    expect(await thrown(untilAborted(Promise.resolve(1), stop.signal))).to.equal(reason);
+    work.reject(new Error("too late"));
+    await nextTurn();
+  });
+
+  it("changes nothing of work that ends before", async () => {
+    const { signal } = new AbortController();
+    const failure = new Error("failed");
+    expect(await untilAborted(Promise.resolve(1), signal)).to.equal(1);
+    expect(await untilAborted(Promise.resolve(1), undefined)).to.equal(1);
+    expect(await thrown(untilAborted(Promise.reject(failure), signal))).to.equal(failure);
+  });
+});
