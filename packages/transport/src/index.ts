@@ -19,7 +19,7 @@ export {
   type UpgradedResponse,
   type WholeResponse,
 } from "./http/messages.ts";
-export { aborted, untilAborted } from "./time/abort.ts";
+export { aborted, onAbort, untilAborted } from "./time/abort.ts";
 export {
   Backoff,
   type BackoffOptions,

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "@virtual-workspaces/transport";
+import { type Clock, onAbort, systemClock } from "@virtual-workspaces/transport";
 import { type Due, DueHeap } from "./due-heap.ts";
 import { Durations, type DurationsSnapshot } from "./durations.ts";
 import { FairQueue, type QueuePosition } from "./fair-queue.ts";
@@ -78,10 +78,8 @@ export class WorkQueue<K> implements AsyncDisposable {
     this.#part = part;
     this.#clock = clock;
     this.#rateLimit = new RateLimit(rateLimit, random);
-    const end = (): void => void this.shutdown();
-    if (signal?.aborted === true) end();
-    else signal?.addEventListener("abort", end, { once: true });
-    void this.#over.promise.then(() => signal?.removeEventListener("abort", end));
+    const linked = onAbort(signal, () => void this.shutdown());
+    void this.#over.promise.then(() => linked[Symbol.dispose]());
   }
 
   /** Puts a key in line, now. One that waits for a time does not any longer. Nothing after a shutdown. */

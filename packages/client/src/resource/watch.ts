@@ -8,7 +8,7 @@ import {
   statusFrom,
   type WatchEvent,
 } from "@virtual-workspaces/apimachinery";
-import { lines } from "@virtual-workspaces/transport";
+import { lines, onAbort } from "@virtual-workspaces/transport";
 import { malformed } from "../http/answer.ts";
 import type { Requests } from "../http/requests.ts";
 import type { WatchOptions } from "./call-options.ts";
@@ -102,9 +102,7 @@ export function endable<T>(
   make: (signal: AbortSignal) => AsyncIterable<T>,
 ): AsyncGenerator<T, void, undefined> {
   const ended = new AbortController();
-  const abort = (): void => ended.abort(signal?.reason);
-  if (signal?.aborted === true) abort();
-  else signal?.addEventListener("abort", abort, { once: true });
+  const linked = onAbort(signal, () => ended.abort(signal?.reason));
   let left = false;
 
   const values = (async function* (): AsyncGenerator<T, void, undefined> {
@@ -113,13 +111,13 @@ export function endable<T>(
     } catch (error) {
       if (!left) throw error;
     } finally {
-      signal?.removeEventListener("abort", abort);
+      linked[Symbol.dispose]();
     }
   })();
   const leave = values.return.bind(values);
   values.return = (value) => {
     left = true;
-    signal?.removeEventListener("abort", abort);
+    linked[Symbol.dispose]();
     ended.abort();
     return leave(value);
   };
