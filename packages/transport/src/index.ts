@@ -30,5 +30,6 @@ export {
 } from "./time/backoff.ts";
 export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock } from "./time/clock.ts";
 export { askedAfterNow, ListAndWatch, type ListerWatcher, type NextAttempt } from "./time/list-and-watch.ts";
+export { Pace } from "./time/pace.ts";
 export { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
 export { Upstream, type UpstreamOptions, type UpstreamStats } from "./upstream.ts";
