@@ -19,7 +19,7 @@ export {
   type UpgradedResponse,
   type WholeResponse,
 } from "./http/messages.ts";
-export { aborted, untilAborted } from "./time/abort.ts";
+export { aborted, onAbort, untilAborted } from "./time/abort.ts";
 export { abortable } from "./time/abortable.ts";
 export {
   Backoff,
@@ -30,7 +30,7 @@ export {
   retry,
 } from "./time/backoff.ts";
 export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock } from "./time/clock.ts";
-export { EventLoopBudget } from "./time/event-loop-budget.ts";
 export { askedAfterNow, ListAndWatch, type ListerWatcher, type NextAttempt } from "./time/list-and-watch.ts";
+export { Pace } from "./time/pace.ts";
 export { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
 export { Upstream, type UpstreamOptions, type UpstreamStats } from "./upstream.ts";

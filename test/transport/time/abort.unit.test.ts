@@ -1,10 +1,22 @@
 // Waiting for a signal, and for work that does not know of one.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { aborted, untilAborted } from "@virtual-workspaces/transport";
+import { aborted, onAbort, untilAborted } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { thrown } from "../../_support/raw.ts";
 
 describe("a signal", () => {
+  it("calls once, at once where it has aborted, and not what was disposed of", () => {
+    const stop = new AbortController();
+    const called: string[] = [];
+    onAbort(stop.signal, () => called.push("waits"));
+    onAbort(stop.signal, () => called.push("left"))[Symbol.dispose]();
+    expect(called).to.deep.equal([]);
+    stop.abort();
+    onAbort(stop.signal, () => called.push("comes late"));
+    onAbort(undefined, () => called.push("has no signal"))[Symbol.dispose]();
+    expect(called).to.deep.equal(["waits", "comes late"]);
+  });
+
   it("is waited for, also when it has aborted", async () => {
     const stop = new AbortController();
     const waiting = aborted(stop.signal);

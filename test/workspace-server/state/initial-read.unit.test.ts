@@ -1,9 +1,9 @@
 // Objects that are read in several ways at once, in whichever order these come to their end: what is newest counts.
 import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store, StoreError, type Watch } from "@virtual-workspaces/store";
+import { Pace } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { Informer } from "../../../packages/workspace-server/src/state/informers/informer.ts";
-import { Pace } from "../../../packages/workspace-server/src/state/informers/initial-read.ts";
 import { until } from "../../_support/until.ts";
 
 const Task = defineResource({

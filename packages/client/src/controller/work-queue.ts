@@ -1,4 +1,4 @@
-import { type Clock, EventLoopBudget, systemClock } from "@virtual-workspaces/transport";
+import { type Clock, onAbort, Pace, systemClock } from "@virtual-workspaces/transport";
 import { type Due, DueHeap } from "./due-heap.ts";
 import { Durations, type DurationsSnapshot } from "./durations.ts";
 import { FairQueue, type QueuePosition } from "./fair-queue.ts";
@@ -65,7 +65,7 @@ export class WorkQueue<K> implements AsyncDisposable {
   readonly #idle: ((key: K | undefined) => void)[] = [];
   readonly #waited = new Durations();
   readonly #worked = new Durations();
-  readonly #budget = new EventLoopBudget();
+  readonly #pace = new Pace();
   readonly #over = Promise.withResolvers<void>();
   #adds = 0;
   #retries = 0;
@@ -78,10 +78,8 @@ export class WorkQueue<K> implements AsyncDisposable {
     this.#part = part;
     this.#clock = clock;
     this.#rateLimit = new RateLimit(rateLimit, random);
-    const end = (): void => void this.shutdown();
-    if (signal?.aborted === true) end();
-    else signal?.addEventListener("abort", end, { once: true });
-    void this.#over.promise.then(() => signal?.removeEventListener("abort", end));
+    const linked = onAbort(signal, () => void this.shutdown());
+    void this.#over.promise.then(() => linked[Symbol.dispose]());
   }
 
   /** Puts a key in line, now. One that waits for a time does not any longer. Nothing after a shutdown. */
@@ -146,7 +144,7 @@ export class WorkQueue<K> implements AsyncDisposable {
    * 10 ms in one turn of the event loop the next turn is waited for, however quickly keys are worked on.
    */
   get(): Promise<K | undefined> {
-    const rest = this.#lines.size > 0 ? this.#budget.rest() : undefined;
+    const rest = this.#lines.size > 0 && this.#pace.isOver ? this.#pace.rest() : undefined;
     if (rest !== undefined) return rest.then(() => this.get());
     const item = this.#lines.shift();
     if (item !== undefined) return Promise.resolve(this.#start(item));

@@ -1,4 +1,4 @@
-import { aborted, type BackoffOptions, backoffDelay, type Clock, sleep } from "@virtual-workspaces/transport";
+import { aborted, type BackoffOptions, backoffDelay, type Clock, onAbort, sleep } from "@virtual-workspaces/transport";
 import { Client, type ClientOptions } from "../client.ts";
 
 /** One address of several that are followed, as `start` gets it. */
@@ -97,14 +97,13 @@ export class RunningEndpoint {
     const made = connect(address);
     const client = stack.use(made instanceof Client ? made : new Client(made));
     const ending = new AbortController();
-    const end = (): void => ending.abort(stopped.reason);
-    stopped.addEventListener("abort", end, { once: true });
+    const linked = onAbort(stopped, () => ending.abort(stopped.reason));
     const { signal } = ending;
     const ended = aborted(signal);
     if (stopped.aborted) return;
     let run: EndpointRun | undefined;
     stack.defer(async () => {
-      stopped.removeEventListener("abort", end);
+      linked[Symbol.dispose]();
       ending.abort(new Error(`${url} is started anew`));
       await (run?.[Symbol.asyncDispose]?.() ?? run?.[Symbol.dispose]?.());
     });

@@ -1,4 +1,4 @@
-import { systemClock } from "@virtual-workspaces/transport";
+import { onAbort, systemClock } from "@virtual-workspaces/transport";
 import type { Counters, LifecycleEvent } from "./events.ts";
 
 /** Whether there is a watch, since when, and for how long there was none. */
@@ -63,13 +63,14 @@ export class Connection {
 /** Ends an attempt that does not come on. Its signal is that of the attempt. */
 export class Watchdog implements Disposable {
   readonly #controller = new AbortController();
-  readonly #parent: AbortSignal;
+  readonly #linked: Disposable;
   #timer: Disposable | undefined;
 
   constructor(parent: AbortSignal) {
-    this.#parent = parent;
-    parent.addEventListener("abort", this.#abort, { once: true });
-    if (parent.aborted) this.#abort();
+    this.#linked = onAbort(parent, () => {
+      this.rest();
+      this.#controller.abort(parent.reason);
+    });
   }
 
   get signal(): AbortSignal {
@@ -89,11 +90,6 @@ export class Watchdog implements Disposable {
 
   [Symbol.dispose](): void {
     this.rest();
-    this.#parent.removeEventListener("abort", this.#abort);
+    this.#linked[Symbol.dispose]();
   }
-
-  readonly #abort = (): void => {
-    this.rest();
-    this.#controller.abort(this.#parent.reason);
-  };
 }

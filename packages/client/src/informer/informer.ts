@@ -1,4 +1,5 @@
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
+import { onAbort } from "@virtual-workspaces/transport";
 import type { InformerEvent, InformerHandlers, LifecycleEvent } from "./events.ts";
 import { type Counters, counters, type InformerMetrics } from "./events.ts";
 import { checkOptions, type InformerOptions, type InformerProblem } from "./informer-options.ts";
@@ -92,13 +93,11 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     if (before?.stop.signal.aborted === false) return this;
     if (before !== undefined) this.#stopped();
     const stop = new AbortController();
-    const abort = (): void => stop.abort();
-    signal?.addEventListener("abort", abort, { once: true });
-    if (signal?.aborted === true) abort();
+    const linked = onAbort(signal, () => stop.abort());
     const run = async (): Promise<void> => {
       await before?.done;
       await this.#reflector.run(stop.signal);
-      signal?.removeEventListener("abort", abort);
+      linked[Symbol.dispose]();
       if (this.#running !== running) return;
       this.#running = undefined;
       this.#stopped();

@@ -4,6 +4,7 @@ import {
   Backoff,
   header,
   isTransportError,
+  onAbort,
   sleep,
   type Upstream,
   untilAborted,
@@ -90,10 +91,8 @@ export class Reviewer {
     const over = new AbortController();
     const late = `${what}: no answer within ${this.#timeout} ms`;
     const timer = setTimeout(() => over.abort(new ReviewFailure(late, { transient: true })), this.#timeout);
-    const leave = (): void => over.abort(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
+    using _left = onAbort(signal, () => over.abort(signal.reason));
     try {
-      if (signal.aborted) leave();
       using _permit = await this.#semaphore.enter(over.signal);
       // A credential that takes for ever to come does not know of the signal.
       return await untilAborted(this.#attempts(question, over.signal), over.signal);
@@ -101,7 +100,6 @@ export class Reviewer {
       throw over.signal.aborted ? over.signal.reason : error;
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener("abort", leave);
     }
   }
 

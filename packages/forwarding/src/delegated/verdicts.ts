@@ -1,3 +1,4 @@
+import { onAbort, untilAborted } from "@virtual-workspaces/transport";
 /** What became of questions that another server decides. Counts are since the beginning. */
 export interface ReviewStats {
   /** Reviews that were begun, however often each had to be sent. */
@@ -128,21 +129,11 @@ class Flight<V> {
   async join(signal: AbortSignal | undefined): Promise<V> {
     this.#waiting += 1;
     if (signal === undefined) return this.answer;
-    let leave: () => void = () => undefined;
-    const left = new Promise<never>((_resolve, reject) => {
-      leave = () => {
-        reject(signal.reason);
-        this.#waiting -= 1;
-        if (this.#waiting === 0) this.#over.abort(signal.reason);
-      };
+    using _left = onAbort(signal, () => {
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#over.abort(signal.reason);
     });
-    signal.addEventListener("abort", leave, { once: true });
-    if (signal.aborted) leave();
-    try {
-      return await Promise.race([this.answer, left]);
-    } finally {
-      signal.removeEventListener("abort", leave);
-    }
+    return await untilAborted(this.answer, signal);
   }
 }
 

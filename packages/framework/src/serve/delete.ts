@@ -1,12 +1,12 @@
 import { isApiError, type KubeObject, type StatusDetails } from "@virtual-workspaces/apimachinery";
 import { type DeleteQuery, parseDeleteOptions } from "@virtual-workspaces/apimachinery/requests";
+import { Pace } from "@virtual-workspaces/transport";
 import { negotiate, type Wanted } from "../encode/representation.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { isStatus, type Storage } from "../storage.ts";
 import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
-import { WriteTurns } from "../write/conflicts.ts";
 import { sentOptions } from "./body.ts";
 import { answerDirectList, writeList } from "./direct-list.ts";
 import { answerObject, wantedObject } from "./get.ts";
@@ -79,9 +79,9 @@ export async function serveDeleteCollection(exchange: AuthorizedExchange, resour
     return passDeleteCollection(exchange, resource, { query, wanted });
   const page = await selectedPage(exchange, resource);
   const request = writeRequest(exchange, resource, query);
-  const turns = new WriteTurns();
+  const pace = new Pace();
   for (const { key } of page.items) {
-    await turns.next();
+    if (pace.isOver) await pace.rest();
     exchange.signal.throwIfAborted();
     const scope = { ...request.scope, namespace: key.namespace };
     await resource.writer.delete(key, query, { ...request, scope }).catch(unlessGone);

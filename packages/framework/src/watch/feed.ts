@@ -87,7 +87,7 @@ export class Feed {
   async stop(): Promise<void> {
     this.#stop.abort();
     const patience = new AbortController();
-    await Promise.race([this.#loop[Symbol.asyncDispose](), sleep(STOP_TIMEOUT, patience)]);
+    await Promise.race([this.#loop[Symbol.asyncDispose](), sleep(STOP_TIMEOUT, { signal: patience.signal })]);
     patience.abort();
   }
 

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import { Pace } from "@virtual-workspaces/transport";
 
 /** A conflict that is the last word on a write: to try it again, above, would be no use. */
 export class LastingConflict extends ApiError {}
@@ -32,14 +32,14 @@ const ATTEMPTS = 100;
  * @throws ApiError 409 when others always do
  */
 export async function untilUndisturbed<R>(signal: AbortSignal, attempt: () => Promise<R>): Promise<R> {
-  const turns = new WriteTurns();
+  const pace = new Pace();
   for (let count = 1; ; count++) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof Raced)) throw error;
       if (count === ATTEMPTS) throw lasting(error.conflict);
-      await turns.next();
+      if (pace.isOver) await pace.rest();
       signal.throwIfAborted();
     }
   }
@@ -56,20 +56,5 @@ export async function racing<R>(signal: AbortSignal, write: () => Promise<R> | R
   } catch (error) {
     const isRace = isApiError(error) && error.reason === "Conflict" && !(error instanceof LastingConflict);
     throw isRace ? new Raced(error) : error;
-  }
-}
-
-/** How long work goes on before others have their turn, ms. */
-const TURN = 10;
-
-/** Work in many steps, between which others have their turn. */
-export class WriteTurns {
-  #began: number = performance.now();
-
-  /** Between two steps: resolves when it is our turn, which as a rule it still is. */
-  async next(): Promise<void> {
-    if (performance.now() - this.#began <= TURN) return;
-    await nextTurn();
-    this.#began = performance.now();
   }
 }

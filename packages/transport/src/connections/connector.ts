@@ -7,6 +7,7 @@ import {
   createSecureContext,
   type SecureContext,
 } from "node:tls";
+import { onAbort, untilAborted } from "../time/abort.ts";
 import { Timer } from "../time/timer.ts";
 import { ConnectDeadline } from "../transport-error.ts";
 
@@ -58,14 +59,12 @@ export class Connector {
     const late = new Timer(this.#options.deadline, () =>
       ended.abort(new ConnectDeadline(`no connection within ${this.#options.deadline} ms`)),
     );
-    const cancelled = (): void => ended.abort(cancel.reason);
-    cancel.addEventListener("abort", cancelled, { once: true });
+    using _cancelled = onAbort(cancel, () => ended.abort(cancel.reason));
     try {
       cancel.throwIfAborted();
       return await this.#open(ended.signal);
     } finally {
       late.clear();
-      cancel.removeEventListener("abort", cancelled);
     }
   }
 
@@ -119,8 +118,6 @@ interface Dialled {
 /** What a dial gives after the signal is ended at once. */
 async function dialled(dial: Dial, { host, port, signal }: Dialled): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
-  const ended = (): void => reject(signal.reason);
-  signal.addEventListener("abort", ended, { once: true });
   Promise.resolve()
     .then(() => dial({ host, port }, { signal }))
     .then((duplex) => {
@@ -128,11 +125,7 @@ async function dialled(dial: Dial, { host, port, signal }: Dialled): Promise<Dup
       else resolve(duplex);
     })
     .catch(reject);
-  try {
-    return await promise;
-  } finally {
-    signal.removeEventListener("abort", ended);
-  }
+  return untilAborted(promise, signal);
 }
 
 interface Awaited {
@@ -142,7 +135,6 @@ interface Awaited {
 
 async function ready(socket: Duplex, { event, signal }: Awaited): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const ended = (): void => reject(signal.reason);
   const closed = (): void => reject(new Error("closed before it was ready"));
   // What is below TLS may break of it, and is told of first, before anybody here hears of either.
   const errors: unknown[] = [];
@@ -151,16 +143,13 @@ async function ready(socket: Duplex, { event, signal }: Awaited): Promise<Duplex
     reject(error);
   };
   socket.once(event, resolve).on("error", failed).once("close", closed);
-  signal.addEventListener("abort", ended, { once: true });
-  if (signal.aborted) ended();
   try {
-    await promise;
+    await untilAborted(promise, signal);
     return socket;
   } catch (error) {
     socket.on("error", ignored).destroy();
     throw errors.at(-1) ?? error;
   } finally {
-    signal.removeEventListener("abort", ended);
     socket.off(event, resolve).off("error", failed).off("close", closed);
   }
 }

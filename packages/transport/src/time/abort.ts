@@ -1,9 +1,14 @@
+/** Calls once, when the signal aborts, or now if it has; not once the result is disposed of. */
+export function onAbort(signal: AbortSignal | undefined, call: () => void): Disposable {
+  const listener = (): void => call();
+  if (signal?.aborted === true) call();
+  else signal?.addEventListener("abort", listener, { once: true });
+  return { [Symbol.dispose]: () => signal?.removeEventListener("abort", listener) };
+}
+
 /** Resolves when the signal has aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  return new Promise((resolve) => void onAbort(signal, resolve));
 }
 
 /**
@@ -14,12 +19,6 @@ export function aborted(signal: AbortSignal): Promise<void> {
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([promise, work]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  using _ = onAbort(signal, () => reject(signal.reason));
+  return await Promise.race([promise, work]);
 }

@@ -1,3 +1,5 @@
+import { onAbort } from "./abort.ts";
+
 /**
  * A generator that ends while it waits: when the signal aborts, whose reason it then throws, or when its consumer leaves the
  * loop. A plain async generator ends only after the next value.
@@ -9,9 +11,7 @@ export function abortable<T>(
   make: (signal: AbortSignal) => AsyncIterable<T>,
 ): AsyncGenerator<T, void, undefined> {
   const ended = new AbortController();
-  const abort = (): void => ended.abort(signal?.reason);
-  if (signal?.aborted === true) abort();
-  else signal?.addEventListener("abort", abort, { once: true });
+  const linked = onAbort(signal, () => ended.abort(signal?.reason));
   let left = false;
 
   const values = (async function* (): AsyncGenerator<T, void, undefined> {
@@ -20,13 +20,13 @@ export function abortable<T>(
     } catch (error) {
       if (!left) throw error;
     } finally {
-      signal?.removeEventListener("abort", abort);
+      linked[Symbol.dispose]();
     }
   })();
   const leave = values.return.bind(values);
   values.return = (value) => {
     left = true;
-    signal?.removeEventListener("abort", abort);
+    linked[Symbol.dispose]();
     ended.abort();
     return leave(value);
   };

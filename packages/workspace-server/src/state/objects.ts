@@ -1,9 +1,8 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
-import { backoffDelay, retry, untilAborted } from "@virtual-workspaces/transport";
-import { Informer, STORE_RETRY } from "./informers/informer.ts";
-import { Pace } from "./informers/initial-read.ts";
+import { backoffDelay, Pace, retry, untilAborted } from "@virtual-workspaces/transport";
+import { Informer, READ_SLICE, STORE_RETRY } from "./informers/informer.ts";
 import type { Indexers } from "./informers/key-index.ts";
 
 /**
@@ -125,7 +124,7 @@ export class ShardObjects implements Disposable {
    * disposed of.
    */
   async readAll(): Promise<void> {
-    const pace = new Pace();
+    const pace = new Pace(READ_SLICE);
     for (const informer of this.#later) await this.#readWhole(informer, pace);
     if (this.#stop.signal.aborted) return;
     this.#becomeWhole();

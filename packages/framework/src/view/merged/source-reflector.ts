@@ -29,6 +29,9 @@ const RETRY = { first: 100, most: 5_000 } as const;
 /**
  * One source as one stream follows it. It keeps what is known of the source, through whatever befalls that; it forgets it
  * when the source says so, and when the source says that we may not read it.
+ *
+ * It lists and watches nothing itself: the source's cache does, mostly by a `ListAndWatch` of its own. A source that fails is asked again here, with a
+ * backoff.
  */
 export class SourceReflector {
   readonly name: string;

@@ -1,6 +1,7 @@
 import { lookup as resolveName } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
 import type { Dial } from "@virtual-workspaces/transport";
+import { untilAborted } from "@virtual-workspaces/transport";
 import { Addresses } from "./restrictions.ts";
 
 /** The addresses of a name, in the order in which they are tried. */
@@ -63,18 +64,14 @@ async function connected(host: string, port: number, signal: AbortSignal): Promi
   const socket = connect({ host, port });
   socket.setNoDelay(true).setKeepAlive(true, PROBED_AFTER);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const ended = (): void => reject(signal.reason);
   socket.once("connect", resolve).once("error", reject);
-  signal.addEventListener("abort", ended, { once: true });
   try {
-    signal.throwIfAborted();
-    await promise;
+    await untilAborted(promise, signal);
     return socket;
   } catch (error) {
     socket.on("error", () => undefined).destroy();
     throw error;
   } finally {
-    signal.removeEventListener("abort", ended);
     socket.off("connect", resolve).off("error", reject);
   }
 }

@@ -1,4 +1,4 @@
-import { EventLoopBudget } from "@virtual-workspaces/transport";
+import { Pace } from "@virtual-workspaces/transport";
 import type { Space } from "../kinds/space.ts";
 import { Engagement, type ReachOptions, type UsableAccess } from "./engaged-space.ts";
 import { AccessInformer, type AccessInformerOptions, type SpaceState } from "./space-access.ts";
@@ -178,7 +178,7 @@ const isManaged = ({ spec }: Space): boolean => (spec.Type ?? "managed") === "ma
 class SpaceQueue {
   readonly #look: (name: SpaceName) => void;
   readonly #waiting = new Set<SpaceName>();
-  readonly #budget = new EventLoopBudget();
+  readonly #pace = new Pace();
   #isLooking = false;
   #done = Promise.resolve();
 
@@ -210,7 +210,7 @@ class SpaceQueue {
     this.#isLooking = true;
     try {
       for (const name of this.#waiting) {
-        const rest = this.#budget.rest();
+        const rest = this.#pace.isOver ? this.#pace.rest() : undefined;
         if (rest !== undefined) await rest;
         this.handleNow(name);
       }

@@ -1,5 +1,6 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { type Clock, systemClock } from "@virtual-workspaces/client";
+import { untilAborted } from "@virtual-workspaces/transport";
 import type { EngagedSpace } from "./engaged-space.ts";
 import type { SpaceName } from "./space-name.ts";
 import { type SpaceInformer, SpaceSource } from "./space-source.ts";
@@ -116,18 +117,11 @@ export class SpaceInformers<F extends SpaceInformerFactories> implements AsyncDi
   async #sync(): Promise<void> {
     const { synced, patience = 10_000, clock = systemClock } = this.#parts;
     const { signal } = this.#stop;
-    const stopped = Promise.withResolvers<never>();
-    const stop = (): void => stopped.reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    try {
-      await Promise.race([stopped.promise, synced]);
-      const late = Promise.withResolvers<void>();
-      using _ = clock.after(patience, late.resolve);
-      const first = Promise.all([...this.#coming.values()].map(({ settled }) => settled));
-      await Promise.race([stopped.promise, first, late.promise]);
-    } finally {
-      signal.removeEventListener("abort", stop);
-    }
+    await untilAborted(synced, signal);
+    const late = Promise.withResolvers<void>();
+    using _ = clock.after(patience, late.resolve);
+    const first = Promise.all([...this.#coming.values()].map(({ settled }) => settled));
+    await untilAborted(Promise.race([first, late.promise]), signal);
   }
 }
 

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import type { Client, Clock } from "@virtual-workspaces/client";
+import { onAbort } from "@virtual-workspaces/transport";
 import { type AccessScope, DEFAULT_PROVIDER, namespaceOf } from "../kinds/names.ts";
 import type { Space } from "../kinds/space.ts";
 import type { EngagedSpace, Engagement, ReachOptions, Rewrite } from "./engaged-space.ts";
@@ -252,8 +253,8 @@ export class Spaces implements AsyncDisposable {
 
   async #change(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    using _ = this.onChange(resolve);
-    signal?.addEventListener("abort", () => resolve(), { once: true });
+    using _changed = this.onChange(resolve);
+    using _ended = onAbort(signal, resolve);
     await promise;
   }
 }

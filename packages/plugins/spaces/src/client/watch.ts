@@ -1,5 +1,5 @@
 import type { KindReference } from "@virtual-workspaces/apimachinery";
-import { abortable, EventLoopBudget } from "@virtual-workspaces/transport";
+import { abortable, Pace } from "@virtual-workspaces/transport";
 import { cursorText, positionsIn, type SpacePosition, SpacePositions, selectionOf } from "./cursor.ts";
 import type { Engagement } from "./engaged-space.ts";
 import type { SpaceEngager } from "./engagements.ts";
@@ -84,7 +84,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
   /** Indices that no Space has. */
   readonly #free: number[] = [];
   readonly #ready: QueuedLine<T>[] = [];
-  readonly #budget = new EventLoopBudget();
+  readonly #pace = new Pace();
   #positions = new SpacePositions();
   #changed = Promise.withResolvers<void>();
   #broken: { readonly error: unknown } | undefined;
@@ -128,7 +128,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
     while (!this.#isOver) {
       if (this.#broken !== undefined) throw this.#broken.error;
       // So that what has come from others is seen, however much there is of one.
-      const rest = this.#budget.rest();
+      const rest = this.#pace.isOver ? this.#pace.rest() : undefined;
       if (rest !== undefined) await rest;
       const queued = this.#ready.shift();
       if (queued === undefined) await this.#nextChange();

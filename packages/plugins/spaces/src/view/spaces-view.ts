@@ -10,6 +10,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { Targets } from "@virtual-workspaces/framework/proxy";
 import { requestInfo } from "@virtual-workspaces/framework/request";
+import { untilAborted } from "@virtual-workspaces/transport";
 import { Space } from "../kinds/space.ts";
 import type { AcrossOptions } from "./across-spaces.ts";
 import type { SpacesViewOptions } from "./options.ts";
@@ -115,15 +116,7 @@ class Serving implements AsyncDisposable {
 
   /** Resolves when Spaces have been read. @throws what keeps them from it; the signal's reason */
   readonly ready = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
-    const ended = Promise.withResolvers<never>();
-    const end = (): void => ended.reject(signal.reason);
-    signal.addEventListener("abort", end, { once: true });
-    try {
-      signal.throwIfAborted();
-      await Promise.race([this.#begun.promise, ended.promise]);
-    } finally {
-      signal.removeEventListener("abort", end);
-    }
+    await untilAborted(this.#begun.promise, signal);
     await this.#all.known(this.#across.patience ?? PATIENCE, signal);
   };
 

@@ -3,8 +3,8 @@ import type { Source } from "@virtual-workspaces/client/queue";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import type { Awaitable, CacheLease, Encoded } from "@virtual-workspaces/framework/storage";
 import type { ObjectChange, PersistentCollection } from "@virtual-workspaces/store";
-import { ListAndWatch } from "@virtual-workspaces/transport";
-import { InitialRead, Pace } from "./initial-read.ts";
+import { ListAndWatch, Pace } from "@virtual-workspaces/transport";
+import { InitialRead } from "./initial-read.ts";
 import { type Indexers, keyText, scopeOf } from "./key-index.ts";
 import { ObjectCache } from "./object-cache.ts";
 
@@ -24,6 +24,8 @@ export interface EarlyWatchOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** How long others wait for a slice of what is read, ms. */
+export const READ_SLICE = 5;
 /** The backoff from a failing store, ms. */
 export const STORE_RETRY = { first: 1_000, most: 60_000, jitter: [1, 1] } as const;
 
@@ -102,7 +104,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     { signal, isOld }: { readonly signal: AbortSignal; readonly isOld: boolean },
   ): Promise<void> {
     const { revision, objects } = await this.#source.readCluster(cluster, { signal });
-    const pace = new Pace();
+    const pace = new Pace(READ_SLICE);
     const gone = this.textsIn(cluster);
     for (const object of objects) {
       const text = keyText(object.key);

@@ -1,7 +1,7 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Keyed, SourceHandlers } from "@virtual-workspaces/client/queue";
 import type { Encoded } from "@virtual-workspaces/framework/storage";
-import type { Pace } from "./initial-read.ts";
+import type { Pace } from "@virtual-workspaces/transport";
 import { type Indexers, KeyIndex } from "./key-index.ts";
 import { DecodedObjects, type Lister, listerOver } from "./lister.ts";
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onAbort } from "@virtual-workspaces/transport";
 
 /** A program that is run for what it prints. */
 export interface ToolOptions {
@@ -60,13 +61,8 @@ async function outputOf(child: ChildProcess, tool: ToolOptions, signal: AbortSig
         new Error(`${tool.name}: ${complaintIn(complaints.text) ?? `it ended with ${name ?? `exit code ${code}`}`}`),
       );
   });
-  signal.addEventListener("abort", kill, { once: true });
-  if (signal.aborted) kill();
-  try {
-    return await promise;
-  } finally {
-    signal.removeEventListener("abort", kill);
-  }
+  using _ = onAbort(signal, kill);
+  return await promise;
 }
 
 /** With all that it has started, which may hold on to what it prints to. */

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { onAbort } from "@virtual-workspaces/transport";
 import type { ProviderChange } from "../../provider/provider.ts";
 import { isSpaceName, type ProtocolEvent } from "../protocol/bodies.ts";
 import { MEDIA } from "../protocol/protocol.ts";
@@ -93,11 +94,9 @@ export class ChangeQueue implements Disposable {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, within);
     this.#wake = resolve;
-    const wake = (): void => resolve();
-    signal.addEventListener("abort", wake, { once: true });
+    using _ = onAbort(signal, resolve);
     await promise;
     clearTimeout(timer);
-    signal.removeEventListener("abort", wake);
   }
 
   async #listen(): Promise<void> {
