@@ -181,6 +181,33 @@ describe("virtual-workspaces start --feature", function () {
     expect(await again.end("SIGTERM")).to.equal(0);
   });
 
+  it("loads no plugin for the help, and at a start none of a feature that is off", async () => {
+    using folder = tree({
+      "loaded.mjs": `import module from "node:module";
+        const load = (url, context, next) => {
+          const [, name] = /packages\\/(plugins\\/[\\w-]+|front-proxy|workspace-server)\\/src\\/index/.exec(url) ?? [];
+          if (name) console.error("loads " + name);
+          return next(url, context);
+        };
+        module.registerHooks({ load });`,
+    });
+    const preload = join(folder.path, "loaded.mjs");
+    const loaded = (text: string): readonly string[] => text.match(/(?<=^loads ).*/gm) ?? [];
+    const help = [
+      "--import",
+      preload,
+      "--conditions=@virtual-workspaces/source",
+      join(root, "packages/cli/src/bin.ts"),
+    ];
+    const { ok, output } = await run(localNode, [...help, "start", "--help"]);
+    expect([ok, loaded(output)]).to.deep.equal([true, []]);
+    await using server = await Start.ready({ in: folder.path, preload });
+    expect(loaded(server.stderr)).to.include("workspace-server");
+    for (const off of ["plugins/spaces", "plugins/cluster-proxy", "front-proxy"])
+      expect(loaded(server.stderr)).to.not.include(off);
+    expect(await server.end("SIGTERM")).to.equal(0);
+  });
+
   for (const [flags, expected, why] of REFUSED)
     it(`${flags.replace(root, "")}: ends with ${expected} and says why`, async () => {
       using folder = tree(FILES);

@@ -169,7 +169,13 @@ describe("features of a workspace server", function () {
 
   it("see their shard: where it is, a folder of their own, one store for all views of a shard", async () => {
     const seen: FeatureShard[] = [];
-    const seeing = (name: string): NamedFeature => ({ name, views: (shard) => void seen.push(shard) ?? [] });
+    const seeing = (name: string): NamedFeature => ({
+      name,
+      views: (shard) => {
+        seen.push(shard);
+        return [];
+      },
+    });
     await using stores = new Stores();
     const { server } = await served(stores, [seeing("one"), seeing("two")]);
     await using _server = server;

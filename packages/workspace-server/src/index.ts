@@ -29,7 +29,15 @@ export {
   type NamedFeature,
   type WorkspaceServerFeature,
 } from "./features/feature.ts";
-export type { Flag, FlagSet, FlagType, FlagTypes, FlagValues, ValuesOfTypes } from "./features/flags.ts";
+export type {
+  Flag,
+  FlagSet,
+  FlagType,
+  FlagTypes,
+  FlagValues,
+  FlagValueTypes,
+  ValuesOfTypes,
+} from "./features/flags.ts";
 export { applyManifests } from "./features/manifests.ts";
 
 // Views over its workspaces: how they reach it, and who may be whom there.

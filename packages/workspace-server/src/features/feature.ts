@@ -75,7 +75,9 @@ export interface FeatureParts {
 export type FeatureServerOptions = Pick<WorkspaceServerOptions, "mounts" | "virtualStorage">;
 
 /** A shard, as features see it: its workspaces, and where it is reached. */
-export interface FeatureShard extends Required<Workspaces> {
+export interface FeatureShard extends Required<Omit<Workspaces, "identity">> {
+  /** As whom the workspaces are asked on behalf of a caller: as that caller. As {@link Workspaces.identity}. */
+  readonly identity: Workspaces["identity"];
   /** Whether it is `root`, of which a process has exactly one: what runs once in a process runs there. */
   readonly isRoot: boolean;
   /** Opens the store where the views of the shard keep objects of their own, the same for all features. The server closes it. */

@@ -24,24 +24,32 @@ export type FlagSet = Readonly<Record<string, Flag>>;
 /** Names and types of flags that others define. */
 export type FlagTypes = Readonly<Record<string, FlagType>>;
 
-interface ValueTypes {
+/** The type of a flag's value, by what the flag takes. */
+export interface FlagValueTypes {
+  /** As it is given. */
   readonly text: string;
+  /** An absolute path. */
   readonly path: string;
+  /** A whole number from 0. */
   readonly number: number;
+  /** ms. */
   readonly duration: number;
+  /** Whether it is on. */
   readonly switch: boolean;
+  /** What is between commas, of all times that it is given. */
   readonly list: readonly string[];
+  /** One for each time that it is given. */
   readonly texts: readonly string[];
 }
 
 /** The values of flags, by name. A flag that has no default and is not given is `undefined`. */
 export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags as string extends Name ? never : Name]:
-    | ValueTypes[Flags[Name]["type"]]
+    | FlagValueTypes[Flags[Name]["type"]]
     | (Flags[Name] extends { readonly default: unknown } ? never : undefined);
 };
 
 /** The values of flags that others define, by name; whether they have a default is not known. */
 export type ValuesOfTypes<Types extends FlagTypes> = {
-  readonly [Name in keyof Types as string extends Name ? never : Name]: ValueTypes[Types[Name]] | undefined;
+  readonly [Name in keyof Types as string extends Name ? never : Name]: FlagValueTypes[Types[Name]] | undefined;
 };
