@@ -39,60 +39,51 @@ export function mistypedFlags(features: readonly ListedFeature[]): Required<Pick
 /**
  * Checks that features go together, and with the flags of the command.
  *
- * @throws Failure that names the module, Error on features of the command
+ * @throws Failure that names the module, or the feature of the command
  */
 export function checkFeatures(features: readonly ListedFeature[], line: CommandLine): void {
   const names = new Map(OTHER_BATTERIES.map((name) => [name, "a battery"]));
   const flags = new Map(Object.keys(line.flags).map((name) => [name, "virtual-workspaces start itself"]));
-  for (const { feature, module } of features) {
-    const { name } = feature;
-    const what = module === undefined ? `the feature ${name}` : `--feature ${module}`;
+  // Whoever comes from outside gives way.
+  const isModule = ({ module }: ListedFeature): boolean => module !== undefined;
+  for (const listed of [...features.filter((one) => !isModule(one)), ...features.filter(isModule)]) {
+    const { name, flags: own = {} } = listed.feature;
+    const what = textOf(listed);
     const other = names.get(name);
     if (other !== undefined) throw new Failure(`${what}: the name ${name} is taken by ${other}: give it another`);
     names.set(name, what);
-    for (const flag of Object.keys(feature.flags ?? {})) {
-      if (module !== undefined) checkFlag(flag, { name, module, line });
+    for (const flag of Object.keys(own)) {
       const owner = flags.get(flag);
-      if (owner !== undefined)
-        throw new Failure(`${what}: the flag --${flag} is one of ${owner}: give it another name`);
+      const call = `call it --${name}-${flag}`;
+      if (owner !== undefined) throw new Failure(`${what}: the flag --${flag} is one of ${owner}: ${call}`);
+      if (isModule(listed)) checkFlag(flag, listed, line);
       flags.set(flag, what);
     }
   }
-  for (const { feature, module } of features) checkUses(feature, { module, all: allFlags(features, line) });
+  const all = Object.assign({}, line.flags, ...features.map(({ feature }) => feature.flags ?? {})) as FlagSet;
+  for (const listed of features) checkUses(listed, all);
 }
 
-interface OfModule {
-  readonly name: string;
-  readonly module: string;
-  readonly line: CommandLine;
+function textOf({ feature: { name }, module }: ListedFeature): string {
+  return module === undefined ? `the feature ${name}` : `--feature ${module}`;
 }
 
 /** A flag of kcp's means the same here as there, or is refused: no feature gives it another meaning. */
-function checkFlag(flag: string, { name, module, line }: OfModule): void {
-  if (Object.hasOwn(line.flags, flag))
-    throw new Failure(
-      `--feature ${module}: the flag --${flag} is one of virtual-workspaces start itself: call it --${name}-${flag}`,
-    );
+function checkFlag(flag: string, listed: ListedFeature, line: CommandLine): void {
+  const { name } = listed.feature;
   if (flag !== name && !flag.startsWith(`${name}-`))
     throw new Failure(
-      `--feature ${module}: the flag --${flag} does not begin with the name of the feature: call it --${name}-${flag}`,
+      `${textOf(listed)}: the flag --${flag} does not begin with the name of the feature: call it --${name}-${flag}`,
     );
   const { ignored = [], refused = [] } = line.kcp ?? {};
   if (entryOf<KnownFlags>([...ignored, ...refused], flag) !== undefined)
-    throw new Failure(`--feature ${module}: kcp has a flag --${flag}: give the feature another name than ${name}`);
-}
-
-function allFlags(features: readonly ListedFeature[], line: CommandLine): FlagSet {
-  return Object.assign({}, line.flags, ...features.map(({ feature }) => feature.flags ?? {})) as FlagSet;
+    throw new Failure(`${textOf(listed)}: kcp has a flag --${flag}: give the feature another name than ${name}`);
 }
 
 /** @throws Failure on flags that there are not, or that have another type */
-function checkUses(
-  { name, uses = {} }: WorkspaceServerFeature,
-  { module, all }: { readonly module: string | undefined; readonly all: FlagSet },
-): void {
-  const what = module === undefined ? `the feature ${name}` : `--feature ${module}`;
-  for (const [flag, type] of Object.entries(uses)) {
+function checkUses(listed: ListedFeature, all: FlagSet): void {
+  const what = textOf(listed);
+  for (const [flag, type] of Object.entries(listed.feature.uses ?? {})) {
     const found = Object.hasOwn(all, flag) ? all[flag] : undefined;
     if (found === undefined)
       throw new Failure(`${what} uses the flag --${flag}, which there is not: start the feature that has it, too`);

@@ -73,13 +73,13 @@ export async function composeFeatures(features: readonly NamedFeature[], host: F
       const shard = shardsFor(host, { ...context, name });
       const ofShard = merged((await viewsOf(features, shard)).map((one) => one.views));
       for (const feature of features)
-        context.controllers.use(await named(feature, () => feature.run?.(shard(feature)) ?? undefined));
+        await named(feature, async () => context.controllers.use(await runIn(shard(feature), feature)));
       return ofShard;
     },
     begin: async (phase) => {
       await using begun = new AsyncDisposableStack();
       for (const feature of features.filter(({ begins = "before-ready" }) => begins === phase))
-        begun.use(await named(feature, () => beginIn(root(feature), feature)));
+        await named(feature, async () => begun.use(await beginIn(root(feature), feature)));
       return begun.move();
     },
   };
@@ -91,7 +91,13 @@ async function beginIn(shard: FeatureShard, feature: NamedFeature): Promise<Asyn
     await using root = new Client({ upstream: shard.everywhere, cluster: ROOT_CLUSTER });
     await applyManifests(root, manifests);
   }
-  return feature.run?.(shard);
+  return runIn(shard, feature);
+}
+
+async function runIn(shard: FeatureShard, feature: NamedFeature): Promise<AsyncDisposable | undefined> {
+  const running = await feature.run?.(shard);
+  if (running === undefined || typeof running[Symbol.asyncDispose] === "function") return running;
+  throw new Error("run() has returned what cannot be ended: return an AsyncDisposable, or undefined");
 }
 
 interface ShardPlace {

@@ -23,7 +23,7 @@ export interface WorkspaceServerFeature<Flags extends FlagSet = FlagSet, Uses ex
   /**
    * Reads the flags and the files that they name. Changes nothing, and does not load the code of the feature: functions of what it returns do that.
    *
-   * @returns what the feature contributes; `undefined`: the flags turn it off
+   * @returns what the feature contributes, a plain object; `undefined`: the flags turn it off
    * @throws the Error of {@link FeatureFlags.usageError} on a mistake in the flags
    */
   read(given: FeatureFlags<Flags, Uses>): FeatureParts | undefined;
