@@ -163,8 +163,8 @@ describe("the flags of virtual-workspaces start refuse", () => {
   it("the gate by which workspaces may be mounted, which is on unless it is turned off", () => {
     using folder = tree({});
     const said = (...flags: string[]) => {
-      const { warnings, mounts } = startOptions(["--root-directory", folder.path, ...flags], {});
-      return [mounts !== undefined, warnings];
+      const { warnings, features } = startOptions(["--root-directory", folder.path, ...flags], {});
+      return [features.some(({ name }) => name === "workspace-mounts"), warnings];
     };
     expect(said()).to.deep.equal([true, []]);
     expect(said("--feature-gates=WorkspaceMounts=true")).to.deep.equal([true, []]);

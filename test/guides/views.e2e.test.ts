@@ -4,6 +4,7 @@ guideTests(
   "authorization",
   "controllers",
   "delegation",
+  "features",
   "forwarding",
   "forwarding-identity",
   "informers",

@@ -9,13 +9,20 @@ const PROGRAM = "virtual-workspaces";
 
 /** A command: its command line, and the code that runs it, to an exit code. */
 interface Command {
-  readonly line: () => Promise<CommandLine>;
+  /** @param args what is given behind the name: features have flags of their own */
+  readonly line: (args: readonly string[]) => Promise<CommandLine>;
   readonly code: () => Promise<{ readonly run: (args: readonly string[]) => Promise<number> }>;
 }
 
 /** Each command is loaded when it is the one that is named. */
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ["start", { line: async () => (await import("./start/flags.ts")).START, code: () => import("./start/command.ts") }],
+  [
+    "start",
+    {
+      line: async (args) => (await import("./start/command.ts")).lineFor(args),
+      code: () => import("./start/command.ts"),
+    },
+  ],
   ["serve", { line: async () => (await import("./serve/flags.ts")).SERVE, code: () => import("./serve/command.ts") }],
   [
     "front-proxy",
@@ -59,7 +66,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (name === "--help" || name === "-h" || name === "help") return print(programHelp(PROGRAM, await lines()));
     const command = COMMANDS.get(name ?? "");
     if (command === undefined) throw new UsageError(unknown(name));
-    if (rest.includes("--help") || rest.includes("-h")) return print(helpOf(await command.line()));
+    if (rest.includes("--help") || rest.includes("-h")) return print(helpOf(await command.line(rest)));
     const { run } = await command.code();
     return await run(rest);
   } catch (error) {
@@ -76,7 +83,7 @@ async function named(args: readonly string[]): Promise<readonly string[]> {
 }
 
 async function lines(): Promise<ReadonlyMap<string, CommandLine>> {
-  return new Map(await Promise.all([...COMMANDS].map(async ([name, { line }]) => [name, await line()] as const)));
+  return new Map(await Promise.all([...COMMANDS].map(async ([name, { line }]) => [name, await line([])] as const)));
 }
 
 async function complete(args: readonly string[]): Promise<number> {

@@ -15,6 +15,31 @@ export type { ShardUrls } from "./shard-urls.ts";
 export type { ShardStoreContext, ShardsOptions, ShardViewsContext } from "./shards/options.ts";
 export { IN_PROCESS_ANNOTATION, IN_PROCESS_FINALIZER } from "./state/shard-registry.ts";
 
+// Features: what a server is composed of besides itself.
+
+export { type ComposedFeatures, composeFeatures, type FeatureHost } from "./features/compose.ts";
+export {
+  defineFeature,
+  type FeatureAddress,
+  FeatureError,
+  type FeatureFlags,
+  type FeatureParts,
+  type FeatureServerOptions,
+  type FeatureShard,
+  type NamedFeature,
+  type WorkspaceServerFeature,
+} from "./features/feature.ts";
+export type {
+  Flag,
+  FlagSet,
+  FlagType,
+  FlagTypes,
+  FlagValues,
+  FlagValueTypes,
+  ValuesOfTypes,
+} from "./features/flags.ts";
+export { applyManifests } from "./features/manifests.ts";
+
 // Views over its workspaces: how they reach it, and who may be whom there.
 
 export type { ClusterParams } from "./authz/cluster-request.ts";

@@ -204,8 +204,25 @@ function warningsOf(arg: string, kcp: KcpFlags): readonly string[] {
   if (foreign !== undefined) throw new UsageError(`--${name} is ${foreign.why}`);
   const ignored = entryOf(kcp.ignored, name);
   if (ignored !== undefined) return [`--${name} is accepted and ignored: ${ignored.why}`];
+  const meant = kcp.ours?.find((one) => distance(one, name) <= Math.min(MISTYPED, one.length / 4));
+  if (meant !== undefined) throw new UsageError(`--${name} is no flag of this server: write --${meant}`);
   if (kcp.others === "refused") throw new UsageError(`--${name} is no flag of this server: leave it out`);
   return [`--${name} is no flag of this server, and ignored`];
+}
+
+/** How many letters of a flag may be mistyped for it to be recognised, and of a short one every fourth. */
+const MISTYPED = 2;
+
+/** How many letters have to be added, taken away or replaced (Levenshtein). */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (const [at, second] of [...other].entries())
+      next.push(Math.min((next[at] ?? 0) + 1, (row[at + 1] ?? 0) + 1, (row[at] ?? 0) + (letter === second ? 0 : 1)));
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

@@ -1,24 +1,10 @@
-/** What a flag takes. `path` is made absolute; a `list` is given again, or with commas between; `texts` are given again; a `duration` is Go's, in ms. */
-export type FlagType = "text" | "path" | "number" | "duration" | "switch" | "list" | "texts";
+import type { Flag, FlagSet, FlagValues } from "@virtual-workspaces/workspace-server";
 
-/** A flag of a command: parsing, help and completion come from it. */
-export interface Flag {
-  readonly type: FlagType;
-  /** What stands for the value in the help, and what is completed: `file`, `folder`, or words with `|` between. @default by type */
-  readonly value?: string;
-  /** One letter. */
-  readonly short?: string;
-  /** What holds where it is not given. @default undefined */
-  readonly default?: string | number | boolean;
-  /** The default in words, where it is no value. */
-  readonly otherwise?: string;
-  /** Of a number. */
-  readonly most?: number;
-  readonly help: string;
-}
+// Features have flags as commands do, so the table of flags is theirs.
+export type { Flag, FlagSet };
 
-/** Flags by name. */
-export type FlagSet = Readonly<Record<string, Flag>>;
+/** What is read of flags, by their names; those without a default are `undefined` where they are not given. */
+export type Values<Flags extends FlagSet> = FlagValues<Flags>;
 
 /** A flag of a kcp's program that we do without: names, `*` at the end for all that begin so, and what to say. */
 export interface KnownFlags {
@@ -39,6 +25,8 @@ export interface KcpFlags {
   readonly refused: readonly RefusedFlags[];
   /** What has no meaning for this server, though it has for others. */
   readonly foreign?: readonly KnownFlags[];
+  /** Flags of ours that no program of kcp's has: a flag that is nearly one of these is a mistake, whatever is done about others. @default none */
+  readonly ours?: readonly string[];
   /** What is done about others: as the program of kcp's does, where it has few flags. */
   readonly others: "warned of" | "refused";
   /** What to do instead of naming something without a flag. */
@@ -76,25 +64,6 @@ export function commandLine<const S extends Sections>(
 ): CommandLine<FlagsIn<S>> {
   return { ...line, flags: Object.assign({}, ...Object.values(line.sections)) as FlagsIn<S> };
 }
-
-/** What is read of flags, by their names; those without a default are `undefined` where they are not given. */
-export type Values<Flags extends FlagSet> = {
-  readonly [Name in keyof Flags as string extends Name ? never : Name]:
-    | ValueOf<Flags[Name]["type"]>
-    | (Flags[Name] extends { readonly default: unknown } ? never : undefined);
-};
-
-interface ValueTypes {
-  readonly text: string;
-  readonly path: string;
-  readonly number: number;
-  readonly duration: number;
-  readonly switch: boolean;
-  readonly list: readonly string[];
-  readonly texts: readonly string[];
-}
-
-type ValueOf<Type extends FlagType> = ValueTypes[Type];
 
 /** The entry that has a name. */
 export function entryOf<T extends KnownFlags>(entries: readonly T[], name: string): T | undefined {

@@ -1,7 +1,5 @@
-import { type KubeObject, type ObjectOf, parseApiVersion } from "@virtual-workspaces/apimachinery";
-import { Client, type ResourceClient } from "@virtual-workspaces/client";
-import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
-import type { Loopback } from "@virtual-workspaces/workspace-server";
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ResourceClient } from "@virtual-workspaces/client";
 
 /** How long anything may take that is made at the start, ms. */
 const WITHIN = 30_000;
@@ -26,15 +24,3 @@ export const AUTHENTICATED = {
   kind: "Group",
   name: "system:authenticated",
 } as const;
-
-/** Writes what a view needs into `root`, at each start, as all that `root` has from the start. @throws Error on kinds that `root` has not */
-export async function applyInRoot({ upstream }: Loopback, manifests: readonly KubeObject[]): Promise<void> {
-  await using root = new Client({ upstream, cluster: ROOT_CLUSTER });
-  const served = root.discovery();
-  for (const object of manifests) {
-    const { apiVersion, kind } = object;
-    const found = await served.find({ ...parseApiVersion(apiVersion), kind });
-    if (found === undefined) throw new Error(`root does not serve ${kind} of ${apiVersion}, which has to be there`);
-    await root.resource(found).apply(object, { force: true });
-  }
-}

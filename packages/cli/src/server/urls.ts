@@ -1,6 +1,8 @@
-import { ROOT_SHARD } from "@virtual-workspaces/kcp";
+import type { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { UsageError } from "../process/failure.ts";
 
+/** The compiler compares it: who asks for help does not wait for the package of kcp's vocabulary. */
+const ROOT: typeof ROOT_SHARD = "root";
 const PLACEHOLDER = "{shard}";
 
 type Urls<Name extends string> = { readonly [Flag in Name]: string | undefined };
@@ -27,7 +29,7 @@ export class ShardUrl {
 
   /** @throws UsageError */
   constructor(flag: string, text: string) {
-    checkedUrl(flag, text.replaceAll(PLACEHOLDER, ROOT_SHARD));
+    checkedUrl(flag, text.replaceAll(PLACEHOLDER, ROOT));
     this.#flag = flag;
     this.#text = bare(text);
     const [unknown] = /\{[^}]*\}?|\}/.exec(text.replaceAll(PLACEHOLDER, "")) ?? [];
@@ -42,12 +44,18 @@ export class ShardUrl {
 
   /** Without a last slash. @throws UsageError when it says nothing of that shard */
   of(shard: string): string {
-    if (shard !== ROOT_SHARD && !this.isOfEach)
+    if (shard !== ROOT && !this.isOfEach)
       throw new UsageError(
         `--${this.#flag}: what is there is of one shard, and there are several: put ${PLACEHOLDER} into its host for the name of the shard, as in https://${PLACEHOLDER}.views.example.com:6444`,
       );
     return this.#text.replaceAll(PLACEHOLDER, shard);
   }
+}
+
+/** The names of the shards besides `root` that there are in any case, as kcp calls them. @throws UsageError */
+export function shardNames({ shards: count = 1 }: { readonly shards: number | undefined }): readonly string[] {
+  if (count === 0) throw new UsageError("--shards 0: give a number from 1 on: the first is root");
+  return Array.from({ length: count - 1 }, (_, index) => `shard-${index + 1}`);
 }
 
 function checkedUrl(name: string, text: string): string {

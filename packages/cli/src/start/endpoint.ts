@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { hostOf } from "@virtual-workspaces/transport";
-import type { ShardUrls } from "@virtual-workspaces/workspace-server";
+import type { FeatureAddress, ShardUrls } from "@virtual-workspaces/workspace-server";
 import { UsageError } from "../process/failure.ts";
 import { addressOf } from "../server/listening.ts";
 import { type ShardUrl, shardUrlOf, urlOf } from "../server/urls.ts";
@@ -21,8 +21,6 @@ export interface Endpoint {
   readonly urls: Partial<ShardUrls>;
   /** Where virtual workspaces are, if the flags say. */
   readonly views: ShardUrl | undefined;
-  /** Where this process is reached by itself, if the flags say. */
-  readonly hub: string | undefined;
 }
 
 /** @throws UsageError */
@@ -41,13 +39,14 @@ export function endpointOf(flags: StartFlags): Endpoint {
       ...(views && { virtualWorkspaceURL: views.of(ROOT_SHARD) }),
     },
     views,
-    hub: urlOf(flags, "cluster-proxy-hub-url"),
   };
 }
 
-/** Where this process is reached by itself, and not by what stands before it. */
-export function hubURL({ hub, ...place }: Endpoint, port: number): string {
-  return hub ?? urlsAt({ ...place, hub, urls: {} }, port).baseURL;
+/** Where a shard is reached, and this process by itself, rather than what stands before it. */
+export function shardAddress(place: Endpoint, shard: string, port: number): FeatureAddress {
+  // What the flags say is of the server, where users come to.
+  const processURL = urlsAt({ ...place, urls: {} }, port).baseURL;
+  return { baseURL: shard === ROOT_SHARD ? urlsAt(place, port).baseURL : processURL, processURL };
 }
 
 /** All URLs, once the port is known: those that are not given follow from the base, as in kcp. */
@@ -56,11 +55,14 @@ export function urlsAt({ host, urls }: Endpoint, port: number): ShardUrls {
   return { baseURL, externalURL: baseURL, virtualWorkspaceURL: baseURL, ...urls };
 }
 
-/** What the server's certificate has to name. */
-export function namesAt(place: Endpoint): { readonly hosts: readonly string[]; readonly addresses: readonly string[] } {
-  const urls = [...Object.values(place.urls), place.hub ?? []].flat().map((url) => hostOf(new URL(url)));
+/** What the server's certificate has to name. @param more hosts of features */
+export function namesAt(
+  place: Endpoint,
+  more: readonly string[],
+): { readonly hosts: readonly string[]; readonly addresses: readonly string[] } {
+  const urls = Object.values(place.urls).map((url) => hostOf(new URL(url)));
   const bound = ANY.includes(place.bindAddress) ? [] : [place.bindAddress];
-  const all = [...new Set([place.host, ...urls, ...bound, "localhost", "127.0.0.1", "::1"])];
+  const all = [...new Set([place.host, ...urls, ...more, ...bound, "localhost", "127.0.0.1", "::1"])];
   return {
     hosts: all.filter((name) => isIP(name) === 0),
     addresses: all.filter((name) => isIP(name) !== 0),
@@ -80,11 +82,4 @@ function portOf(flags: StartFlags): number {
 function ownAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   return addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
-}
-
-/** The names of the shards besides `root` that there are in any case, as kcp calls them. @throws UsageError */
-export function shardNames(flags: StartFlags): readonly string[] {
-  const count = flags.shards;
-  if (count === 0) throw new UsageError("--shards 0: give a number from 1 on: the first is root");
-  return Array.from({ length: count - 1 }, (_, index) => `shard-${index + 1}`);
 }

@@ -14,7 +14,17 @@ import {
   SHUTDOWN_FLAGS,
   TOKEN_FLAGS,
 } from "../flags/servers.ts";
-import { commandLine, type FlagSet, type KnownFlags, type RefusedFlags, type Values } from "../flags/table.ts";
+import {
+  type CommandLine,
+  commandLine,
+  type FlagSet,
+  type KcpFlags,
+  type KnownFlags,
+  type RefusedFlags,
+  type Values,
+} from "../flags/table.ts";
+import { checkFeatures, featureSections, mistypedFlags } from "./feature-flags.ts";
+import { type ListedFeature, startFeatures } from "./features.ts";
 
 const WHERE = {
   "root-directory": {
@@ -57,68 +67,13 @@ const WHERE = {
     otherwise: "the base URL",
     help: "URL of the virtual workspaces; {shard} in its host is the name of the shard: with several each has its own.",
   },
-  "cluster-proxy-hub-url": {
-    type: "text",
-    value: "url",
-    otherwise: "https://<host>:<port>",
-    help: "URL at which other hubs and agents reach this process itself.",
-  },
 } as const satisfies FlagSet;
 
-const VIEWS = {
-  "run-virtual-workspaces": {
-    type: "switch",
-    default: true,
-    help: "Whether the virtual workspaces run here; if not, requests below /services are forwarded to --shard-virtual-workspace-url.",
-  },
-  "shard-virtual-workspace-ca-file": {
-    type: "path",
-    value: "file",
-    help: "Authorities of the servers of virtual workspaces.",
-  },
-  "shard-client-cert-file": {
-    type: "path",
-    value: "file",
-    help: "Client certificate for servers of virtual workspaces. Its user needs impersonation rights.",
-  },
-  "shard-client-key-file": { type: "path", value: "file", help: "Key of --shard-client-cert-file." },
-  "miniproxy-mapping-file": {
-    type: "path",
-    value: "file",
-    help: "Other servers behind paths below /services, as of front-proxy.",
-  },
-  view: {
+const MODULES = {
+  feature: {
     type: "list",
-    value: "file",
-    help: "File with a view, or several, to serve over the workspaces; more than once for several files.",
-  },
-} as const satisfies FlagSet;
-
-/** How workspaces are mounted. */
-export const MOUNT_FLAGS = {
-  "mount-allow": {
-    type: "list",
-    value: "hosts",
-    otherwise: "none",
-    help: "Restricted hosts (names, addresses, networks: of this machine, its links, where clouds give out credentials) that workspaces may be mounted on, and space providers be at; by plain http too.",
-  },
-  "mount-ca-file": {
-    type: "path",
-    value: "file",
-    otherwise: "as Node trusts",
-    help: "Authorities of what objects of others' kinds lead to.",
-  },
-  "mount-proxy-client-cert-file": {
-    type: "path",
-    value: "file",
-    help: "Client certificate for what such objects lead to, to which X-Remote-* then names the user.",
-  },
-  "mount-proxy-client-key-file": { type: "path", value: "file", help: "Key of --mount-proxy-client-cert-file." },
-  "mount-caller-hosts": {
-    type: "list",
-    value: "hosts",
-    otherwise: "none",
-    help: "Hosts that may receive the caller's bearer token (Mounts with identity.type: Caller).",
+    value: "module",
+    help: "Path or package whose default export is a feature, with flags of its own: --feature=<module> --help shows them. Its code runs with the rights of the server.",
   },
 } as const satisfies FlagSet;
 
@@ -127,7 +82,7 @@ const WHO = {
     type: "list",
     value: "names",
     otherwise: "admin,workspace-types",
-    help: "admin, workspace-types, user, mounts (the kind Mount and its view), cluster-proxy (ClusterProxies, their view and agents), spaces (Spaces in root:spaces), demo; +demo adds one.",
+    help: `admin, workspace-types, user, ${batteriesText()}, demo; +demo adds one.`,
   },
   "enable-home-workspaces": { type: "switch", default: true, help: "Whether users have workspaces of their own." },
   "home-workspaces-home-creator-groups": {
@@ -280,31 +235,57 @@ const REFUSED: readonly RefusedFlags[] = [
   { names: "unsupported-run-individual-controllers", why: "controllers always run: leave it out" },
 ];
 
-/** Names, defaults and meanings are those of `kcp start`, but for `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. Flags of other versions of it are warned of. */
+/** Names, defaults and meanings are those of `kcp start`, but for `feature`, `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. Flags of other versions of it are warned of. */
 const SECTIONS = {
   Where: { ...WHERE, ...LISTENER_FLAGS },
-  Views: VIEWS,
-  Mounts: MOUNT_FLAGS,
+  Features: MODULES,
   Who: WHO,
   "Service accounts": SERVICE_ACCOUNTS,
   Objects: OBJECTS,
   Operation: OPERATION,
 } as const;
 
-/** The command line of `virtual-workspaces start`. */
-export const START = commandLine({
+const KCP: KcpFlags = {
+  ignored: IGNORED,
+  refused: REFUSED,
+  others: "warned of",
+  words: "flags name everything, as in --root-directory .kcp",
+};
+
+const OWN = commandLine({
   program: "virtual-workspaces start",
   words: "",
   summary: "serve workspaces, as kcp does",
   description: `Serves workspaces as kcp does, from one process: logical clusters below /clusters, each with namespaces, kinds and permissions of its own. The flags are those of \`kcp start\`. A flag that is not known is a warning; one that would protect something and is not implemented is refused. Ctrl-C or SIGTERM ends it cleanly, a second one at once.`,
   sections: SECTIONS,
-  kcp: {
-    ignored: IGNORED,
-    refused: REFUSED,
-    others: "warned of",
-    words: "flags name everything, as in --root-directory .kcp",
-  },
+  kcp: KCP,
 });
 
-/** What it is given. */
-export type StartFlags = Values<(typeof START)["flags"]>;
+/** What it is given, the flags of features left out. */
+export type StartFlags = Values<(typeof OWN)["flags"]>;
+
+/**
+ * The command line of `virtual-workspaces start`: its own flags, and those of features.
+ *
+ * @throws Failure on features that do not go together
+ */
+export function startLine(features: readonly ListedFeature[] = startFeatures()): CommandLine<(typeof OWN)["flags"]> {
+  checkFeatures(features, OWN);
+  const { Where, Features, ...others } = SECTIONS;
+  const isModule = ({ module }: ListedFeature): boolean => module !== undefined;
+  const sections = {
+    Where,
+    ...featureSections(features.filter((one) => !isModule(one))),
+    Features,
+    ...featureSections(features.filter(isModule)),
+    ...others,
+  };
+  const kcp = { ...KCP, ...mistypedFlags(features) };
+  return commandLine({ ...OWN, sections, kcp }) as CommandLine<(typeof OWN)["flags"]>;
+}
+
+function batteriesText(): string {
+  return startFeatures()
+    .flatMap(({ feature: { name }, battery }) => (battery === undefined ? [] : [`${name} (${battery})`]))
+    .join(", ");
+}

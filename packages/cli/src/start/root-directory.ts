@@ -45,10 +45,11 @@ export async function credentialsOf(options: StartOptions): Promise<Credentials>
   return { ...serving, admin, serviceAccountKeys, authentication: [...first, ...own, ...authenticators] };
 }
 
-async function servingOf({ tls, certDir, place }: StartOptions): Promise<Pick<Credentials, "tls" | "ca">> {
+async function servingOf({ tls, certDir, place, features }: StartOptions): Promise<Pick<Credentials, "tls" | "ca">> {
   if (tls !== undefined && "certFile" in tls) return { tls, ca: await readFile(tls.certFile, "utf8") };
   mkdirSync(certDir, { recursive: true, mode: 0o700 });
-  const { certFile, keyFile, ca } = await servingCertificate({ dir: certDir, ...namesAt(place) });
+  const hosts = features.flatMap(({ hosts = [] }) => hosts);
+  const { certFile, keyFile, ca } = await servingCertificate({ dir: certDir, ...namesAt(place, hosts) });
   return { tls: { certFile, keyFile }, ca };
 }
 

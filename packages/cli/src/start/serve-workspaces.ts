@@ -1,23 +1,28 @@
 import { hostname } from "node:os";
+import type { Listening } from "@virtual-workspaces/framework/server";
 import { keepHistory } from "@virtual-workspaces/store";
-import { createWorkspaceServer, type ShardUrls, type WorkspaceServer } from "@virtual-workspaces/workspace-server";
-import { orFail } from "../process/failure.ts";
+import {
+  type ComposedFeatures,
+  composeFeatures,
+  createWorkspaceServer,
+  FeatureError,
+  loopback,
+  type ShardUrls,
+  type WorkspaceServer,
+} from "@virtual-workspaces/workspace-server";
+import { Failure, orFail, problemOf } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
 import { shellWord } from "../process/programs.ts";
 import { RestingMemory } from "../process/resting-memory.ts";
 import { startFailure } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
 import { openStore } from "../server/open-store.ts";
-import { asShard } from "../server/upstreams.ts";
-import { clusterProxiesOf } from "./cluster-proxies.ts";
 import { showDemo } from "./demo/show.ts";
-import { hubURL, urlsAt } from "./endpoint.ts";
-import { type Mounts, mountsOf } from "./mounts.ts";
+import { shardAddress, urlsAt } from "./endpoint.ts";
+import { SPACES } from "./features/spaces.ts";
 import { type Credentials, credentialsOf, kubectlPlugins, takeRootDirectory } from "./root-directory.ts";
-import { shardsOf } from "./shards.ts";
-import { SPACES, spacesOf } from "./spaces.ts";
+import { openViewsStore, shardsOf } from "./shards.ts";
 import type { StartOptions } from "./start-options.ts";
-import { type Views, viewsOf } from "./views.ts";
 
 /** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */
 export async function serve(options: StartOptions): Promise<number> {
@@ -38,22 +43,22 @@ export async function serve(options: StartOptions): Promise<number> {
       onError: (error) => log({ level: "warn", message: "history of the store not kept short", error: String(error) }),
     }),
   );
-  const remote = await clusterProxiesOf(options, await viewsOf(options, stack));
-  const spaces = await spacesOf(options, remote.views);
-  const { views, begin, options: mounted } = await mountsOf(options, spaces.views);
+  const { promise: listens, resolve: known } = Promise.withResolvers<Listening>();
+  const features = await composed(options, { listening: listens, ca: credentials.ca, own: stack });
   const logins = await orFail(() => loginsOf(options.issuerHosts));
-  const server = stack.use(await orFail(() => serverOf(options, { credentials, store, views, mounted, logins })));
+  const server = stack.use(await orFail(() => serverOf(options, { credentials, store, features, logins })));
   const listening = await Promise.race([started(server, options), interrupt.asked]);
   if (listening === undefined) return 0;
+  known(listening);
   const { baseURL } = urlsAt(place, listening.port);
   lock.serves(baseURL);
   await orFail(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
-  const managed = stack.use(await spaces.begin({ url: baseURL, ca: credentials.ca }));
-  console.log(readyText(options, baseURL, views));
-  await remote.begin({ url: hubURL(place, listening.port), ca: credentials.ca });
-  const mounts = stack.use(await begin());
+  const begun = stack.use(new AsyncDisposableStack());
+  begun.use(await orFeatureFailure(options, () => features.begin("before-ready")));
+  console.log(readyText(options, baseURL, features));
+  begun.use(await orFeatureFailure(options, () => features.begin("after-ready")));
   if (options.demo) {
-    const names = views.virtualWorkspaces.map(({ name }) => name);
+    const names = features.options.virtualWorkspaces.map(({ name }) => name);
     await Promise.race([
       showDemo({ ...options, url: baseURL, views: names, spaces: SPACES }, stack),
       interrupt.asked,
@@ -70,9 +75,37 @@ export async function serve(options: StartOptions): Promise<number> {
   });
   await interrupt.asked;
   log({ level: "info", message: "shutting down" });
-  await Promise.all([mounts, managed].map((one) => one[Symbol.asyncDispose]()));
+  await begun.disposeAsync();
   await server.close();
   return 0;
+}
+
+function composed(
+  options: StartOptions,
+  { own, ...host }: { readonly listening: Promise<Listening>; readonly ca: string; readonly own: AsyncDisposableStack },
+): Promise<ComposedFeatures> {
+  const { place, store, rootDirectory: directory, log } = options;
+  return orFeatureFailure(options, () =>
+    composeFeatures(options.features, {
+      ...host,
+      ...{ own, directory, log },
+      loopback: loopback(),
+      address: (shard, { port }) => shardAddress(place, shard, port),
+      openStore: (shard, until) => openViewsStore(store, shard, until),
+    }),
+  );
+}
+
+/** What a feature of a module throws is told with where that is; what one of the command throws, as it throws it. @throws Failure, and what a feature throws */
+async function orFeatureFailure<T>({ features }: StartOptions, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof FeatureError)) throw error;
+    const { feature, cause } = error;
+    const module = features.find(({ name }) => name === feature)?.module;
+    throw module === undefined ? cause : new Failure(`--feature ${module}: ${problemOf(cause)}`, { cause });
+  }
 }
 
 function serverOf(
@@ -80,21 +113,19 @@ function serverOf(
   {
     credentials,
     store,
-    views,
-    mounted,
+    features,
     logins,
   }: {
     readonly credentials: Credentials;
     readonly store: Parameters<typeof keepHistory>[0];
-    readonly views: Views;
-    readonly mounted: Mounts["options"];
+    readonly features: ComposedFeatures;
     readonly logins: Awaited<ReturnType<typeof loginsOf>>;
   },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
     options;
   const { issuers, audiences, keysUrl } = serviceAccounts;
-  const { others } = options.services;
+  const { mounts = false, virtualStorage = {}, ...views } = features.options;
   const { tls, ca, authentication, serviceAccountKeys } = credentials;
   return createWorkspaceServer({
     store,
@@ -107,15 +138,14 @@ function serverOf(
     rootCa: () => rootCa ?? ca,
     ...(options.store.engine === "etcd" && { instance: `${hostname()} ${options.rootDirectory}` }),
     urls: ({ port }): ShardUrls => urlsAt(place, port),
-    virtualWorkspaces: views.virtualWorkspaces,
-    ...(views.loopback && { loopback: views.loopback }),
-    shards: shardsOf(options, views),
+    ...views,
+    mounts,
+    shards: shardsOf(options, features),
     closeDelay,
     totalObjectLimit,
-    ...mounted,
     workspaceAuthentication: logins,
     ...(options.exportURLs !== undefined && { exportURLs: options.exportURLs }),
-    virtualStorage: options.virtualStorage && { others: others && asShard(others) },
+    virtualStorage: options.virtualStorage && virtualStorage,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
     ...(options.authenticationFailures && { authenticationFailures: options.authenticationFailures }),
@@ -131,7 +161,7 @@ async function unless<T extends AsyncDisposable>(asked: Promise<void>, coming: P
   return first;
 }
 
-async function started(server: WorkspaceServer, { place }: StartOptions): Promise<{ readonly port: number }> {
+async function started(server: WorkspaceServer, { place }: StartOptions): Promise<Listening> {
   try {
     return await server.listen({ port: place.port, host: place.bindAddress });
   } catch (error) {
@@ -140,9 +170,13 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
 }
 
 /** Where it serves, and what to tell a shell so that kubectl finds it. */
-function readyText({ admin, kubeconfig, rootDirectory }: StartOptions, url: string, { named }: Views): string {
+function readyText(
+  { admin, kubeconfig, rootDirectory }: StartOptions,
+  url: string,
+  { listed }: ComposedFeatures,
+): string {
   const plugins = admin ? kubectlPlugins(rootDirectory) : undefined;
-  const places = named
+  const places = listed
     .filter(({ prefix }) => prefix === undefined)
     .map(({ name, path }) => `  ${url}/services/${name}${path.replace(/:(\w+)/g, "<$1>")}`);
   return [

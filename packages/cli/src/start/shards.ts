@@ -1,15 +1,13 @@
+import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { keepHistory, type Store } from "@virtual-workspaces/store";
-import type { ShardStoreContext, ShardsOptions } from "@virtual-workspaces/workspace-server";
+import type { ComposedFeatures, ShardStoreContext, ShardsOptions } from "@virtual-workspaces/workspace-server";
 import { openStore } from "../server/open-store.ts";
 import type { StoreChoice } from "../server/store-choice.ts";
 import { urlsAt } from "./endpoint.ts";
 import type { StartOptions } from "./start-options.ts";
 
 /** Shards in the same process: beside the store of `root`, and at the ports behind that of the server. */
-export function shardsOf(
-  options: StartOptions,
-  { ofShard }: { readonly ofShard?: ShardsOptions["virtualWorkspaces"] },
-): ShardsOptions {
+export function shardsOf(options: StartOptions, { ofShard }: Pick<ComposedFeatures, "ofShard">): ShardsOptions {
   const { place, shards } = options;
   return {
     names: shards,
@@ -21,7 +19,7 @@ export function shardsOf(
       const { views } = place;
       return { baseURL, virtualWorkspaceURL: views?.isOfEach === true ? views.of(name) : virtualWorkspaceURL };
     },
-    ...(ofShard && { virtualWorkspaces: ofShard }),
+    virtualWorkspaces: ofShard,
   };
 }
 
@@ -30,6 +28,13 @@ function portOf(name: string, port: number): number {
   const [, number = "0"] = /^shard-([1-9]\d{0,3})$/.exec(name) ?? [];
   const own = port + Number(number);
   return port === 0 || number === "0" || own > 65_535 ? 0 : own;
+}
+
+/** Opens the store where views of a shard keep objects of their own, beside its own; `own` closes it. */
+export async function openViewsStore(choice: StoreChoice, shard: string, own: AsyncDisposableStack): Promise<Store> {
+  const store = own.use(await openStore(storeOfViews(shard === ROOT_SHARD ? choice : storeOfShard(choice, shard))));
+  own.use(keepHistory(store));
+  return store;
 }
 
 async function shardStore(
@@ -74,14 +79,14 @@ const OF_VIEWS = "of-views";
  *
  * @throws Error on a name by which it would be the place of another shard's views
  */
-export function storeOfShard(choice: StoreChoice, name: string): StoreChoice {
+function storeOfShard(choice: StoreChoice, name: string): StoreChoice {
   if (name === OF_VIEWS || name.endsWith(`-${OF_VIEWS}`))
     throw new Error(`the store of a shard called ${name} would be that of another's views: give it another name`);
   return besideIt(choice, name);
 }
 
 /** Where views keep objects of their own: whose names are theirs, and must not be those of workspaces' objects. */
-export function storeOfViews(choice: StoreChoice): StoreChoice {
+function storeOfViews(choice: StoreChoice): StoreChoice {
   return besideIt(choice, OF_VIEWS);
 }
 

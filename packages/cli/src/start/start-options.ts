@@ -14,12 +14,13 @@ import { type Authentication, authenticationOf } from "../server/authentication.
 import { gatesOf } from "../server/gates.ts";
 import { authenticationFailuresOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
-import { listed, type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import { listed as listOf, type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import { shardNames } from "../server/urls.ts";
 import { DEMO_USERS } from "./demo/names.ts";
-import { type Endpoint, endpointOf, shardNames } from "./endpoint.ts";
-import { START, type StartFlags } from "./flags.ts";
-import { type MountSettings, mountSettings } from "./mount-settings.ts";
-import { type Services, servicesOf } from "./services.ts";
+import { type Endpoint, endpointOf } from "./endpoint.ts";
+import { type EnabledFeature, enabledFeatures, OTHER_BATTERIES } from "./feature-flags.ts";
+import { type ListedFeature, startFeatures } from "./features.ts";
+import { type StartFlags, startLine } from "./flags.ts";
 
 /** What a start is told. Paths are absolute. */
 export interface StartOptions extends StartLog {
@@ -45,19 +46,14 @@ export interface StartOptions extends StartLog {
   readonly rootCa: string | undefined;
   /** Of `root`; further shards have theirs beside it. */
   readonly store: StoreChoice;
-  readonly services: Services;
+  /** The features that are on, in the order of the list. */
+  readonly features: readonly EnabledFeature[];
   /** The names of the shards besides `root` that there are in any case. */
   readonly shards: readonly string[];
   /** In each workspace; 0: as many as one likes. */
   readonly totalObjectLimit: number;
   /** Whether APIExports have URLs in their own status. @default they have */
   readonly exportURLs: boolean | undefined;
-  /** How workspaces may be mounted. @default they may not */
-  readonly mounts: MountSettings | undefined;
-  /** Whether there are ClusterProxies, and agents may dial. */
-  readonly clusterProxies: boolean;
-  /** Whether `root:spaces` has Spaces, and somebody who manages them. */
-  readonly spaces: boolean;
   /** At which restricted hosts workspace types may have issuers of tokens. @default they may have none anywhere */
   readonly issuerHosts: readonly string[] | undefined;
   /** Whether views may keep resources of exports. */
@@ -86,14 +82,25 @@ export interface ServiceAccountOptions {
 /** Those of an etcd that is named. */
 const OF_ETCD = (Object.keys(ETCD_FLAGS) as (keyof typeof ETCD_FLAGS)[]).filter((name) => name !== "etcd-servers");
 
-/** Reads the flags and the files that they name; changes nothing. @throws UsageError */
-export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): StartOptions {
-  const { values: flags, warnings } = readFlags(args, START);
+/**
+ * Reads the flags and the files that they name; changes nothing.
+ *
+ * @param listed the features that there are
+ * @throws UsageError, Failure on features that do not go together
+ */
+export function startOptions(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  listed: readonly ListedFeature[] = startFeatures(),
+): StartOptions {
+  const { values: flags, warnings } = readFlags(args, startLine(listed));
   const logging = logOf(flags);
   const rootDirectory = flags["root-directory"];
-  const batteries = batteriesOf(flags);
+  const batteries = batteriesOf(flags, batteryNames(listed));
   const { audit, warning } = auditOf(flags);
-  const services = servicesOf(flags);
+  const warned: string[] = [];
+  const warn = (message: string): void => void warned.push(message);
+  const features = enabledFeatures(listed, { values: flags, batteries, warn });
   const gates = gatesOf(flags);
   return {
     ...logging,
@@ -111,7 +118,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     serviceAccounts: serviceAccountsOf(flags, rootDirectory),
     rootCa: flags["root-ca-file"] && contentOf(flags["root-ca-file"], "root-ca-file"),
     store: storeOf(flags, { rootDirectory, env }),
-    services,
+    features,
     shards: shardNames(flags),
     totalObjectLimit: flags["logical-cluster-total-object-limit"],
     audit,
@@ -119,11 +126,8 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     closeDelay: flags["shutdown-delay-duration"],
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,
-    mounts: mountSettings(flags, gates, batteries),
-    clusterProxies: batteries.has("cluster-proxy"),
-    spaces: batteries.has("spaces"),
     issuerHosts: issuerHosts(flags, gates),
-    warnings: [...[...warnings, ...services.warnings], ...(warning === undefined ? [] : [warning]), ...gates.warnings],
+    warnings: [...[...warnings, ...warned], ...(warning === undefined ? [] : [warning]), ...gates.warnings],
   };
 }
 
@@ -176,7 +180,7 @@ function storeOf(
   flags: StartFlags,
   { rootDirectory, env }: { readonly rootDirectory: string; readonly env: NodeJS.ProcessEnv },
 ): StoreChoice {
-  const servers = listed(flags["etcd-servers"]);
+  const servers = listOf(flags["etcd-servers"]);
   const embedded = servers.length === 0 || servers.join() === "embedded";
   if (!embedded && servers.includes("embedded"))
     throw new UsageError("--etcd-servers: say embedded, or name the members of an etcd, not both");
@@ -200,28 +204,23 @@ function refuseForeign(rootDirectory: string): void {
 }
 
 const DEFAULT_BATTERIES: readonly string[] = ["admin", "workspace-types"];
-/** kcp's, and `cluster-proxy`, `demo`, `mounts` and `spaces`. */
-const BATTERIES: readonly string[] = [
-  ...DEFAULT_BATTERIES,
-  "cluster-proxy",
-  "demo",
-  "metrics-viewer",
-  "mounts",
-  "spaces",
-  "user",
-];
+
+/** kcp's, those of the command, and features. */
+function batteryNames(listed: readonly ListedFeature[]): readonly string[] {
+  const features = listed.flatMap(({ feature: { name }, battery }) => (battery === undefined ? [] : [name]));
+  const others = [...OTHER_BATTERIES, ...features].filter((name) => !DEFAULT_BATTERIES.includes(name));
+  return [...DEFAULT_BATTERIES, ...others.sort()];
+}
 
 /** `--batteries-included`: `+x` and `-x` change what is the default, a plain `x` takes its place. */
-function batteriesOf(flags: StartFlags): ReadonlySet<string> {
+function batteriesOf(flags: StartFlags, names: readonly string[]): ReadonlySet<string> {
   const given = flags["batteries-included"] ?? [];
   const relative = given.filter((name) => /^[+-]/.test(name));
   if (relative.length > 0 && relative.length < given.length)
     throw new UsageError("--batteries-included: write + or - before all names, or before none");
-  const unknown = given.map((name) => name.replace(/^[+-]/, "")).find((name) => !BATTERIES.includes(name));
+  const unknown = given.map((name) => name.replace(/^[+-]/, "")).find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new UsageError(
-      `--batteries-included: unknown battery: ${unknown}. The batteries are ${BATTERIES.join(", ")}`,
-    );
+    throw new UsageError(`--batteries-included: unknown battery: ${unknown}. The batteries are ${names.join(", ")}`);
   const plain = flags["batteries-included"] !== undefined && relative.length === 0;
   const all = new Set(plain ? given : DEFAULT_BATTERIES);
   for (const name of relative) {

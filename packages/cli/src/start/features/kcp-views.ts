@@ -1,0 +1,129 @@
+import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Log } from "@virtual-workspaces/framework/server";
+import type {
+  FeatureFlags,
+  FeatureParts,
+  FeatureServerOptions,
+  WorkspaceServerFeature,
+} from "@virtual-workspaces/workspace-server";
+import type { FlagSet } from "../../flags/table.ts";
+import { orFail, UsageError } from "../../process/failure.ts";
+import { contentOf } from "../../process/files.ts";
+import type { ForwardedTo, ShardIdentity } from "../../server/upstreams.ts";
+import { shardNames, shardUrlOf } from "../../server/urls.ts";
+
+const FLAGS = {
+  "run-virtual-workspaces": {
+    type: "switch",
+    default: true,
+    help: "Whether the virtual workspaces run here; if not, requests below /services are forwarded to --shard-virtual-workspace-url.",
+  },
+  "shard-virtual-workspace-ca-file": {
+    type: "path",
+    value: "file",
+    help: "Authorities of the servers of virtual workspaces.",
+  },
+  "shard-client-cert-file": {
+    type: "path",
+    value: "file",
+    help: "Client certificate for servers of virtual workspaces. Its user needs impersonation rights.",
+  },
+  "shard-client-key-file": { type: "path", value: "file", help: "Key of --shard-client-cert-file." },
+} as const satisfies FlagSet;
+const USES = { "shard-virtual-workspace-url": "text", shards: "number", "miniproxy-mapping-file": "path" } as const;
+const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "shard-client-key-file"] as const;
+
+type Given = FeatureFlags<typeof FLAGS, typeof USES>;
+
+/** The views that kcp has itself: here, or forwarded to where they are; and how other servers of views are asked. */
+export const kcpViews: WorkspaceServerFeature<typeof FLAGS, typeof USES> = {
+  name: "kcp-views",
+  heading: "Views",
+  flags: FLAGS,
+  uses: USES,
+  read(given) {
+    const others = identityOf(given.values);
+    const parts: FeatureParts = { listed: false, options: () => optionsOf(others) };
+    if (given.values["run-virtual-workspaces"]) {
+      warnOfNeedless(given);
+      const views: FeatureParts["views"] = async ({ upstream, identity, log }) =>
+        (await import("../../views/kcp-views.ts")).kcpViews({ upstream, identity }, log);
+      return { ...parts, views };
+    }
+    const forwarded = forwardedOf(given, others);
+    if (forwarded === undefined) return parts;
+    return { ...parts, views: async ({ shard, log }) => [await forwardedView(forwarded(shard), log)] };
+  },
+};
+
+/** @param others by what other servers are asked whose views keep resources of exports; `undefined`: none is */
+async function optionsOf(others: ShardIdentity | undefined): Promise<FeatureServerOptions> {
+  if (others === undefined) return { virtualStorage: {} };
+  const { asShard } = await import("../../server/upstreams.ts");
+  return { virtualStorage: { others: asShard(others) } };
+}
+
+/** Where the views of a shard are, if the flags say. @throws UsageError */
+function forwardedOf(
+  { values, warn }: Given,
+  others: ShardIdentity | undefined,
+): ((shard: string) => ForwardedTo) | undefined {
+  const missing = missingOf(values);
+  const url = shardUrlOf(values, "shard-virtual-workspace-url");
+  // As in kcp: a front proxy may know where they are.
+  if (url === undefined || missing.length === IDENTITY.length) {
+    const lacking: readonly string[] = [
+      ...(url === undefined ? (["shard-virtual-workspace-url"] as const) : []),
+      ...missing,
+    ];
+    warn(`requests below /services are answered 404: to have them passed on give ${flagged(lacking)}`);
+    return undefined;
+  }
+  if (values["miniproxy-mapping-file"] !== undefined)
+    throw new UsageError(
+      "--miniproxy-mapping-file and --shard-virtual-workspace-url both say where what is below /services is: name one",
+    );
+  if (others === undefined)
+    throw new UsageError(
+      `--run-virtual-workspaces=false: ${flagged(IDENTITY)} go together, and ${flagged(missing)} is missing`,
+    );
+  // A server of views is over the shard of its kubeconfig: for the others it would answer about that one.
+  for (const shard of shardNames(values)) url.of(shard);
+  return (shard) => ({ url: url.of(shard), ...others });
+}
+
+/** The view that forwards everything. @throws Failure on an authority that is none */
+async function forwardedView(to: ForwardedTo, log: Log): Promise<VirtualWorkspace> {
+  const [{ forwardedServices }, { upstreamAt }] = await Promise.all([
+    import("@virtual-workspaces/workspace-server"),
+    import("../../server/upstreams.ts"),
+  ]);
+  const onError = (error: unknown): void =>
+    log({ level: "warn", message: "virtual workspaces elsewhere cannot be had", error: String(error) });
+  return orFail(() => forwardedServices({ upstream: upstreamAt(to), onError }));
+}
+
+/** @returns `undefined` unless all of it is given @throws UsageError on what cannot be read */
+function identityOf(values: Given["values"]): ShardIdentity | undefined {
+  const [ca, certFile, keyFile] = IDENTITY.map((name) => values[name]);
+  if (ca === undefined || certFile === undefined || keyFile === undefined) return undefined;
+  contentOf(certFile, "shard-client-cert-file");
+  contentOf(keyFile, "shard-client-key-file");
+  return { ca: contentOf(ca, IDENTITY[0]), certFile, keyFile };
+}
+
+/** A part says nothing: without an authority nobody else is asked, and without a certificate nobody would answer. */
+function warnOfNeedless({ values, warn }: Given): void {
+  const missing = missingOf(values);
+  const given = IDENTITY.filter((name) => values[name] !== undefined);
+  if (given.length > 0 && missing.length > 0)
+    warn(`${flagged(given)} has no effect without ${flagged(missing)}: no view at another server is asked`);
+}
+
+function missingOf(values: Given["values"]): readonly string[] {
+  return IDENTITY.filter((name) => values[name] === undefined);
+}
+
+function flagged(names: readonly string[]): string {
+  return names.map((name) => `--${name}`).join(", ");
+}

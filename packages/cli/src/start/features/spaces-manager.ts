@@ -1,0 +1,82 @@
+import { Client } from "@virtual-workspaces/client";
+import { ROOT_CLUSTER, Workspace } from "@virtual-workspaces/kcp";
+import { mountedServers } from "@virtual-workspaces/mounts";
+import * as plugin from "@virtual-workspaces/spaces";
+import { applyManifests, type FeatureShard } from "@virtual-workspaces/workspace-server";
+import { orFail } from "../../process/failure.ts";
+import { waitForObject } from "../../server/objects.ts";
+
+const DEFAULT = "default";
+
+/** Where the Spaces are, how those are reached that users name, and what is told of them. */
+export interface SpacesSettings {
+  /** The workspace below `root` that has them. */
+  readonly workspace: string;
+  /** Restricted hosts that imported Spaces and space providers may be at. */
+  readonly allow: readonly string[];
+  readonly onError: (failure: plugin.SpaceFailure) => void;
+  /** Given the Spaces, once they are followed. */
+  readonly followed: (spaces: plugin.Spaces) => void;
+}
+
+/** Of the workspace that has the Spaces. */
+export function spacesClient({ upstream }: FeatureShard, workspace: string): Client {
+  return new Client({ upstream, cluster: `${ROOT_CLUSTER}:${workspace}` });
+}
+
+/** Makes the workspace where there is none; manages and follows its Spaces until what it returns is disposed of. */
+export async function runSpaces(
+  shard: FeatureShard,
+  { workspace, allow, onError, followed }: SpacesSettings,
+): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const client = spacesClient(shard, workspace);
+  await makeWorkspace(shard, workspace);
+  await applyManifests(client, plugin.spaceManifests());
+  const types = await typesOf(client, shard, allow);
+  stack.use(new plugin.SpaceManager({ client, types, log: shard.log }));
+  const provider = { metadata: { name: DEFAULT }, spec: { ProviderType: "workspaces" } };
+  await client.resource(plugin.SpaceProviderDesc).apply(provider, { force: true });
+  // Spaces that somebody has imported lead wherever they say: not into this machine, nor its network, unless mounts may as well.
+  const { dial } = await orFail(() => mountedServers({ allow, whose: "imported Spaces" }));
+  const followSpaces = plugin.followSpaces({
+    client,
+    dial: ({ spec }) => (spec.Type === "imported" ? dial : undefined),
+    onError,
+  });
+  followed(stack.use(await followSpaces));
+  return stack.move();
+}
+
+async function makeWorkspace({ upstream }: FeatureShard, name: string): Promise<void> {
+  await using root = new Client({ upstream, cluster: ROOT_CLUSTER });
+  const type = { name: "universal", path: ROOT_CLUSTER };
+  const workspaces = root.resource(Workspace);
+  await workspaces.apply({ metadata: { name }, spec: { type } }, { force: true });
+  await waitForObject(workspaces, name, ({ status }) => (status?.phase === "Ready" ? true : undefined));
+}
+
+/** The types of space providers that SpaceProviderDescs may name. */
+async function typesOf(
+  client: Client,
+  { address, ca, directory }: FeatureShard,
+  allow: readonly string[],
+): Promise<Readonly<Record<string, plugin.SpaceProviderType>>> {
+  const { baseURL: url } = await address;
+  return {
+    workspaces: plugin.workspacesProvider({ own: { client, url, ca } }),
+    kubeconfigs: plugin.kubeconfigsProvider(),
+    // Providers are where mounts may lead: whoever makes one chooses the address.
+    kind: plugin.kindProvider(),
+    k3d: plugin.k3dProvider(),
+    // They end with this process, and are started again on their data by the next.
+    processes: plugin.processesProvider({ directory, command: anotherOfThis, keep: false }),
+    rest: plugin.restProvider(mountedServers({ allow, whose: "space providers" })),
+  };
+}
+
+/** The same program, over a folder of its own, for this machine alone. */
+function anotherOfThis(folder: string): [string, ...string[]] {
+  const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
+  return [process.execPath, ...process.execArgv, process.argv[1] ?? "", "start", `--root-directory=${folder}`, ...at];
+}
