@@ -2,7 +2,6 @@
 // /services/announcements. A controller deletes those that are over.
 //
 //   virtual-workspaces start --feature=examples/features/announcements.ts --announcements-keep=8h
-
 import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { defineFeature } from "@virtual-workspaces/workspace-server";
 import { Client, controller, crdManifest, forward, Informer } from "@virtual-workspaces/workspaces";

@@ -65,14 +65,14 @@ export class ListAndWatch<Listed, Change, Position extends string | number> impl
     this.#backoff = new Backoff(backoff);
   }
 
-  /** Aborts when this is disposed of. */
+  /** Aborts when the loop ends: this is disposed of, or the source is closed. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
   /** Begins: with a watch, or with a list where there is no position yet. */
   start(): void {
-    this.#running ??= this.#run();
+    this.#running ??= this.#run().finally(() => this.#stop.abort());
   }
 
   /** Ends the backoff under way: the source is known to answer. */
