@@ -5,8 +5,8 @@ import type { FieldSelector, LabelSelector } from "@virtual-workspaces/apimachin
 import type { KindVersions, ResourceDefinition } from "./definition.ts";
 import type { Identity, User } from "./request/user.ts";
 import type { Awaitable } from "./util/awaitable.ts";
+import type { CacheEvent, ReadableCache } from "./watch/cache/cache-event.ts";
 import type { Encoded } from "./watch/cache/encoded.ts";
-import type { CacheEvent, ReadableCache } from "./watch/cache/readable-cache.ts";
 
 /**
  * All that a stream may know and keep after the request that opened it is gone. What belongs to one

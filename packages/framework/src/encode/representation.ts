@@ -3,8 +3,8 @@ import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { bookmarkObject } from "@virtual-workspaces/apimachinery/requests";
 import { compileTable } from "@virtual-workspaces/apimachinery/tables";
 import type { ResourceDefinition } from "../definition.ts";
+import type { EventType } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
-import type { EventType } from "../watch/cache/readable-cache.ts";
 
 /** How an object, a list or an event is written for a client: plain JSON, Table, PartialObjectMetadata. */
 export interface Representation {

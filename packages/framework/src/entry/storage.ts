@@ -33,8 +33,6 @@ export type {
   Written,
 } from "../storage.ts";
 export type { Awaitable } from "../util/awaitable.ts";
-export { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
-export { Minter, processMinter } from "../watch/cache/minter.ts";
 export {
   CacheEvent,
   type CacheListener,
@@ -43,7 +41,9 @@ export {
   type Position,
   type ReadableCache,
   type Snapshot,
-} from "../watch/cache/readable-cache.ts";
+} from "../watch/cache/cache-event.ts";
+export { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
+export { Minter, processMinter } from "../watch/cache/minter.ts";
 export { type CacheOptions, type HistoryOptions, WatchCache } from "../watch/cache/watch-cache.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "../watch/feeds.ts";
 export type { FeedSource, Versions } from "../watch/source.ts";

@@ -4,7 +4,7 @@ import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, RequestOptions, Scope } from "../storage.ts";
-import type { ReadableCache } from "../watch/cache/readable-cache.ts";
+import type { ReadableCache } from "../watch/cache/cache-event.ts";
 import { everything } from "../watch/selection.ts";
 
 /** What a storage is told of this request's place, with nothing selected. */

@@ -12,7 +12,7 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past, Scope } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
-import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/readable-cache.ts";
+import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/cache-event.ts";
 import { objectsIn } from "../watch/cache/watch-cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import { type Lane, Subscriber } from "../watch/lane.ts";

@@ -2,9 +2,9 @@ import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { CacheLease, Scope } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
+import type { CacheEvent, CacheListener } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
 import { processMinter } from "../watch/cache/minter.ts";
-import type { CacheEvent, CacheListener } from "../watch/cache/readable-cache.ts";
 import { cacheKey, objectsIn, WatchCache } from "../watch/cache/watch-cache.ts";
 import { Computation } from "./computation.ts";
 import {

@@ -2,8 +2,8 @@ import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { CacheLease, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
+import type { ReadableCache } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
-import type { ReadableCache } from "../watch/cache/readable-cache.ts";
 import { type HistoryOptions, objectsIn } from "../watch/cache/watch-cache.ts";
 
 /** What a view can be made from: a collection, another view, any storage with a kind that keeps its own history. */

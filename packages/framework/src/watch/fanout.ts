@@ -1,6 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Representation } from "../encode/representation.ts";
-import type { CacheEvent, CacheListener, ReadableCache } from "./cache/readable-cache.ts";
+import type { CacheEvent, CacheListener, ReadableCache } from "./cache/cache-event.ts";
 import { type FanoutStats, Lane, type SentCount, type Subscriber } from "./lane.ts";
 import type { Selection } from "./selection.ts";
 

@@ -1,7 +1,7 @@
 import type { ResourceDefinition } from "../definition.ts";
 import type { CacheLease, Scope, Storage } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
-import type { ReadableCache } from "./cache/readable-cache.ts";
+import type { ReadableCache } from "./cache/cache-event.ts";
 import { Fanout } from "./fanout.ts";
 import { SourceFeeds } from "./feeds.ts";
 import type { FanoutStats, SentCount } from "./lane.ts";

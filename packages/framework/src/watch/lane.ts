@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { ApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import { Chunk, ChunkStream, keptBytes } from "../encode/pieces.ts";
 import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
-import type { CacheEvent, ReadableCache } from "./cache/readable-cache.ts";
+import type { CacheEvent, ReadableCache } from "./cache/cache-event.ts";
 import type { Selection } from "./selection.ts";
 
 /** What streams of one kind of bytes are counted by. */

@@ -5,8 +5,8 @@ import {
   parseLabelSelector,
 } from "@virtual-workspaces/apimachinery/selectors";
 import type { Scope, Storage } from "../storage.ts";
+import type { CacheEvent, EventType } from "./cache/cache-event.ts";
 import type { Encoded } from "./cache/encoded.ts";
-import type { CacheEvent, EventType } from "./cache/readable-cache.ts";
 
 /** Which objects of a cache a request wants: by logical cluster, namespace and selectors. */
 export class Selection {

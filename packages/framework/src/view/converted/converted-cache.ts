@@ -1,6 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Past, PastChanges, PastRange } from "../../storage.ts";
-import type { Encoded } from "../../watch/cache/encoded.ts";
 import {
   CacheEvent,
   type CacheListener,
@@ -8,7 +7,8 @@ import {
   type Position,
   type ReadableCache,
   type Snapshot,
-} from "../../watch/cache/readable-cache.ts";
+} from "../../watch/cache/cache-event.ts";
+import type { Encoded } from "../../watch/cache/encoded.ts";
 import type { Conversions } from "./version-conversions.ts";
 
 /**

@@ -2,8 +2,6 @@ import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import { untilAborted } from "@virtual-workspaces/transport";
 import SortedBTree from "sorted-btree";
-import type { Encoded } from "./encoded.ts";
-import type { Minter } from "./minter.ts";
 import {
   CacheEvent,
   type CacheListener,
@@ -11,7 +9,9 @@ import {
   type Position,
   type ReadableCache,
   type Snapshot,
-} from "./readable-cache.ts";
+} from "./cache-event.ts";
+import type { Encoded } from "./encoded.ts";
+import type { Minter } from "./minter.ts";
 
 /** The tree behind it: a copy of one costs nothing until either side changes. */
 interface Tree extends Objects {
