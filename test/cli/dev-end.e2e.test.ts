@@ -12,8 +12,6 @@ const FOREVER = "new Promise(() => setInterval(() => undefined, 1000))";
 
 describe("virtual-workspaces dev ends", function () {
   this.timeout(30_000);
-  // A second is what users see on a machine with nothing else to do; other tests start processes meanwhile.
-  this.retries(2);
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     it(`on ${signal}: code 0, within a second, watches whole, their ends logged, the lock released`, async () => {

@@ -1,5 +1,6 @@
 import { type KubeObject, parseApiVersion } from "@virtual-workspaces/apimachinery";
 import type { Client } from "@virtual-workspaces/client";
+import { type Condition, isConditionTrue } from "@virtual-workspaces/kcp/conditions";
 import { CustomResourceDefinition } from "../kinds/custom-resource-definition.ts";
 
 /** How long a kind may take until it is served, ms. */
@@ -29,11 +30,10 @@ async function established(workspace: Client, name: string): Promise<void> {
   const kinds = workspace.resource(CustomResourceDefinition);
   const signal = AbortSignal.timeout(ESTABLISHED_WITHIN);
   for await (const event of kinds.watch({ fields: `metadata.name=${name}`, signal }))
-    if (event.type !== "BOOKMARK" && isEstablished(event.object)) return;
+    if (event.type !== "BOOKMARK" && isConditionTrue(conditionsOf(event.object), "Established")) return;
   throw new Error(`the CustomResourceDefinition ${name}: the server ended the watch before it was established`);
 }
 
-function isEstablished({ status }: KubeObject): boolean {
-  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Readonly<Record<string, string>>[] };
-  return conditions.some((one) => one["type"] === "Established" && one["status"] === "True");
+function conditionsOf({ status }: KubeObject): readonly Condition[] | undefined {
+  return (status as { readonly conditions?: readonly Condition[] } | undefined)?.conditions;
 }
