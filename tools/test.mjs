@@ -1,8 +1,8 @@
-// Why: one place says which test files belong to which suite. `test.mjs <suite> [files or mocha options]`: named files run
-// instead of the suite. A file below test/go drives programs in Go; *.slow.test.ts takes minutes; *.e2e.test.ts, and what is
+// Why: one place says which test files belong to which suite. `test.mjs <suite> [files, folders or mocha options]`: named files
+// run instead of the suite, and of a named folder the files of the suite below it. A file below test/go drives programs in Go; *.slow.test.ts takes minutes; *.e2e.test.ts, and what is
 // below test/e2e, starts processes: the command line, kubectl, several servers. All others are `test`, which everybody runs.
 import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
+import { globSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 // @ts-expect-error mocha has no types for its command line
 import { main } from "mocha/lib/cli/cli.js";
@@ -26,6 +26,19 @@ const suiteOf = (file) => {
 function filesOf(suite) {
   const files = globSync("test/**/*.test.ts").map((file) => file.replaceAll("\\", "/"));
   return files.filter((file) => suiteOf(file) === suite).sort();
+}
+
+/**
+ * Divides the arguments into folders and the rest. The value of an option (`-g cli`) is no folder.
+ *
+ * @param {readonly string[]} args
+ */
+function divide(args) {
+  /** @param {string} arg @param {number} i */
+  const isFolder = (arg, i) =>
+    !/^--?[\w-]+$/.test(args[i - 1] ?? "") && statSync(arg, { throwIfNoEntry: false })?.isDirectory() === true;
+  const folders = args.filter(isFolder).map((folder) => folder.replaceAll("\\", "/").replace(/^\.\/|\/+$/g, ""));
+  return { folders, rest: args.filter((arg, i) => !isFolder(arg, i)) };
 }
 
 /** Whether a file of the suite drives programs in Go. @param {readonly string[]} files */
@@ -74,12 +87,17 @@ async function all(args) {
 const [suite = "test", ...args] = process.argv.slice(2);
 if (suite === "test:all") await all(args);
 else {
-  const named = args.some((arg) => arg.endsWith(".ts"));
-  const files = named ? [] : inTurn(filesOf(suite));
+  const { folders, rest } = divide(args);
+  const named = rest.some((arg) => arg.endsWith(".ts"));
+  const ofSuite = filesOf(suite);
+  const below = ofSuite.filter((file) => folders.some((folder) => file.startsWith(`${folder}/`)));
+  const files = folders.length > 0 ? below : named ? [] : inTurn(ofSuite);
+  const missing = folders.find((folder) => !below.some((file) => file.startsWith(`${folder}/`)));
+  if (missing !== undefined) throw new Error(`no test of the suite ${suite} is below ${missing}: ${SUITES.join(", ")}`);
   if (!named && files.length === 0) throw new Error(`no test belongs to the suite ${suite}: ${SUITES.join(", ")}`);
   process.env["SUITE"] = suite;
   delete process.env["MOCHA_WORKER_ID"]; // of the process that runs a test which runs this
   if (needsGo(files)) await buildGo();
   const whole = ["--forbid-only", "--parallel", `--jobs=${JOBS}`];
-  main([...args, ...(named ? [] : whole), ...files]);
+  main([...rest, ...(named ? [] : whole), ...files]);
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { timerDelay } from "@virtual-workspaces/transport";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 import { IdentityHeaders } from "./authn/headers.ts";
 import { deny, type ImpersonationRule } from "./authz/authorization.ts";
@@ -25,7 +26,7 @@ import { Tracing } from "./observe/tracing/tracing.ts";
 import { PathMatcher } from "./request/path.ts";
 import type { Peers } from "./request/raw-request.ts";
 import type { Awaitable } from "./util/awaitable.ts";
-import { delayOf, whole } from "./util/numbers.ts";
+import { whole } from "./util/numbers.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 import { WatchHub } from "./watch/hub.ts";
 
@@ -160,7 +161,7 @@ export class ServerCore implements AsyncDisposable {
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.takesCallersTokens = options.takesCallersTokens === true;
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
-    this.longestDelay = delayOf(this.deadline);
+    this.longestDelay = timerDelay(this.deadline);
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
     const { audit, onRequest, within } = options;
     this.#isPart = within !== undefined;
@@ -236,7 +237,7 @@ export class ServerCore implements AsyncDisposable {
   /** How long a watch may last, ms: what the client asked, else as Kubernetes a random time, so that they do not all return at once. */
   watchTimeout(seconds: number | undefined): number {
     const asked = seconds !== undefined && seconds > 0;
-    return delayOf(asked ? seconds * 1000 : this.#minWatchTimeout * (1 + Math.random()));
+    return timerDelay(asked ? seconds * 1000 : this.#minWatchTimeout * (1 + Math.random()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import { timerDelay } from "@virtual-workspaces/transport";
 import type { Express } from "express";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
@@ -17,7 +18,7 @@ import { ServingTls } from "./listener/tls/serving.ts";
 import type { TlsOptions } from "./listener/tls/tls-options.ts";
 import { METRICS_PATH, type Metrics } from "./observe/metrics/metrics.ts";
 import { type Handlers, handlers } from "./pipeline.ts";
-import { delayOf, whole } from "./util/numbers.ts";
+import { whole } from "./util/numbers.ts";
 
 const HTTP_1: readonly string[] = ["http/1.1"];
 const HTTP_2_OR_1: readonly string[] = ["h2", ...HTTP_1];
@@ -113,8 +114,8 @@ export class Server implements AsyncDisposable {
     const { headersTimeout = LISTENER_LIMITS.headersTimeout as number } = options;
     this.#http.headersTimeout =
       whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
-    this.#closeTimeout = delayOf(whole("closeTimeout", options.closeTimeout ?? 10_000, 0));
-    this.#closeDelay = delayOf(whole("closeDelay", options.closeDelay ?? 0, 0));
+    this.#closeTimeout = timerDelay(whole("closeTimeout", options.closeTimeout ?? 10_000, 0));
+    this.#closeDelay = timerDelay(whole("closeDelay", options.closeDelay ?? 0, 0));
     this.#connections = new Connections(this.#http, { tls: tls !== undefined });
     this.#http.on("request", this.#request);
     this.#http.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => {

@@ -29,7 +29,7 @@ export {
   type RetryPolicy,
   retry,
 } from "./time/backoff.ts";
-export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock } from "./time/clock.ts";
+export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock, timerDelay } from "./time/clock.ts";
 export { askedAfterNow, ListAndWatch, type ListerWatcher, type NextAttempt } from "./time/list-and-watch.ts";
 export { Pace } from "./time/pace.ts";
 export { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";

@@ -27,6 +27,27 @@ export function contentOf(path: string, flag: string): string {
   return checked(`--${flag} ${path} cannot be read`, () => readFileSync(path, "utf8"));
 }
 
+/**
+ * The certificate and the key that two flags name, `undefined` when neither is given.
+ *
+ * @throws UsageError when one is missing, or cannot be read
+ */
+export function certificateOf<C extends string, K extends string>(
+  values: { readonly [name in C | K]?: string | undefined },
+  certFlag: C,
+  keyFlag: K,
+): { readonly certFile: string; readonly keyFile: string } | undefined {
+  const [certFile, keyFile] = [values[certFlag], values[keyFlag]];
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined || keyFile === undefined)
+    throw new UsageError(
+      `--${certFlag} and --${keyFlag} go together: --${certFile === undefined ? certFlag : keyFlag} is missing`,
+    );
+  contentOf(certFile, certFlag);
+  contentOf(keyFile, keyFlag);
+  return { certFile, keyFile };
+}
+
 /** What `make` gives. @throws UsageError with the mistake, and what `make` throws */
 export function checked<T>(mistake: string, make: () => T): T {
   try {

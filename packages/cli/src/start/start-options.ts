@@ -7,7 +7,7 @@ import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/work
 import { readFlags } from "../flags/read.ts";
 import { ETCD_FLAGS } from "../flags/servers.ts";
 import { Failure, UsageError } from "../process/failure.ts";
-import { contentOf } from "../process/files.ts";
+import { certificateOf, contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
@@ -113,7 +113,7 @@ export function startOptions(
     demo: batteries.has("demo"),
     place: endpointOf(flags),
     homeWorkspaces: homesOf(flags),
-    tls: tlsOf(flags),
+    tls: certificateOf(flags, "tls-cert-file", "tls-private-key-file"),
     authentication: authenticationOf(flags, logging.log),
     serviceAccounts: serviceAccountsOf(flags, rootDirectory),
     rootCa: flags["root-ca-file"] && contentOf(flags["root-ca-file"], "root-ca-file"),
@@ -135,17 +135,6 @@ function homesOf(flags: StartFlags): StartOptions["homeWorkspaces"] {
   if (!flags["enable-home-workspaces"]) return false;
   const name = "home-workspaces-home-creator-groups";
   return flags[name] && { creatorGroups: flags[name] };
-}
-
-function tlsOf(flags: StartFlags): TlsCertificate | undefined {
-  const certFile = flags["tls-cert-file"];
-  const keyFile = flags["tls-private-key-file"];
-  if (certFile === undefined && keyFile === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined)
-    throw new UsageError("--tls-cert-file and --tls-private-key-file go together");
-  contentOf(certFile, "tls-cert-file");
-  contentOf(keyFile, "tls-private-key-file");
-  return { certFile, keyFile };
 }
 
 function serviceAccountsOf(flags: StartFlags, rootDirectory: string): ServiceAccountOptions {

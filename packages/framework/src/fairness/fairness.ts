@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { delayOf } from "../util/numbers.ts";
+import { timerDelay } from "@virtual-workspaces/transport";
 import { LongRunning, type RefusalReason, RejectionCounts, type ResolvedLimits } from "./fairness-limits.ts";
 import {
   type Bounds,
@@ -48,7 +48,7 @@ export class Fairness implements Seating {
   /** @param mostTime that a seat is had, ms */
   constructor(limits: ResolvedLimits, mostTime: number) {
     this.#limits = limits;
-    this.#mostTime = delayOf(mostTime);
+    this.#mostTime = timerDelay(mostTime);
     // Where nothing can wait for the next turn, nothing is to be refused for being late in this one.
     const nobodyWaits = limits.queue === 0 || limits.queuePerUser === 0;
     this.#turn = new Turn(nobodyWaits ? Number.POSITIVE_INFINITY : limits.turn);
@@ -150,7 +150,7 @@ export class Fairness implements Seating {
       request.core.meters.rejected.add("time-out" satisfies RefusalReason);
       this.#dismiss(seat)?.reject(TOO_MANY);
     };
-    seat.timer = setTimeout(giveUp, delayOf(queueFor)).unref();
+    seat.timer = setTimeout(giveUp, timerDelay(queueFor)).unref();
     request.res.once("close", () => {
       if (seat.turn !== undefined) this.leave(seat);
     });

@@ -1,9 +1,9 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import { timerDelay } from "@virtual-workspaces/transport";
 import { type Authorizer, connecting, decide } from "../authz/authorization.ts";
 import type { Log } from "../observe/log/log.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
-import { delayOf } from "../util/numbers.ts";
 import { type Asker, AuthorizeQuestion, type WatchingRequest } from "./hooks.ts";
 
 /** The shortest that a rule may ask for, ms: one that says 0 would be asked without end. */
@@ -45,7 +45,7 @@ class Question implements Asker {
 
   #wait(): void {
     const every = Math.max(SHORTEST, this.#authorize.watchesEvery ?? Number.POSITIVE_INFINITY);
-    this.#timer = setTimeout(() => void this.#ask(), delayOf(every)).unref();
+    this.#timer = setTimeout(() => void this.#ask(), timerDelay(every)).unref();
   }
 
   async #ask(): Promise<void> {

@@ -1,3 +1,4 @@
+import { timerDelay } from "@virtual-workspaces/transport";
 /** How much is kept, and for how long. */
 export interface TargetsOptions<T> {
   /** Whether requests are under way there: such a one is kept. */
@@ -36,7 +37,7 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
     if (!(most >= 1)) throw new Error("most of targets: give at least 1");
     if (!(idleFor > 0)) throw new Error("idleFor of targets: give milliseconds above 0");
     this.#options = options;
-    this.#idleFor = Math.min(idleFor, 2 ** 31 - 1);
+    this.#idleFor = timerDelay(idleFor);
   }
 
   /** How many are kept. */

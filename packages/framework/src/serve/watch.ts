@@ -5,13 +5,13 @@ import {
   validateListOptions,
   withListDefaults,
 } from "@virtual-workspaces/apimachinery/requests";
+import { timerDelay } from "@virtual-workspaces/transport";
 import { PieceWriter } from "../encode/pieces.ts";
 import { eventBytes, negotiate } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past, Scope } from "../storage.ts";
-import { delayOf } from "../util/numbers.ts";
 import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/cache-event.ts";
 import { objectsIn } from "../watch/cache/watch-cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
@@ -135,7 +135,7 @@ async function positionOf(
   version: string,
 ): Promise<number | "expired"> {
   if (cache.position(version) === "ahead")
-    await cache.reach(version, { signal: exchange.signal, timeout: delayOf(Number.POSITIVE_INFINITY) });
+    await cache.reach(version, { signal: exchange.signal, timeout: timerDelay(Number.POSITIVE_INFINITY) });
   const position = cache.position(version);
   return position === "ahead" ? "expired" : position;
 }

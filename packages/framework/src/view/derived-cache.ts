@@ -1,7 +1,7 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import { timerDelay } from "@virtual-workspaces/transport";
 import type { TypedDefinition } from "../definition.ts";
 import type { CacheLease, Scope } from "../storage.ts";
-import { delayOf } from "../util/numbers.ts";
 import type { CacheEvent, CacheListener } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
 import { processMinter } from "../watch/cache/minter.ts";
@@ -259,7 +259,7 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
         this.#options.onIdle();
         this.close();
       },
-      delayOf(this.#options.view.linger ?? 60_000),
+      timerDelay(this.#options.view.linger ?? 60_000),
     ).unref();
   }
 }

@@ -1,6 +1,6 @@
+import { timerDelay } from "@virtual-workspaces/transport";
 import type { ResourceDefinition } from "../definition.ts";
 import type { CacheLease, Scope } from "../storage.ts";
-import { delayOf } from "../util/numbers.ts";
 import type { HistoryOptions } from "./cache/watch-cache.ts";
 import { Feed } from "./feed.ts";
 import type { FeedSource } from "./source.ts";
@@ -106,7 +106,7 @@ export class SourceFeeds implements AsyncDisposable {
   #release(key: string, shared: Shared): void {
     shared.holders -= 1;
     if (shared.holders > 0 || this.#shared.get(key) !== shared) return;
-    shared.ending = setTimeout(() => this.#end(key, shared), delayOf(this.#options.linger ?? 60_000)).unref();
+    shared.ending = setTimeout(() => this.#end(key, shared), timerDelay(this.#options.linger ?? 60_000)).unref();
     this.#idle.set(shared, key);
     const [oldest] = this.#idle.size > MOST_IDLE ? this.#idle : [];
     if (oldest !== undefined) this.#end(oldest[1], oldest[0]);

@@ -1,6 +1,6 @@
+import { timerDelay } from "@virtual-workspaces/transport";
 import type { ResourceDefinition } from "../definition.ts";
 import type { CacheLease, Scope, Storage } from "../storage.ts";
-import { delayOf } from "../util/numbers.ts";
 import type { ReadableCache } from "./cache/cache-event.ts";
 import { Fanout } from "./fanout.ts";
 import { SourceFeeds } from "./feeds.ts";
@@ -39,7 +39,7 @@ export class WatchHub implements AsyncDisposable {
 
   constructor(options: HubOptions) {
     this.#options = { linger: 60_000, bookmarkEvery: 60_000, ...options };
-    this.#bookmarks = setInterval(() => this.#bookmark(), delayOf(this.#options.bookmarkEvery)).unref();
+    this.#bookmarks = setInterval(() => this.#bookmark(), timerDelay(this.#options.bookmarkEvery)).unref();
   }
 
   /** What was written, and how many sources are followed. */

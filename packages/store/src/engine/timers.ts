@@ -1,9 +1,4 @@
-import { LONGEST_TIMER } from "@virtual-workspaces/transport";
-
-/** What a timer can be set to, ms: what is longer, `Infinity` too, is 24 days. */
-export function delayOf(time: number): number {
-  return Math.min(time, LONGEST_TIMER);
-}
+import { timerDelay } from "@virtual-workspaces/transport";
 
 interface Expiry {
   /** By the clock of `performance`, ms. */
@@ -53,7 +48,7 @@ export class Expiries {
       this.#expiries.delete(id);
       this.#over(id);
     };
-    const timer = setTimeout(ring, delayOf(Math.max(1, Math.ceil(deadline - performance.now()))));
+    const timer = setTimeout(ring, timerDelay(Math.max(1, Math.ceil(deadline - performance.now()))));
     this.#expiries.set(id, { deadline, timer: timer.unref() });
   }
 }

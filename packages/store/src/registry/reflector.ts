@@ -5,10 +5,9 @@ import {
   type ReadableCache,
   WatchCache,
 } from "@virtual-workspaces/framework/storage";
-import { ListAndWatch, type NextAttempt } from "@virtual-workspaces/transport";
+import { ListAndWatch, type NextAttempt, timerDelay } from "@virtual-workspaces/transport";
 import { Slabs } from "../engine/bytes.ts";
 import { pages } from "../engine/pages.ts";
-import { delayOf } from "../engine/timers.ts";
 import type { Batch, Entry, Store, Watch } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import type { Entries } from "./entries.ts";
@@ -123,13 +122,13 @@ export class Reflector implements AsyncDisposable {
     await this.#loop.relist();
     this.#loop.start();
     // Where nothing is written bookmarks would else stand still, until what they name has been compacted.
-    const every = delayOf(this.#options.progressEvery ?? PROGRESS);
+    const every = timerDelay(this.#options.progressEvery ?? PROGRESS);
     const asking = setInterval(() => this.#watch?.requestProgress(), every).unref();
     this.#stack.defer(() => clearInterval(asking));
     // However long that takes, it is what was asked for; a store that fails meanwhile is not waited for.
     const arrived = this.cache.reach(String(head), {
       signal: this.#loop.signal,
-      timeout: delayOf(Number.POSITIVE_INFINITY),
+      timeout: timerDelay(Number.POSITIVE_INFINITY),
     });
     await Promise.race([arrived, this.#trouble.promise]);
   }
@@ -227,7 +226,7 @@ class Ageing implements Disposable {
   /** @param age s */
   constructor(cache: WatchCache, age: number) {
     this.#cache = cache;
-    this.#timer = setInterval(() => this.#look(), delayOf((age * 1000) / LOOKS)).unref();
+    this.#timer = setInterval(() => this.#look(), timerDelay((age * 1000) / LOOKS)).unref();
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
 import type { Awaitable, CacheLease } from "@virtual-workspaces/framework/storage";
-import { delayOf } from "../engine/timers.ts";
+import { timerDelay } from "@virtual-workspaces/transport";
 import { withApiErrors } from "./api-errors.ts";
 import { Reflector, type ReflectorOptions, type ReflectorSource } from "./reflector.ts";
 
@@ -67,6 +67,6 @@ export class SharedReflector {
       this.#current = undefined;
       void reflector[Symbol.asyncDispose]();
     };
-    this.#ending = setTimeout(end, delayOf(this.#options.linger ?? LINGER)).unref();
+    this.#ending = setTimeout(end, timerDelay(this.#options.linger ?? LINGER)).unref();
   }
 }

@@ -11,11 +11,16 @@ export interface Clock {
 /** The longest that a timer of Node can be set to, ms: it ends a longer one at once. */
 export const LONGEST_TIMER: number = 2 ** 31 - 1;
 
+/** The delay that a timer can be set to, ms: a longer one, `Infinity` too, is 24 days. */
+export function timerDelay(ms: number): number {
+  return Math.min(ms, LONGEST_TIMER);
+}
+
 /** The machine's clock. A timer of more than 24 days rings early: callers look at `now` again. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(ms, ring) {
-    const timer = setTimeout(ring, Math.min(Math.max(0, Math.ceil(ms)), LONGEST_TIMER));
+    const timer = setTimeout(ring, timerDelay(Math.max(0, Math.ceil(ms))));
     return { [Symbol.dispose]: () => clearTimeout(timer) };
   },
 };
@@ -37,8 +42,7 @@ export interface SleepOptions {
 export async function sleep(ms: number, { signal, clock, ref = true }: SleepOptions = {}): Promise<void> {
   if (signal?.aborted === true) return;
   if (clock === undefined) {
-    const time = Math.min(Math.max(0, ms), LONGEST_TIMER);
-    await timeout(time, undefined, { signal, ref }).catch(() => undefined);
+    await timeout(timerDelay(Math.max(0, ms)), undefined, { signal, ref }).catch(() => undefined);
     return;
   }
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import type {
 } from "@virtual-workspaces/workspace-server";
 import type { FlagSet } from "../../flags/table.ts";
 import { orFail, UsageError } from "../../process/failure.ts";
-import { contentOf } from "../../process/files.ts";
+import { certificateOf, contentOf } from "../../process/files.ts";
 import { gatesOf } from "../../server/gates.ts";
 import { AUTHENTICATED } from "../../server/objects.ts";
 
@@ -119,19 +119,8 @@ function settingsOf({ values, batteries }: Given): MountSettings {
   return {
     allow: values["mount-allow"] ?? [],
     ca: ca === undefined ? undefined : contentOf(ca, "mount-ca-file"),
-    certificate: certificateOf(values),
+    certificate: certificateOf(values, "mount-proxy-client-cert-file", "mount-proxy-client-key-file"),
   };
-}
-
-function certificateOf(values: Given["values"]): MountSettings["certificate"] {
-  const certFile = values["mount-proxy-client-cert-file"];
-  const keyFile = values["mount-proxy-client-key-file"];
-  if (certFile === undefined && keyFile === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined)
-    throw new UsageError("--mount-proxy-client-cert-file and --mount-proxy-client-key-file go together");
-  contentOf(certFile, "mount-proxy-client-cert-file");
-  contentOf(keyFile, "mount-proxy-client-key-file");
-  return { certFile, keyFile };
 }
 
 /** @throws Error on what may be dialled */

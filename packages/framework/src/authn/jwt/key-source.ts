@@ -4,10 +4,10 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect } from "node:tls";
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
-import { type Dial, hostOf, untilAborted } from "@virtual-workspaces/transport";
+import { type Dial, hostOf, timerDelay, untilAborted } from "@virtual-workspaces/transport";
 import type { Log } from "../../observe/log/log.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
-import { delayOf, whole } from "../../util/numbers.ts";
+import { whole } from "../../util/numbers.ts";
 import type { JwtIssuer, JwtKeys, JwtSettings } from "./jwt-options.ts";
 import { type KeySet, keySetOf, keySetOfPem } from "./key-set.ts";
 import { TokenRejection } from "./token.ts";
@@ -149,7 +149,7 @@ interface FetchOptions {
  */
 async function fetchText(url: string, { ca, timeout, dial }: FetchOptions): Promise<string> {
   const target = parsed(url);
-  const signal = AbortSignal.timeout(delayOf(timeout));
+  const signal = AbortSignal.timeout(timerDelay(timeout));
   try {
     // Whatever becomes of the request: who asks for keys must not wait for ever.
     return await untilAborted(get(target, { ca, signal, dial }), signal);

@@ -1,6 +1,5 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { untilAborted } from "@virtual-workspaces/transport";
-import { delayOf } from "../../util/numbers.ts";
+import { timerDelay, untilAborted } from "@virtual-workspaces/transport";
 import { LineQueue } from "../log/line-queue.ts";
 import type { Log } from "../log/log.ts";
 import { type LineWriter, writerTo } from "../log/target.ts";
@@ -162,7 +161,7 @@ export class Auditor implements Observer, AsyncDisposable {
     const late = setTimeout(() => {
       this.stats.rejected += 1;
       reject(ApiError.serviceUnavailable("the audit log cannot be written fast enough; try again", 1));
-    }, delayOf(this.#patience));
+    }, timerDelay(this.#patience));
     try {
       await untilAborted(Promise.race([this.#queue.room(), promise]), signal);
     } finally {

@@ -1,6 +1,6 @@
 import { ApiError, CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
+import { timerDelay } from "@virtual-workspaces/transport";
 import type { CacheLease, Scope } from "../../storage.ts";
-import { delayOf } from "../../util/numbers.ts";
 import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
 import { keyOfText, WatchCache } from "../../watch/cache/watch-cache.ts";
@@ -252,6 +252,6 @@ export class Merging {
     this.#idle = setTimeout(() => {
       this.#options.onIdle();
       for (const member of this.members) member.stop();
-    }, delayOf(this.#options.merged.linger)).unref();
+    }, timerDelay(this.#options.merged.linger)).unref();
   }
 }
