@@ -1,12 +1,14 @@
 // Why: an error that nobody can look up, and a page that promises errors which are gone, are both found here. A row of
-// docs/errors.md begins with the reason or the code in backticks: | `NotFound` | 404 | ... |
+// docs/reference/errors.md begins with the reason or the code in backticks: | `NotFound` | 404 | ... |
 import { globSync, readFileSync } from "node:fs";
 import { statusReasons } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { root } from "../tools/install.mjs";
 
 const documented = (): string[] =>
-  [...readFileSync(`${root}/docs/errors.md`, "utf8").matchAll(/^\| *`(\w+)`/gm)].map(([, name = ""]) => name).sort();
+  [...readFileSync(`${root}/docs/reference/errors.md`, "utf8").matchAll(/^\| *`(\w+)`/gm)]
+    .map(([, name = ""]) => name)
+    .sort();
 
 /** The stable codes of errors that are not a Status: string literals in the sources. */
 function codes(): string[] {
@@ -16,14 +18,16 @@ function codes(): string[] {
   return [...new Set(sources.flatMap((text) => text.match(/(?<=")ERR_VW_[A-Z_]+(?=")/g) ?? []))].sort();
 }
 
-describe("docs/errors.md", () => {
+describe("docs/reference/errors.md", () => {
   it("has a row for each reason of ApiError and each code, and no other", () => {
     expect(documented()).to.deep.equal([...statusReasons, ...codes()].sort());
   });
 });
 
-describe("docs/conformance.md", () => {
-  const [, behind = ""] = readFileSync(`${root}/docs/conformance.md`, "utf8").split("\n## Differences from kcp\n");
+describe("docs/reference/conformance.md", () => {
+  const [, behind = ""] = readFileSync(`${root}/docs/reference/conformance.md`, "utf8").split(
+    "\n## Differences from kcp\n",
+  );
   // What was found by asking a kcp is behind it, and held by test/conformance/kcp.
   const [kcp = ""] = behind.split(/\n##+ /);
   for (const row of kcp.split("\n").filter((line) => /^\| (?!what |---)/.test(line)))

@@ -1,5 +1,5 @@
 // Why: an error that somebody looks up by its text must be found, and a text that nothing throws any more must go. The
-// tables of docs/errors.md write `…` for what differs.
+// tables of docs/reference/errors.md write `…` for what differs.
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
@@ -14,14 +14,14 @@ const sources = globSync("packages/{*,plugins/*}/src/**/*.ts", { cwd: root })
 
 /** The texts in backticks that stand in the given column of the tables under a heading. */
 function texts(heading: string, column: number): string[] {
-  const [, section = ""] = readFileSync(`${root}/docs/errors.md`, "utf8").split(`## ${heading}\n`);
+  const [, section = ""] = readFileSync(`${root}/docs/reference/errors.md`, "utf8").split(`## ${heading}\n`);
   const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => /^\| (`|\d)/.test(line));
   return rows.flatMap((row) =>
     [...(row.split(" | ")[column] ?? "").matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text),
   );
 }
 
-describe("the texts in docs/errors.md", () => {
+describe("the texts in docs/reference/errors.md", () => {
   const sections: readonly (readonly [string, number])[] = [
     ["Errors at definition", 10],
     ["Errors of the client", 10],

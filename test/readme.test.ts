@@ -24,7 +24,7 @@ describe("README.md", () => {
 describe("links between pages", () => {
   for (const page of globSync("{*,docs/**/*,bench/*,packages/*/*,test/go/**/*}.md", {
     cwd: root,
-    exclude: ["docs/api/**", "**/node_modules/**"],
+    exclude: ["docs/reference/api/**", "**/node_modules/**"],
   })) {
     it(page, () => {
       const links = [

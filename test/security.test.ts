@@ -1,4 +1,4 @@
-// Why: a table of boundaries that names what is gone protects nothing. A row of docs/security.md ends with the file and
+// Why: a table of boundaries that names what is gone protects nothing. A row of docs/reference/security.md ends with the file and
 // function that enforce it, and the file and title of the test that tries to get past: all four must be there.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ const ROW =
 
 /** The rows of tables, without their heads. */
 function rows(): string[] {
-  const lines = readFileSync(`${root}/docs/security.md`, "utf8").split("\n");
+  const lines = readFileSync(`${root}/docs/reference/security.md`, "utf8").split("\n");
   return lines.filter((line) => line.startsWith("|") && !/^\|( boundary |---)/.test(line));
 }
 
@@ -24,7 +24,7 @@ function read(file: string): string {
   return readFileSync(`${root}/${file}`, "utf8");
 }
 
-describe("docs/security.md", () => {
+describe("docs/reference/security.md", () => {
   it("has a row for each boundary, in one form", () => {
     expect(rows()).to.have.length.above(25);
     for (const row of rows()) expect(row).to.match(ROW);

@@ -1,4 +1,4 @@
-// Why: an export without documentation is not finished. Typedoc writes docs/api from the sources, and every warning of it
+// Why: an export without documentation is not finished. Typedoc writes docs/reference/api from the sources, and every warning of it
 // (an undocumented export, a link to nowhere, a type that is used but not exported) fails. It lives in tools/docs with a
 // lock file of its own, since it needs the compiler API of TypeScript 6 beside the 7 that builds. A package reads the types
 // of the lower ones from their dist/.

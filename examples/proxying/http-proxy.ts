@@ -1,5 +1,5 @@
 // Requests passed on over the package `http-proxy`, for who has to have it: `npm install http-proxy` beside the framework. The rest
-// is as over any engine: docs/guides/proxying.md says what this one leaves out.
+// is as over any engine: docs/how-to/proxying.md says what this one leaves out.
 import { authenticated, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { type HttpProxyOptions, httpProxyEngine } from "@virtual-workspaces/framework/http-proxy";
 import { proxy } from "@virtual-workspaces/framework/proxy";

@@ -16,7 +16,7 @@ const FINALIZERS: readonly (readonly string[] | null)[] = [
   null,
 ];
 const LABELS: readonly unknown[] = [{ l: "x" }, { l: "y", m: "z" }, { l: null }, null, {}];
-/** Kinds that histories are of: not the one whose writes of nothing differ, see docs/conformance.md. */
+/** Kinds that histories are of: not the one whose writes of nothing differ, see docs/reference/conformance.md. */
 const RESOURCES = KINDS.map(([resource]) => resource).filter(
   ({ kind }) => !/^(?:Formatted|Waiter|Celled\d)$/.test(kind),
 );

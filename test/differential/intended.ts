@@ -1,4 +1,4 @@
-// Differences that stay; docs/conformance.md gives the reason for each. One that no answer shows any longer fails a test.
+// Differences that stay; docs/reference/conformance.md gives the reason for each. One that no answer shows any longer fails a test.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { type Difference, differences } from "./compare.ts";
@@ -17,7 +17,7 @@ interface Found extends Difference {
 }
 
 export interface Intended {
-  /** As docs/conformance.md has it. */
+  /** As docs/reference/conformance.md has it. */
   readonly name: string;
   readonly is: (found: Found) => boolean;
 }

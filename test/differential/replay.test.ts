@@ -13,7 +13,7 @@ import { type Subject, startSubject } from "./subject.ts";
 import { TOPICS, topicsOf } from "./topics.ts";
 
 const ASKED = topicsOf(process.env["TOPICS"]);
-const CONFORMANCE = join(root, "docs/conformance.md");
+const CONFORMANCE = join(root, "docs/reference/conformance.md");
 
 describe("a view answers as Kubernetes does:", function () {
   this.timeout(20_000);
@@ -64,7 +64,7 @@ describe("a view answers as Kubernetes does:", function () {
       expect(hidden).to.deep.equal([]);
     });
 
-    it("for the reasons in docs/conformance.md", () => {
+    it("for the reasons in docs/reference/conformance.md", () => {
       // What differs from kcp is behind what differs from Kubernetes, and not found by this comparison.
       const [kubernetes = ""] = readFileSync(CONFORMANCE, "utf8").split("\n## Differences from kcp");
       const rows = [...kubernetes.matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name);

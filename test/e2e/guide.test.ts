@@ -93,9 +93,9 @@ class Shell {
   }
 }
 
-describe("docs/guides/getting-started.md", function () {
+describe("docs/tutorials/first-view.md", function () {
   this.timeout(30_000);
-  const sections = sectionsOf(read("docs/guides/getting-started.md"));
+  const sections = sectionsOf(read("docs/tutorials/first-view.md"));
   let dev: Dev;
   let shell: Shell;
 

@@ -14,7 +14,7 @@ import { upstreamAt } from "./support.ts";
 
 /**
  * Cases that do not apply, and yet turn on who owns fields: through a view each write is a replacement of the object at the
- * server behind, in the version that is forwarded, and that server works out the owners. docs/conformance.md says so.
+ * server behind, in the version that is forwarded, and that server works out the owners. docs/reference/conformance.md says so.
  */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   update: ["with managedFields emptied"],

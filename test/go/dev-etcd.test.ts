@@ -115,7 +115,7 @@ describe("virtual-workspaces dev and who it is to etcd", function () {
       },
     });
     const files = { "view.ts": hostedText(), "etcd-ca.crt": authority.cert, "client.crt": cert, "client.key": key };
-    const guide = readFileSync(join(root, "docs/guides/stores.md"), "utf8");
+    const guide = readFileSync(join(root, "docs/how-to/stores.md"), "utf8");
     const [, command = ""] = /^```sh\n(.* --etcd-servers [\s\S]*?)^```$/m.exec(guide) ?? [];
     const shown = command.trim().split(/[\s\\]+/);
     expect(shown.slice(0, 4)).to.deep.equal(["virtual-workspaces", "dev", "./view.ts", "--etcd-servers"]);

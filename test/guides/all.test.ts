@@ -8,16 +8,18 @@ import { run } from "../../tools/run.mjs";
 import { tree } from "../_setup/tree.ts";
 import { listings } from "./support/guide.ts";
 
-const guides = globSync("docs/guides/*.md", { cwd: root }).map((file) => basename(file, ".md"));
+const guides = globSync("docs/{tutorials,how-to}/*.md", { cwd: root }).map((file) =>
+  file.replace(/^docs\/|\.md$/g, ""),
+);
 
 /** The one that test/e2e/guide.test.ts runs step by step. */
-const STEP_BY_STEP = "getting-started";
+const STEP_BY_STEP = "tutorials/first-view";
 
 describe("guides", () => {
   it("are each run by one test file", () => {
     const files = globSync("test/guides/*.e2e.test.ts", { cwd: root });
     const run = files.flatMap((file) =>
-      [...readFileSync(join(root, file), "utf8").matchAll(/"([\w-]+)"/g)].map(([, name]) => name),
+      [...readFileSync(join(root, file), "utf8").matchAll(/"((?:tutorials|how-to)\/[\w-]+)"/g)].map(([, name]) => name),
     );
     expect([...run, STEP_BY_STEP].sort()).to.deep.equal(guides.sort());
   });
@@ -26,8 +28,8 @@ describe("guides", () => {
     const modules = guides
       .filter((name) => name !== STEP_BY_STEP)
       .flatMap((name) =>
-        listings(readFileSync(join(root, `docs/guides/${name}.md`), "utf8")).map(
-          ({ module }, at) => [`${name}-${at + 1}.ts`, module] as const,
+        listings(readFileSync(join(root, `docs/${name}.md`), "utf8")).map(
+          ({ module }, at) => [`${basename(name)}-${at + 1}.ts`, module] as const,
         ),
       );
     using folder = tree({

@@ -1,3 +1,3 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("cluster-proxy", "front-proxy", "operating", "scaling-out", "tls");
+guideTests("how-to/cluster-proxy", "how-to/front-proxy", "how-to/operating", "how-to/scaling-out", "how-to/tls");

@@ -1,3 +1,11 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("authentication", "client", "conformance", "initializers", "lifecycle", "limits", "preparing-workspaces");
+guideTests(
+  "how-to/authentication",
+  "how-to/client",
+  "how-to/conformance",
+  "how-to/initializers",
+  "how-to/lifecycle",
+  "how-to/limits",
+  "how-to/preparing-workspaces",
+);

@@ -1,3 +1,3 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("doctor", "mounts", "publishing-urls", "standing-in-for-kcp");
+guideTests("how-to/doctor", "how-to/mounts", "how-to/publishing-urls", "how-to/standing-in-for-kcp");

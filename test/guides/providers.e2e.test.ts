@@ -1,3 +1,3 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("across-spaces", "space-providers", "stores");
+guideTests("how-to/across-spaces", "how-to/space-providers", "how-to/stores");

@@ -1,3 +1,3 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("local-spaces", "spaces", "spaces-view");
+guideTests("how-to/local-spaces", "how-to/spaces", "how-to/spaces-view");

@@ -1,3 +1,3 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("apiexport", "kubectl-ws", "virtual-storage", "workspace-server");
+guideTests("how-to/apiexport", "how-to/kubectl-ws", "how-to/virtual-storage", "how-to/workspace-server");

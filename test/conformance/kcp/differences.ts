@@ -1,4 +1,4 @@
-// What kcp answers otherwise than we do, and why it stays: docs/conformance.md has the reasons. An entry that no answer
+// What kcp answers otherwise than we do, and why it stays: docs/reference/conformance.md has the reasons. An entry that no answer
 // shows any longer fails a test.
 import { isEmpty, isNothing, isStatus, type Known, kindOf, messageOf, refuses } from "./found.ts";
 import { OF_WAITING } from "./lifecycle-differences.ts";

@@ -13,7 +13,7 @@ export interface Found extends Difference {
 }
 
 export interface Known {
-  /** As docs/conformance.md has it. */
+  /** As docs/reference/conformance.md has it. */
   readonly name: string;
   readonly is: (found: Found) => boolean;
 }

@@ -1,4 +1,4 @@
-// What kcp's views of workspaces that wait answer otherwise than ours, and why it stays: docs/conformance.md has the reasons.
+// What kcp's views of workspaces that wait answer otherwise than ours, and why it stays: docs/reference/conformance.md has the reasons.
 import { type Found, isEmpty, isStatus, type Known, messageOf, refuses } from "./found.ts";
 
 const NO_HOLDER = /workspaces\/(?:setup|\$\(ws\):|:setup|\$\(path\):setup|\$\(ws\):setup:x|a%20b:setup)\/clusters/;

@@ -12,7 +12,7 @@ import { Player, type Subject } from "./play.ts";
 import { answersOf, recordingOf } from "./recorded.ts";
 
 const ASKED = areasOf(process.env["AREAS"]);
-const CONFORMANCE = join(root, "docs/conformance.md");
+const CONFORMANCE = join(root, "docs/reference/conformance.md");
 const HEADING = "\n## Differences from kcp, answer by answer";
 
 describe("a workspace server answers as kcp does:", function () {
@@ -51,7 +51,7 @@ describe("a workspace server answers as kcp does:", function () {
       expect(KNOWN.filter((entry) => !used.has(entry)).map(({ name }) => name)).to.deep.equal([]);
     });
 
-    it("for the reasons in docs/conformance.md", () => {
+    it("for the reasons in docs/reference/conformance.md", () => {
       const [, kcp = ""] = readFileSync(CONFORMANCE, "utf8").split(HEADING);
       const [section = ""] = kcp.split("\n## ");
       const rows = [...section.matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name);

@@ -1,4 +1,4 @@
-// What kcp's view of APIExports answers otherwise than ours, and why it stays: docs/conformance.md has the reasons.
+// What kcp's view of APIExports answers otherwise than ours, and why it stays: docs/reference/conformance.md has the reasons.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { type Found, isEmpty, isStatus, type Known, kindOf, messageOf, refuses } from "./found.ts";
 

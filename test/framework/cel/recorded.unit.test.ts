@@ -1,5 +1,5 @@
 // Rules over objects as Kubernetes' own validator judges them: what is wrong with the rules, and with the objects.
-// Recorded from k8s.io/apiextensions-apiserver 0.37; the differences that remain are in docs/cel.md.
+// Recorded from k8s.io/apiextensions-apiserver 0.37; the differences that remain are in docs/reference/cel.md.
 import { readFileSync } from "node:fs";
 import type { JsonObject, JsonSchema, StatusCause } from "@virtual-workspaces/apimachinery";
 import { compileSchema } from "@virtual-workspaces/apimachinery/schema";

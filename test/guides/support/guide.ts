@@ -210,11 +210,11 @@ async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promis
   await check(commands, { folder, home, port });
 }
 
-/** Declares the tests of these guides, by their names: docs/guides/<name>.md. */
+/** Declares the tests of these guides, by their names: docs/<name>.md. */
 export function guideTests(...names: readonly string[]): void {
   for (const name of names)
-    describe(`docs/guides/${name}.md`, () => {
-      const found = listings(readFileSync(join(root, `docs/guides/${name}.md`), "utf8"));
+    describe(`docs/${name}.md`, () => {
+      const found = listings(readFileSync(join(root, `docs/${name}.md`), "utf8"));
 
       it("has listings with commands below", () => {
         expect(found.map(({ commands }) => commands.length))

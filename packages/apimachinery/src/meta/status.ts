@@ -42,7 +42,7 @@ export const statusCodes: Readonly<Record<KnownReason, number>> = {
   UnsupportedMediaType: 415,
 };
 
-/** Every reason that errors of this package have, sorted: the ones that `docs/errors.md` explains. */
+/** Every reason that errors of this package have, sorted: the ones that `docs/reference/errors.md` explains. */
 export const statusReasons: readonly KnownReason[] = Object.keys(statusCodes) as KnownReason[];
 
 /** The reasons of metav1.StatusReason. The last three are never ours, but a forwarded Status may have them. */
