@@ -7,10 +7,22 @@ import { root } from "../../tools/install.mjs";
 import { run } from "../../tools/run.mjs";
 import { tree } from "../_setup/tree.ts";
 import { listings } from "./support/guide.ts";
+import { isSession } from "./support/session.ts";
 
 const guides = globSync("docs/{tutorials,how-to}/*.md", { cwd: root }).map((file) =>
   file.replace(/^docs\/|\.md$/g, ""),
 );
+
+/** The modules of a page with their paths: those of a session beside each other, so that they can import one another. */
+function modulesOf(name: string, text: string): (readonly [path: string, module: string])[] {
+  if (!isSession(text)) return listings(text).map(({ module }, at) => [`${name}-${at + 1}.ts`, module]);
+  const blocks = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
+  return blocks.map((block, at) => {
+    const [, path] = /^\/\/ ([\w./-]+\.ts)\n/.exec(block) ?? [];
+    const isLast = path !== undefined && !blocks.slice(at + 1).some((later) => later.startsWith(`// ${path}\n`));
+    return [`${name}/${isLast ? path : `block-${at + 1}.ts`}`, block];
+  });
+}
 
 /** The one that test/e2e/guide.test.ts runs step by step. */
 const STEP_BY_STEP = "tutorials/first-view";
@@ -27,11 +39,7 @@ describe("guides", () => {
   it("have listings that type-check", async () => {
     const modules = guides
       .filter((name) => name !== STEP_BY_STEP)
-      .flatMap((name) =>
-        listings(readFileSync(join(root, `docs/${name}.md`), "utf8")).map(
-          ({ module }, at) => [`${basename(name)}-${at + 1}.ts`, module] as const,
-        ),
-      );
+      .flatMap((name) => modulesOf(basename(name), readFileSync(join(root, `docs/${name}.md`), "utf8")));
     using folder = tree({
       ...Object.fromEntries(modules),
       "package.json": JSON.stringify({ type: "module" }),

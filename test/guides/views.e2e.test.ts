@@ -13,6 +13,7 @@ guideTests(
   "how-to/subresources",
   "how-to/versions",
   "tutorials/view-over-workspaces",
+  "how-to/views-of-workspaces",
   "how-to/writable-views",
   "how-to/writes",
   "how-to/writing-a-view",

@@ -1,3 +1,9 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("how-to/apiexport", "how-to/kubectl-ws", "how-to/virtual-storage", "how-to/workspace-server");
+guideTests(
+  "tutorials/first-workspace-server",
+  "how-to/apiexport",
+  "how-to/kubectl-ws",
+  "how-to/virtual-storage",
+  "how-to/workspace-server",
+);

@@ -16,6 +16,7 @@ import { Start } from "../../cli/support/start.ts";
 import { Serve } from "../../cli/support/views-of-workspaces.ts";
 import { Program } from "../../go/support/program.ts";
 import { VirtualWorkspaces } from "../../go/support/virtual-workspaces.ts";
+import { isSession, Session, sectionsOf } from "./session.ts";
 
 const run = promisify(execFile);
 
@@ -214,7 +215,12 @@ async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promis
 export function guideTests(...names: readonly string[]): void {
   for (const name of names)
     describe(`docs/${name}.md`, () => {
-      const found = listings(readFileSync(join(root, `docs/${name}.md`), "utf8"));
+      const text = readFileSync(join(root, `docs/${name}.md`), "utf8");
+      if (isSession(text)) {
+        sessionTests(text);
+        return;
+      }
+      const found = listings(text);
 
       it("has listings with commands below", () => {
         expect(found.map(({ commands }) => commands.length))
@@ -224,6 +230,30 @@ export function guideTests(...names: readonly string[]): void {
 
       for (const listing of found) it(listing.title, () => checkListing(listing)).timeout(60_000);
     });
+}
+
+/** Declares a test for each section of a page that is followed from its top to its end in one session. */
+function sessionTests(text: string): void {
+  const sections = sectionsOf(text);
+  let session: Session | undefined;
+  before(() => {
+    session = new Session();
+  });
+  after(() => session?.[Symbol.asyncDispose]());
+
+  it("has commands", () => {
+    expect(sections.flatMap(({ steps }) => steps.filter(({ kind }) => kind === "command"))).to.have.length.above(1);
+  });
+
+  let failed = false;
+  for (const { title, steps } of sections)
+    it(title, async function () {
+      // What follows a failed step fails for that reason alone.
+      if (failed) this.skip();
+      failed = true;
+      for (const step of steps) await session?.follow(step);
+      failed = false;
+    }).timeout(90_000);
 }
 
 async function checkListing({ module, files, commands }: Listing): Promise<void> {
