@@ -1,3 +1,10 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("how-to/cluster-proxy", "how-to/front-proxy", "how-to/operating", "how-to/scaling-out", "how-to/tls");
+guideTests(
+  "tutorials/cluster-behind-a-firewall",
+  "how-to/cluster-proxy",
+  "how-to/front-proxy",
+  "how-to/operating",
+  "how-to/scaling-out",
+  "how-to/tls",
+);

@@ -1,6 +1,7 @@
 import { guideTests } from "./support/guide.ts";
 
 guideTests(
+  "tutorials/first-controller",
   "how-to/authentication",
   "how-to/client",
   "how-to/conformance",

@@ -1,3 +1,9 @@
 import { guideTests } from "./support/guide.ts";
 
-guideTests("how-to/doctor", "how-to/mounts", "how-to/publishing-urls", "how-to/standing-in-for-kcp");
+guideTests(
+  "tutorials/mount-a-workspace",
+  "how-to/doctor",
+  "how-to/mounts",
+  "how-to/publishing-urls",
+  "how-to/standing-in-for-kcp",
+);

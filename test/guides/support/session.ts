@@ -109,6 +109,7 @@ const SERVED: readonly (readonly [RegExp, Served])[] = [
 ];
 
 interface Job {
+  readonly line: string;
   readonly program: Program;
   readonly number: number;
 }
@@ -155,7 +156,7 @@ export class Session implements AsyncDisposable {
   }
 
   #dev(): Program | undefined {
-    return this.#jobs.find(({ program }) => program.lines.some((line) => line.startsWith("Ready in")))?.program;
+    return this.#jobs.find(({ line }) => line.startsWith("virtual-workspaces dev "))?.program;
   }
 
   #reloads(): number {
@@ -192,12 +193,14 @@ export class Session implements AsyncDisposable {
       undefined,
       { flags: "", ready: /./ },
     ];
-    const command = `exec ${this.#withPorts(line)} ${flags}`;
+    // The port that a page asks for may be taken on this machine: the server gets a free one.
+    const [given, asked] = / --(?:secure-)?port[= ](\d+)/.exec(line) ?? [];
+    const command = `exec ${this.#withPorts(given === undefined ? line : line.replace(given, ""))} ${flags}`;
     const program = new Program("sh", ["-c", command], { ...this.#env, cwd: this.#cwd });
     this.#started.push(program);
-    this.#jobs.push({ program, number: Math.max(0, ...this.#jobs.map((job) => job.number)) + 1 });
+    this.#jobs.push({ line, program, number: Math.max(0, ...this.#jobs.map((job) => job.number)) + 1 });
     const [, serves] = await program.until(line, () => ready.exec(program.lines.join("\n")) ?? undefined, 60_000);
-    if (port !== undefined && serves !== undefined) this.#ports.set(port, serves);
+    if (port !== undefined && serves !== undefined) this.#ports.set(Number(asked ?? port), serves);
   }
 
   #withPorts(line: string): string {
