@@ -32,7 +32,7 @@ for (const name of NAMES) {
 }
 
 it("the guide on proxying tells of each engine what it does", () => {
-  const guide = readFileSync(join(root, "docs/how-to/proxying.md"), "utf8");
+  const guide = readFileSync(join(root, "docs/reference/proxy-engines.md"), "utf8");
   const told = [...guide.matchAll(/^\| (.+?) \| (yes|no)\b.*? \| (yes|no)\b.*? \|$/gm)].map(([, ...cells]) => cells);
   const shown = ROWS.map(({ what, instead }) => [what, ...NAMES.map((name) => (instead?.[name] ? "no" : "yes"))]);
   expect(told).to.deep.equal(shown);
