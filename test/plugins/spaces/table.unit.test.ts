@@ -49,7 +49,7 @@ describe("the table of a Space's states", () => {
   });
 
   it("is drawn in the guide, row by row", () => {
-    const guide = readFileSync(join(root, "docs/how-to/spaces.md"), "utf8");
+    const guide = readFileSync(join(root, "docs/reference/spaces.md"), "utf8");
     const drawn = guide
       .split("\n")
       .filter(
