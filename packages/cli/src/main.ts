@@ -63,7 +63,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = await named(args);
   try {
     if (name === "--version") return print(version());
-    if (name === "--help" || name === "-h" || name === "help") return print(programHelp(PROGRAM, await lines()));
+    if (name === "--help" || name === "-h" || name === "help") return print(programHelp(PROGRAM, await commandLines()));
     const command = COMMANDS.get(name ?? "");
     if (command === undefined) throw new UsageError(unknown(name));
     if (rest.includes("--help") || rest.includes("-h")) return print(helpOf(await command.line(rest)));
@@ -82,12 +82,13 @@ async function named(args: readonly string[]): Promise<readonly string[]> {
   return isFlagOf(first, SERVE) ? ["serve", ...args] : args;
 }
 
-async function lines(): Promise<ReadonlyMap<string, CommandLine>> {
+/** The command line of every command, by its name. */
+export async function commandLines(): Promise<ReadonlyMap<string, CommandLine>> {
   return new Map(await Promise.all([...COMMANDS].map(async ([name, { line }]) => [name, await line([])] as const)));
 }
 
 async function complete(args: readonly string[]): Promise<number> {
-  process.stdout.write(completionScript({ name: PROGRAM, commands: await lines() }, args));
+  process.stdout.write(completionScript({ name: PROGRAM, commands: await commandLines() }, args));
   return 0;
 }
 
