@@ -1,0 +1,143 @@
+// Why: the rules of docs/explanation/how-we-write.md that a program can check, for textlint. No ready rule reads TypeScript's blocks, counts words with
+// inline code as one, or knows the glossary. Each message says what is wrong, then what to write.
+import { BLOCKS, proseOf, sentencesOf, wordsIn } from "./prose.mjs";
+import { PRODUCTS, TERMS, WEASEL } from "./terms.mjs";
+
+/** @typedef {(prose: import("./prose.mjs").Prose, fault: (index: number, length: number, message: string) => void) => void} ProseRule */
+
+/** A textlint rule that reads the running text of each block. @param {ProseRule} check */
+function proseRule(check) {
+  return (/** @type {any} */ context) => {
+    const { RuleError, locator, report, getSource } = context;
+    const visit = (/** @type {any} */ node) => {
+      const prose = proseOf(node, getSource());
+      check(prose, (index, length, message) => {
+        const from = prose.at[index] ?? 0;
+        const to = Math.max(from + 1, (prose.at[index + length - 1] ?? from) + 1);
+        report(node, new RuleError(message, { padding: locator.range([from, to]) }));
+      });
+    };
+    return Object.fromEntries(BLOCKS.map((type) => [type, visit]));
+  };
+}
+
+/** Words of the glossary's "not" column. */
+export const glossary = proseRule(({ text }, fault) => {
+  const taken = new Set();
+  for (const { pattern, use, why } of TERMS)
+    for (const match of text.matchAll(new RegExp(pattern, "gi"))) {
+      if (match.index === undefined || taken.has(match.index)) continue;
+      taken.add(match.index);
+      fault(match.index, match[0].length, `"${match[0]}": ${use}${why ? ` (${why})` : ""}`);
+    }
+});
+
+/** Two clauses of "what", "who" or "that which" in one sentence name nothing. */
+export const riddle = proseRule(({ text, node }, fault) => {
+  for (const { text: sentence, index } of sentencesOf(text)) {
+    const found = [
+      ...sentence.matchAll(/\b(what|whatever|whoever|whom|those (that|which|who)|that (which|what|of))\b(?! if\b)/gi),
+    ];
+    if (found.length < 2 || /\?\s*$/.test(sentence) || node.type === "TableCell") continue;
+    fault(
+      index + (found[1]?.index ?? 0),
+      found[1]?.[0].length ?? 1,
+      `"${found[0]?.[0]}" and "${found[1]?.[0]}" in one sentence: name the things`,
+    );
+  }
+});
+
+/** @param {(words: number) => string | undefined} judge */
+const lengthRule = (judge) =>
+  proseRule(({ text }, fault) => {
+    for (const { text: whole, index } of sentencesOf(text))
+      for (const sentence of whole.split(/\n/)) {
+        const words = wordsIn(sentence);
+        const message = judge(words);
+        const lead = sentence.length - sentence.trimStart().length;
+        if (message !== undefined) fault(index + whole.indexOf(sentence) + lead, 1, message);
+      }
+  });
+
+const WARN_WORDS = 30;
+const MAX_WORDS = 45;
+
+/** Sentences that must be split. */
+export const sentenceLength = lengthRule((words) =>
+  words > MAX_WORDS ? `sentence of ${words} words: split it (${MAX_WORDS} at most, about 20 is good)` : undefined,
+);
+
+/** Sentences that should be split. */
+export const longSentence = lengthRule((words) =>
+  words > WARN_WORDS && words <= MAX_WORDS
+    ? `sentence of ${words} words: split it if you can (about 20 is good)`
+    : undefined,
+);
+
+/** First sentences of docstrings, and titles of tests, that begin with a pronoun. */
+export const weaselOpening = proseRule(({ text, node }, fault) => {
+  if (!node.opening && node.kind !== "title") return;
+  const match = WEASEL.exec(text);
+  if (!match || (node.kind === "title" && /^\s*(it|its|one that)\b/i.test(text) && false)) return;
+  const lead = match[0].length - match[0].trimStart().length;
+  const begin =
+    node.kind === "title" ? "a verb (it) or a name (describe)" : "a noun phrase or a verb: what it is or does";
+  fault(lead, match[0].length - lead, `opens with "${match[0].trim()}": begin with ${begin}`);
+});
+
+/** Names of products in the spelling of their makers. */
+export const productNames = proseRule(({ text }, fault) => {
+  const names = [...PRODUCTS.keys()].map((name) => name.replace(/[.]/g, "\\.")).sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(
+    `(?<![\\w./@:=$"'“\`~\\uFFFC-])(${names.join("|")})(?![\\w/@=("'”\`\\uFFFC-]|:\\S|\\.\\w)`,
+    "gi",
+  );
+  for (const match of text.matchAll(pattern)) {
+    const right = PRODUCTS.get(match[0].toLowerCase());
+    if (right !== undefined && right !== match[0])
+      fault(match.index, match[0].length, `"${match[0]}": write "${right}"`);
+  }
+});
+
+/** @param {(length: number) => string | undefined} judge */
+const cellRule = (judge) => (/** @type {any} */ context) => ({
+  TableCell(/** @type {any} */ node) {
+    const shown = context
+      .getSource(node)
+      .replace(/\]\([^)]*\)/g, "]")
+      .trim();
+    const message = judge(shown.replace(/^\||\|$/g, "").trim().length);
+    if (message !== undefined) context.report(node, new context.RuleError(message));
+  },
+});
+
+const WARN_CELL = 120;
+const MAX_CELL = 300;
+
+/** Table cells that must be sections. */
+export const tableCell = cellRule((length) =>
+  length > MAX_CELL
+    ? `table cell of ${length} characters: make it a section (${MAX_CELL} at most, 120 is good)`
+    : undefined,
+);
+
+/** Table cells that should be shorter. */
+export const longTableCell = cellRule((length) =>
+  length > WARN_CELL && length <= MAX_CELL
+    ? `table cell of ${length} characters: shorten it, or make it a section`
+    : undefined,
+);
+
+/** Manifests are YAML files, not JSON in an `echo`. */
+export const jsonInEcho = (/** @type {any} */ context) => ({
+  CodeBlock(/** @type {any} */ node) {
+    const { RuleError, locator, report, getSource } = context;
+    for (const match of getSource(node).matchAll(/\b(echo|printf)\s+(-\w+\s+)*\\?['"]?\s*[{[]\s*\\?["']/g))
+      report(
+        node,
+        new RuleError(`JSON in ${match[1]}: show a YAML file and apply it with kubectl apply -f`, {
+          padding: locator.range([match.index, match.index + match[0].length]),
+        }),
+      );
+  },
+});

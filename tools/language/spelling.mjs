@@ -1,0 +1,66 @@
+// Why: the dictionaries of cspell, asked word by word, with words.txt on top. cspell's own file reader does not know our blocks, and reads code.
+import { getDefaultSettings, getDictionary, mergeSettings } from "cspell-lib";
+import { BLOCKS, listIn, proseOf } from "./prose.mjs";
+
+/** A word with nothing around it that makes it part of a name, a path, a flag or a number. */
+const WORD =
+  /(?<![\p{L}\p{N}_./\\@$#&:=%~<{-]|\uFFFC)\p{L}[\p{L}'’]*(?:-\p{L}[\p{L}'’]*)*(?![\p{L}\p{N}_/\\@$=(<>{*~]|-|\.\w|:\w|\uFFFC)/gu;
+
+/** @typedef {(word: string) => boolean} Speller whether it knows a word */
+
+/** @returns {Promise<Speller>} */
+export async function loadSpeller() {
+  const words = listIn("words.txt");
+  const names = [
+    "en_us",
+    "en-gb-mit",
+    "softwareTerms",
+    "typescript",
+    "node",
+    "k8s",
+    "networking-terms",
+    "companies",
+    "public-licenses",
+  ];
+  const settings = mergeSettings(await getDefaultSettings(true), {
+    words,
+    dictionaries: names,
+    caseSensitive: false,
+    allowCompoundWords: false,
+  });
+  const dictionary = await getDictionary(settings);
+  /** @type {Map<string, boolean>} */
+  const known = new Map();
+  return (word) => {
+    let answer = known.get(word);
+    if (answer === undefined) known.set(word, (answer = dictionary.has(word, { ignoreCase: true })));
+    return answer;
+  };
+}
+
+/** @param {any} context @param {{ speller: Speller }} options */
+export const spelling = (context, { speller }) => {
+  const { RuleError, locator, report, getSource } = context;
+  const visit = (/** @type {any} */ node) => {
+    const { text, at } = proseOf(node, getSource());
+    for (const match of text.matchAll(WORD)) {
+      let offset = match.index;
+      for (const part of match[0].split("-")) {
+        const word = part.replace(/['’](s|d|ll|re|ve|t)?$/i, "");
+        const plain = word.length > 3 && !/\p{Lu}.*\p{Lu}|\p{Ll}\p{Lu}/u.test(word);
+        if (plain && !speller(word)) {
+          const padding = locator.range([at[offset] ?? 0, (at[offset + word.length - 1] ?? 0) + 1]);
+          report(
+            node,
+            new RuleError(
+              `"${word}": unknown word; correct it, put code in backticks, or add it to tools/language/words.txt`,
+              { padding },
+            ),
+          );
+        }
+        offset += part.length + 1;
+      }
+    }
+  };
+  return Object.fromEntries(BLOCKS.map((type) => [type, visit]));
+};
