@@ -1,7 +1,7 @@
 // Why: docs, messages, docstrings and titles of tests are written in plain English with Kubernetes' words, and stay so.
 // `check.mjs [--all] [--json] [--write-pending] [files or folders]`: see docs/explanation/how-we-write.md.
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, matchesGlob, relative, resolve, sep } from "node:path";
+import { basename, dirname, extname, join, matchesGlob, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { home, lint } from "./lint.mjs";
 
@@ -53,12 +53,12 @@ function report() {
   if (values.json) console.log(JSON.stringify({ findings: shown, stale }));
   else {
     const limit = Number(values.limit);
-    const order = [...faults, ...shown.filter(({ level }) => level === "warning")];
+    const order = [...faults, ...shown.filter(({ level }) => level === "warning" && positionals.length > 0)];
     for (const { file, line, column, rule, level, message } of order.slice(0, limit))
       console.log(`${file}:${line}:${column} ${level === "warning" ? "warning: " : ""}${message} (${rule})`);
     if (order.length > limit) console.log(`... and ${order.length - limit} more`);
     for (const pattern of stale)
-      console.log(`tools/language/pending.txt: ${pattern} has no finding: remove it from the list`);
+      console.log(`${basename(values.pending)}: ${pattern} has no error any more: remove it from the list`);
     const skipped = files.filter(isPending).length;
     console.log(
       `language: ${files.length - skipped} files, ${skipped} pending, ${faults.length + stale.length} errors, ${warnings} warnings`,
@@ -93,6 +93,14 @@ function inScope(under = "") {
 /** A file that is named, or what is in scope of a folder. @param {string} path */
 function given(path) {
   const file = relative(root, resolve(path)).split(sep).join("/");
-  if (!existsSync(join(root, file))) throw new Error(`${path}: no such file or folder`);
-  return statSync(join(root, file)).isDirectory() ? inScope(file === "" ? "" : `${file}/`) : [file];
+  if (!existsSync(join(root, file))) fail(`${path}: no such file or folder`);
+  if (statSync(join(root, file)).isDirectory()) return inScope(file === "" ? "" : `${file}/`);
+  if (![".md", ".ts"].includes(extname(file))) fail(`${path}: only .md and .ts files are checked`);
+  return [file];
+}
+
+/** @param {string} fault @returns {never} */
+function fail(fault) {
+  console.log(fault);
+  process.exit(2);
 }

@@ -1,6 +1,6 @@
 // Why: textlint's kernel without its command line, so that the rules are ours, in this folder, and results are kept by content: an unchanged file costs a hash.
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TextlintKernel } from "@textlint/kernel";
@@ -10,7 +10,10 @@ import { typescriptPlugin } from "./typescript.mjs";
 
 export const home = dirname(fileURLToPath(import.meta.url));
 
-/** @typedef {{ file: string, line: number, column: number, rule: string, level: "error" | "warning", message: string }} Finding */
+const STORE = join(home, "node_modules/.cache/language.json");
+
+/** @typedef {{ line: number, column: number, rule: string, level: "error" | "warning", message: string }} Result */
+/** @typedef {Result & { file: string }} Finding */
 
 const warning = { severity: "warning" };
 const error = { severity: "error" };
@@ -42,48 +45,61 @@ function version() {
   return hash.digest("hex");
 }
 
-/** @param {{ file: string, path: string }[]} files `file` is the name that findings and rules see @param {{ cache?: boolean }} [options] @returns {Promise<Finding[]>} */
-export async function lint(files, { cache = true } = {}) {
-  const store = join(home, "node_modules/.cache/language.json");
+/** Results that are kept, by content. A file of another version, or one that a killed process left, counts as none. */
+function readCache() {
   const own = version();
-  const kept = cache && existsSync(store) ? JSON.parse(readFileSync(store, "utf8")) : {};
-  /** @type {Record<string, Omit<Finding, "file">[]>} */
-  const results = kept.version === own ? kept.results : {};
+  try {
+    const kept = JSON.parse(readFileSync(STORE, "utf8"));
+    if (kept.version === own) return kept;
+  } catch {}
+  return { version: own, results: {} };
+}
+
+/** Written whole or not at all, since several checks may run at once. @param {any} kept */
+function writeCache(kept) {
+  mkdirSync(dirname(STORE), { recursive: true });
+  const draft = `${STORE}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(kept));
+  renameSync(draft, STORE);
+}
+
+/** @returns {Promise<(file: string, text: string) => Promise<Result[]>>} */
+async function linter() {
+  const { loadSpeller, spelling } = await import("./spelling.mjs");
   const kernel = new TextlintKernel();
-  /** @type {any[] | undefined} */
-  let ruleSet;
-  let added = 0;
-  /** @type {Finding[]} */
+  const ruleSet = configured(await loadSpeller(), spelling);
+  return async (file, text) => {
+    const { messages } = await kernel.lintText(text, { ext: extname(file), filePath: file, rules: ruleSet, plugins });
+    return messages.map(({ line, column, ruleId, severity, message }) => ({
+      line,
+      column,
+      rule: ruleId,
+      level: severity === 2 ? "error" : "warning",
+      message,
+    }));
+  };
+}
+
+/** @param {{ file: string, path: string }[]} files `file` is the name that findings and rules see @returns {Promise<Finding[]>} */
+export async function lint(files) {
+  const kept = readCache();
+  /** @type {Record<string, Result[]>} */
+  const used = {};
+  let run;
   const findings = [];
   for (const { file, path } of files) {
     const text = readFileSync(path, "utf8");
     const key = createHash("sha256")
       .update(`${kindOf(file)}\n${text}`)
-      .digest("hex")
-      .slice(0, 32);
-    let found = results[key];
-    if (found === undefined) {
-      if (ruleSet === undefined) {
-        const { loadSpeller, spelling } = await import("./spelling.mjs");
-        ruleSet = configured(await loadSpeller(), spelling);
-      }
-      const { messages } = await kernel.lintText(text, { ext: extname(file), filePath: file, rules: ruleSet, plugins });
-      found = messages.map(({ line, column, ruleId, severity, message }) => ({
-        line,
-        column,
-        rule: ruleId,
-        level: severity === 2 ? "error" : "warning",
-        message,
-      }));
-      results[key] = found;
-      added++;
-    }
-    for (const one of found) findings.push({ file, ...one });
+      .digest("base64url");
+    const known = kept.results[key];
+    if (known === undefined) run ??= await linter();
+    used[key] = known ?? (await /** @type {any} */ (run)(file, text));
+    for (const result of used[key]) findings.push({ file, ...result });
   }
-  if (cache && added > 0) {
-    mkdirSync(dirname(store), { recursive: true });
-    writeFileSync(store, JSON.stringify({ version: own, results }));
-  }
+  // A run over everything drops what no file has any more.
+  const results = files.length > 1000 ? used : { ...kept.results, ...used };
+  if (run !== undefined) writeCache({ ...kept, results });
   return findings;
 }
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 
 /** Stands for inline code, a placeholder of a template or an image: one word that no rule reads. */
-export const CODE = "\uFFFC";
+const CODE = "\uFFFC";
 
 /** @param {string} name a file of this folder with an entry a line; `#` begins a comment @returns {string[]} */
 export const listIn = (name) =>
@@ -39,7 +39,15 @@ export function proseOf(node, source) {
       const raw = source.slice(child.range[0], child.range[1]);
       // A line break, with what stands before the next line's text (a quotation mark, an indentation), is one space of the same length.
       const flat = raw.replace(/\r?\n[ \t>]*/g, (b) => " ".repeat(b.length));
-      add(node.escapes ? flat.replace(/\\[nrt]/g, "\n ").replace(/\\(?=["'`\\$])/g, " ") : flat, child.range[0]);
+      add(
+        node.escapes
+          ? flat
+              .replace(/\\[nrt]/g, "\n ")
+              .replace(/\\(?=["`$])/g, " ")
+              .replaceAll("\\'", "\u2019\u2019")
+          : flat,
+        child.range[0],
+      );
     } else if (child.type === "Code" || child.type === "Image") add(CODE, child.range[0], 0);
     else if (child.type === "Break") add(" ", child.range[0], 0);
     else for (const inner of child.children ?? []) walk(inner);

@@ -32,18 +32,16 @@ export const glossary = proseRule(({ text }, fault) => {
     }
 });
 
-/** Two clauses of "what", "who" or "that which" in one sentence name nothing. */
+/** A clause that stands for a thing, unless it is one of two that "and" joins. */
+const CLAUSE =
+  /(?<!\b(?:and|or|nor|not|but|than) (?:of |in |to |by |for |with |from )?)\b(what|whatever|whoever|whom|those (that|which|who)|that (which|what|of))\b(?! if\b)/gi;
+
+/** Two clauses of "what", "whoever" or "that which" in one sentence: the reader has to guess what both stand for. */
 export const riddle = proseRule(({ text, node }, fault) => {
   for (const { text: sentence, index } of sentencesOf(text)) {
-    const found = [
-      ...sentence.matchAll(/\b(what|whatever|whoever|whom|those (that|which|who)|that (which|what|of))\b(?! if\b)/gi),
-    ];
-    if (found.length < 2 || /\?\s*$/.test(sentence) || node.type === "TableCell") continue;
-    fault(
-      index + (found[1]?.index ?? 0),
-      found[1]?.[0].length ?? 1,
-      `"${found[0]?.[0]}" and "${found[1]?.[0]}" in one sentence: name the things`,
-    );
+    const [first, second] = [...sentence.matchAll(CLAUSE)];
+    if (first === undefined || second === undefined || /\?\s*$/.test(sentence) || node.type === "TableCell") continue;
+    fault(index + second.index, second[0].length, `"${first[0]}" and "${second[0]}" in one sentence: name the things`);
   }
 });
 
@@ -74,28 +72,30 @@ export const longSentence = lengthRule((words) =>
     : undefined,
 );
 
-/** First sentences of docstrings, and titles of tests, that begin with a pronoun. */
+/** Docstrings, help texts and titles of tests that begin with a pronoun. */
 export const weaselOpening = proseRule(({ text, node }, fault) => {
-  if (!node.opening && node.kind !== "title") return;
-  const match = WEASEL.exec(text);
-  if (!match || (node.kind === "title" && /^\s*(it|its|one that)\b/i.test(text) && false)) return;
-  const lead = match[0].length - match[0].trimStart().length;
+  const match = node.opening || node.kind === "title" ? WEASEL.exec(text) : null;
+  if (match === null) return;
+  const word = match[0].trim();
   const begin =
-    node.kind === "title" ? "a verb (it) or a name (describe)" : "a noun phrase or a verb: what it is or does";
-  fault(lead, match[0].length - lead, `opens with "${match[0].trim()}": begin with ${begin}`);
+    node.kind === "title" ? "a verb (it) or a name (describe)" : "a noun phrase or a verb that says what it is or does";
+  fault(match[0].length - match[0].trimStart().length, word.length, `opens with "${word}": begin with ${begin}`);
 });
 
-/** Names of products in the spelling of their makers. */
-export const productNames = proseRule(({ text }, fault) => {
-  const names = [...PRODUCTS.keys()].map((name) => name.replace(/[.]/g, "\\.")).sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(
-    `(?<![\\w./@:=$"'“\`~\\uFFFC-])(${names.join("|")})(?![\\w/@=("'”\`\\uFFFC-]|:\\S|\\.\\w)`,
-    "gi",
-  );
-  for (const match of text.matchAll(pattern)) {
+/** No letter, quotation mark or part of a path may touch a name: it would be part of an identifier. */
+const NAMES = [...PRODUCTS.keys()].map((name) => name.replace(/[.]/g, "\\.")).sort((a, b) => b.length - a.length);
+const PRODUCT = new RegExp(
+  `(?<![\\w./@:=$"'“\`~\\uFFFC-])(${NAMES.join("|")})(?![\\w/@=("'”\`\\uFFFC-]|:\\S|\\.\\w)`,
+  "gi",
+);
+
+/** Names of products in the spelling of their makers. A message may begin with the name of a field ("url: …"), so acronyms are free there. */
+export const productNames = proseRule(({ text, node }, fault) => {
+  for (const match of text.matchAll(PRODUCT)) {
     const right = PRODUCTS.get(match[0].toLowerCase());
-    if (right !== undefined && right !== match[0])
-      fault(match.index, match[0].length, `"${match[0]}": write "${right}"`);
+    if (right === undefined || right === match[0]) continue;
+    if (node.kind === "message" && right.toUpperCase().startsWith(right.replace(/s$/, ""))) continue;
+    fault(match.index, match[0].length, `"${match[0]}": write "${right}"`);
   }
 });
 

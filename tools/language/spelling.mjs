@@ -1,4 +1,4 @@
-// Why: the dictionaries of cspell, asked word by word, with words.txt on top. cspell's own file reader does not know our blocks, and reads code.
+// Why: the dictionaries of cspell, word by word, and words.txt. The file reader of cspell does not know our blocks: it would check code too.
 import { getDefaultSettings, getDictionary, mergeSettings } from "cspell-lib";
 import { BLOCKS, listIn, proseOf } from "./prose.mjs";
 
@@ -33,7 +33,10 @@ export async function loadSpeller() {
   const known = new Map();
   return (word) => {
     let answer = known.get(word);
-    if (answer === undefined) known.set(word, (answer = dictionary.has(word, { ignoreCase: true })));
+    if (answer === undefined) {
+      answer = dictionary.has(word, { ignoreCase: true });
+      known.set(word, answer);
+    }
     return answer;
   };
 }
@@ -46,7 +49,7 @@ export const spelling = (context, { speller }) => {
     for (const match of text.matchAll(WORD)) {
       let offset = match.index;
       for (const part of match[0].split("-")) {
-        const word = part.replace(/['’](s|d|ll|re|ve|t)?$/i, "");
+        const word = part.replace(/(n['’]+t|['’]+(s|d|ll|re|ve|m)?)$/i, "");
         const plain = word.length > 3 && !/\p{Lu}.*\p{Lu}|\p{Ll}\p{Lu}/u.test(word);
         if (plain && !speller(word)) {
           const padding = locator.range([at[offset] ?? 0, (at[offset + word.length - 1] ?? 0) + 1]);

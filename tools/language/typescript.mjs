@@ -12,7 +12,7 @@ const DIRECTIVE = /^\/[/*]+\s*(biome-|@ts-|eslint|#region|#endregion|c8 |v8 |<re
 const INLINE = /`[^`\n]*`|\{@\w+[^}]*\}|\bhttps?:\/\/\S+/g;
 
 /** @param {string} text @param {string} path */
-export function parseTypeScript(text, path) {
+function parseTypeScript(text, path) {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
   const isTest = /(^|\/)test\//.test(path);
   /** @type {any[]} */
@@ -25,18 +25,18 @@ export function parseTypeScript(text, path) {
     let covered = inside;
     if (!inside && isText(node)) {
       const kind = isTitle(node) ? "title" : isTest || !isMessage(node) ? undefined : "message";
-      if (kind !== undefined) message(kind, pieces(node));
+      const list = kind === undefined ? [] : pieces(node);
+      if (kind === "title" || (kind === "message" && looksLikeProse(list)))
+        push(kind, list, { escapes: true, opening: isHelp(node) });
       covered = true;
     }
     ts.forEachChild(node, (child) => visit(child, covered && !ts.isTemplateSpan(node) && isText(child)));
   };
   const literal = (/** @type {ts.Node} */ node) => literals.push([node.getStart(file), node.end]);
-  const message = (/** @type {Kind} */ kind, /** @type {Piece[]} */ list) => {
-    if (kind === "title" || looksLikeProse(list)) push(kind, list, true);
-  };
   const looksLikeProse = (/** @type {Piece[]} */ list) => {
     const plain = list.map(({ from, to, code }) => (code ? "X" : text.slice(from, to))).join("");
-    if (/\n/.test(plain) && /^\s*(apiVersion|import|const|[{<])/m.test(plain)) return false;
+    if (/\n/.test(plain) && /^\s*(apiVersion|import|const|case|elif|esac|fi|done)\b|^\s*[{<]/m.test(plain))
+      return false;
     return (
       /[a-z]{2,}[,:;]? ([a-z]{2,}|["“X]|an?\b)/i.test(plain) && !/^[\w.-]+=/.test(plain) && /\s/.test(plain.trim())
     );
@@ -57,8 +57,8 @@ export function parseTypeScript(text, path) {
     }
     return list;
   }
-  /** @param {Kind} kind @param {Piece[]} list @param {boolean} [escapes] @param {object} [more] */
-  function push(kind, list, escapes = false, more = {}) {
+  /** @param {Kind} kind @param {Piece[]} list @param {object} more what rules see on the node */
+  function push(kind, list, more) {
     const children = [];
     for (const { from, to, code } of list) {
       if (code) children.push(node("Code", from, to));
@@ -76,7 +76,7 @@ export function parseTypeScript(text, path) {
     if (children.length === 0) return;
     const first = children[0].range[0];
     const last = children[children.length - 1].range[1];
-    blocks.push({ ...node("Paragraph", first, last), kind, escapes, children, ...more });
+    blocks.push({ ...node("Paragraph", first, last), kind, children, ...more });
   }
   /** @param {string} type @param {number} from @param {number} to */
   function node(type, from, to) {
@@ -92,7 +92,7 @@ export function parseTypeScript(text, path) {
     const doc = text.startsWith("/**", list[0].from);
     let first = true;
     for (const { pieces: lines, tag } of paragraphsOf(text, list)) {
-      push(doc ? "docstring" : "comment", lines, false, { opening: doc && first && tag === undefined, tag });
+      push(doc ? "docstring" : "comment", lines, { opening: doc && first && tag === undefined, tag });
       first = false;
     }
   }
@@ -116,6 +116,11 @@ function isTitle(node) {
   return ts.isIdentifier(callee) && TITLED.has(callee.text);
 }
 
+/** Whether a text is the help of a flag or the description of a field. @param {ts.Node} node */
+function isHelp({ parent }) {
+  return ts.isPropertyAssignment(parent) && /^(help|description|summary)$/.test(parent.name.getText());
+}
+
 /** Whether a text may be a message: names of modules, types, keys and tagged templates are none. @param {ts.Node} node */
 function isMessage({ parent }) {
   return !(
@@ -136,7 +141,7 @@ function commentsOf(text, literals) {
   literals.sort((a, b) => a[0] - b[0]);
   /** @type {{ from: number, to: number }[][]} */
   const comments = [];
-  const opens = /\/\/[^\n]*|\/\*[^]*?\*\//g;
+  const opens = /\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
   let index = 0;
   for (let match = opens.exec(text); match !== null; match = opens.exec(text)) {
     while (index < literals.length && literals[index][1] <= match.index) index++;
@@ -169,6 +174,10 @@ function paragraphsOf(text, parts) {
   const found = [];
   /** @type {{ pieces: Piece[], tag?: string } | undefined} */
   let current;
+  const begin = (/** @type {string | undefined} */ tag) => {
+    current = { pieces: [], tag };
+    return current;
+  };
   let fenced = false;
   let skipped = false;
   for (const line of linesOf(text, parts)) {
@@ -192,7 +201,7 @@ function paragraphsOf(text, parts) {
     const flush = (/** @type {number} */ end) => {
       const piece = content.slice(at, end);
       if (piece.trim() === "" || skipped) return;
-      if (current === undefined) found.push((current = { pieces: [] }));
+      if (current === undefined) found.push(begin(undefined));
       const lead = piece.length - piece.trimStart().length;
       current.pieces.push({
         from: from + at + (current.pieces.length === 0 ? lead : Math.max(0, lead - 1)),
@@ -204,7 +213,7 @@ function paragraphsOf(text, parts) {
       skipped = CODE_TAGS.has(tag[1]);
       const named = /^(param|default|throws|property|prop|template|defaultValue)$/.test(tag[1]);
       at = tag.index + tag[0].length - (named ? 0 : (tag[3] ?? "").length);
-      found.push((current = { pieces: [], tag: tag[1] }));
+      found.push(begin(tag[1]));
     }
     flush(content.length);
   }
