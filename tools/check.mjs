@@ -28,8 +28,8 @@ async function language(args) {
   await ensureInstalled(home);
   const { ok, output } = await run("node", [join(home, "check.mjs"), ...args]);
   const lines = output.trimEnd().split("\n");
-  const summary = lines.pop()?.replace(/^language: /, "");
-  return ok ? { faults: [], notes: lines, summary } : { faults: [...lines, summary ?? ""] };
+  const summary = (lines.pop() ?? "").replace(/^language: /, "");
+  return ok ? { faults: [], notes: lines, summary } : { faults: [...lines, summary] };
 }
 
 /** @type {Record<string, (types: Promise<Finding>) => Finding | Promise<Finding>>} */

@@ -72,6 +72,7 @@ const BAD: readonly (readonly [rules: string, file: string, text: string])[] = [
   ["long-table-cell", MD, page(`| a | b |\n|---|---|\n| c | ${"word ".repeat(30)} |`)],
   ["json-in-echo", MD, page('```console\n$ echo \'{"kind":"Mount"}\' | kubectl apply -f -\n```')],
   ["spelling", MD, page("The server recieves a request.")],
+  ["spelling", MD, page("A neighbour is recognised by its colour.")],
   ["spelling", TS, message('the certifcate of "a" has expired: renew it')],
 ];
 
@@ -87,6 +88,8 @@ const GOOD: readonly (readonly [file: string, text: string])[] = [
   [TS, docstring("Whether the view is served but not advertised in discovery.")],
   [TS, 'import { nobody } from "./strangers who ask.ts";\nexport const refuses = /who asks/.test("what-else");\n'],
   [TS, "/**\n * Reads a list.\n *\n * ```ts\n * nobody.refuses(told);\n * ```\n * @example nobody(told)\n */\n"],
+  [TS, docstring("Reports what survives a crash, what it costs, and what to do.")],
+  [TS, docstring("Bearer tokens. Security: whoever learns a token is its user.")],
   [TEST, 'const told = "nobody who asks is refused by strangers";\n'],
   [TEST, title("rejects a second Authorization header with 400")],
   [TEST, title("does not retry a write that the server may have received")],
@@ -136,6 +139,11 @@ describe("the language check", function () {
     const [found] = findings.filter(({ file }) => file === bad(14));
     expect(found).to.include({ line: 2, column: 17, level: "error" });
     expect(found?.message).to.equal('"nobody": name the party: "a user", "no client", "every caller"');
+  });
+
+  it("names the American spelling of a British word", () => {
+    const messages = findings.filter(({ file }) => file === bad(30)).map(({ message }) => message);
+    expect(messages.map((text) => /write "(\w+)"/.exec(text)?.[1])).to.deep.equal(["neighbor", "recognized", "color"]);
   });
 
   it("warns of sentences above 30 words and cells above 120 characters, and fails above 45 and 300", () => {
@@ -201,10 +209,12 @@ describe("the pending list of the language check", function () {
     ]);
   });
 
-  it("is written with every file that has an error", async () => {
+  it("is rewritten with every file that has an error, and never from some files only", async () => {
     using folder = tree(files);
     await check(folder, "--pending=pending.txt", "--write-pending");
     expect(readFileSync(join(folder.path, "pending.txt"), "utf8")).to.equal("docs/old.md\n");
     expect((await check(folder, "--pending=pending.txt")).ok).to.equal(true);
+    expect((await check(folder, "--pending=pending.txt", "--write-pending", "docs/new.md")).ok).to.equal(false);
+    expect(readFileSync(join(folder.path, "pending.txt"), "utf8")).to.equal("docs/old.md\n");
   });
 });

@@ -1,9 +1,11 @@
 // Why: docs, messages, docstrings and titles of tests are written in plain English with Kubernetes' words, and stay so.
 // `check.mjs [--all] [--json] [--write-pending] [files or folders]`: see docs/explanation/how-we-write.md.
-import { existsSync, globSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, matchesGlob, relative, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { home, lint } from "./lint.mjs";
+import { listIn } from "./prose.mjs";
 
 const SCOPE = [
   "docs/**/*.md",
@@ -27,29 +29,31 @@ const { values, positionals } = parseArgs({
   },
 });
 
+if (values["write-pending"] && positionals.length > 0) fail("--write-pending is about all files: name none");
 const root = rootOf(process.cwd());
 const files = positionals.length === 0 ? inScope() : positionals.flatMap(given);
-const pending = existsSync(values.pending) && !values.all ? lines(values.pending) : [];
-const isPending = (/** @type {string} */ file) =>
-  pending.some((pattern) => file === pattern || matchesGlob(file, pattern));
+const pending = existsSync(values.pending) && !values.all ? listIn(pathToFileURL(resolve(values.pending)).href) : [];
+const globs = pending.filter((pattern) => /[*?{[]/.test(pattern));
+const listed = new Set(pending);
+const isPending = (/** @type {string} */ file) => listed.has(file) || globs.some((glob) => matchesGlob(file, glob));
 const findings = await lint(files.map((file) => ({ file, path: join(root, file) })));
 const errors = findings.filter(({ level }) => level === "error");
 
 if (values["write-pending"]) {
-  const listed = [...new Set(errors.map(({ file }) => file))].sort();
-  writeFileSync(values.pending, listed.map((file) => `${file}\n`).join(""));
-  console.log(`${listed.length} files in ${relative(process.cwd(), values.pending)}`);
+  const rest = [...new Set(errors.map(({ file }) => file))].sort();
+  writeFileSync(values.pending, rest.map((file) => `${file}\n`).join(""));
+  console.log(`${rest.length} files in ${relative(process.cwd(), values.pending)}`);
 } else report();
 
 function report() {
   const shown = findings.filter(({ file }) => !isPending(file));
   const faults = shown.filter(({ level }) => level === "error");
   const warnings = shown.length - faults.length;
-  const stale = pending.filter(
-    (pattern) =>
-      (positionals.length === 0 || files.includes(pattern)) &&
-      !errors.some(({ file }) => file === pattern || matchesGlob(file, pattern)),
-  );
+  const failing = new Set(errors.map(({ file }) => file));
+  const stale = pending.filter((pattern) => {
+    if (positionals.length > 0 && !files.includes(pattern)) return false;
+    return !(globs.includes(pattern) ? [...failing].some((file) => matchesGlob(file, pattern)) : failing.has(pattern));
+  });
   if (values.json) console.log(JSON.stringify({ findings: shown, stale }));
   else {
     const limit = Number(values.limit);
@@ -72,14 +76,6 @@ function rootOf(from) {
   for (let dir = from; dir !== dirname(dir); dir = dirname(dir))
     if (existsSync(join(dir, "tools/check.mjs")) || existsSync(join(dir, ".git"))) return dir;
   return from;
-}
-
-/** @param {string} file */
-function lines(file) {
-  return readFileSync(file, "utf8")
-    .split("\n")
-    .map((line) => line.replace(/(^|\s)#.*/, "").trim())
-    .filter(Boolean);
 }
 
 /** @param {string} [under] */

@@ -32,17 +32,19 @@ export const glossary = proseRule(({ text }, fault) => {
     }
 });
 
-/** A clause that stands for a thing, unless it is one of two that "and" joins. */
-const CLAUSE =
-  /(?<!\b(?:and|or|nor|not|but|than) (?:of |in |to |by |for |with |from )?)\b(what|whatever|whoever|whom|those (that|which|who)|that (which|what|of))\b(?! if\b)/gi;
+/** Two clauses that each stand for a thing, a few words apart. Enumerations and what "and" joins are fine. */
+const RIDDLE =
+  /\b(what|whatever|whoever|whom|those (?:that|which|who)|that (?:which|what|of))\b((?:\s+(?!and\b|or\b|nor\b|not\b|but\b|than\b)[^\s,;:.?]+){0,8}?\s+)(what|whoever|whom|those (?:that|which|who)|that (?:which|what|of))\b(?! if\b)/gi;
 
-/** Two clauses of "what", "whoever" or "that which" in one sentence: the reader has to guess what both stand for. */
+/** Clauses of clauses ("what a view takes of what says who asks"): the reader has to guess what each stands for. */
 export const riddle = proseRule(({ text, node }, fault) => {
-  for (const { text: sentence, index } of sentencesOf(text)) {
-    const [first, second] = [...sentence.matchAll(CLAUSE)];
-    if (first === undefined || second === undefined || /\?\s*$/.test(sentence) || node.type === "TableCell") continue;
-    fault(index + second.index, second[0].length, `"${first[0]}" and "${second[0]}" in one sentence: name the things`);
-  }
+  if (node.type === "TableCell") return;
+  for (const { 0: all, 1: first = "", 3: second = "", index } of text.matchAll(RIDDLE))
+    fault(
+      index + all.length - second.length,
+      second.length,
+      `"${first}" and "${second}" in one clause: name the things`,
+    );
 });
 
 /** @param {(words: number) => string | undefined} judge */

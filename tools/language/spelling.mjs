@@ -41,6 +41,25 @@ export async function loadSpeller() {
   };
 }
 
+/** What differs between British spelling and American. */
+const BRITISH = /** @type {const} */ ([
+  [/s(e|ed|es|er|ers|ing|ation|ations|able)$/, "z$1"],
+  [/our/, "or"],
+  [/ence$/, "ense"],
+  [/lled$|lling$|lment/, (/** @type {string} */ end) => end.slice(1)],
+  [/lment/, "llment"],
+  [/tre(s?)$/, "ter$1"],
+]);
+
+/** @param {string} word @param {Speller} speller */
+function remedy(word, speller) {
+  for (const [british, american] of BRITISH) {
+    const other = word.replace(british, /** @type {any} */ (american));
+    if (other !== word && speller(other)) return `write "${other}" (American spelling, as in Kubernetes)`;
+  }
+  return "unknown word; correct it, put code in backticks, or add it to tools/language/words.txt";
+}
+
 /** @param {any} context @param {{ speller: Speller }} options */
 export const spelling = (context, { speller }) => {
   const { RuleError, locator, report, getSource } = context;
@@ -53,13 +72,7 @@ export const spelling = (context, { speller }) => {
         const plain = word.length > 3 && !/\p{Lu}.*\p{Lu}|\p{Ll}\p{Lu}/u.test(word);
         if (plain && !speller(word)) {
           const padding = locator.range([at[offset] ?? 0, (at[offset + word.length - 1] ?? 0) + 1]);
-          report(
-            node,
-            new RuleError(
-              `"${word}": unknown word; correct it, put code in backticks, or add it to tools/language/words.txt`,
-              { padding },
-            ),
-          );
+          report(node, new RuleError(`"${word}": ${remedy(word, speller)}`, { padding }));
         }
         offset += part.length + 1;
       }

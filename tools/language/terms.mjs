@@ -11,10 +11,10 @@ export const TERMS = [
   // Who sends a request.
   term(/\bwho(ever)? (is )?ask(s|ed|ing)?\b/i, 'use "caller", "user" or "client"'),
   term(
-    /\b(somebody|someone else's|anybody|everybody|nobody|whoever|whomever)('s)?\b/i,
+    /\b(somebody|anybody|everybody|nobody|(?<!Security: )whoever|whomever)('s)?\b/i,
     'name the party: "a user", "no client", "every caller"',
   ),
-  term(/\bwho (we|they|he|she|it) (is|are)\b/i, 'use "identity", "user" or "client certificate"'),
+  term(/\bwho (we|they|he|she|it) (is|are)\b(?! for\b)/i, 'use "identity", "user" or "client certificate"'),
   term(/\bstrangers?\b/i, 'use "unauthenticated client" or "rate limit"'),
   term(/\bby whom\b/i, 'use "owner" or "field manager", or name the subject'),
   // What becomes of a request.
@@ -52,7 +52,10 @@ export const TERMS = [
   term(/\btold\b/i, 'use "event", "notification", "advertised" or "receives"', '"told" hides who sends what'),
   term(/\b(tell|tells|telling) of\b/i, 'use "advertise" (discovery) or "report"'),
   term(/\bwhat (it|they|he|she|that|this) (says?|said)\b/i, 'use "message", "reason" or "condition"'),
-  term(/\bas (it|they) (came|comes?|stood)\b/i, 'use "unchanged", "bytes" or "encoded object"'),
+  term(
+    /\bas (it|they) (came|stood)\b|\bpass(es|ed)? as (it|they) comes?\b/i,
+    'use "unchanged", "bytes" or "encoded object"',
+  ),
   term(/\bwhat else\b/i, 'use "default" or name the others'),
   term(/\bwhat (there is|is there|there was|is not there)\b/i, "name the thing"),
   // Retries and lifetimes.
