@@ -42,10 +42,10 @@ const JWT = `jwt:
 
 describe("an authentication configuration", () => {
   const faults: Record<string, string> = {
-    "": "it is no object of kind AuthenticationConfiguration",
-    "- a": "it is no object of kind AuthenticationConfiguration",
+    "": "document is not an object: write an object of kind AuthenticationConfiguration",
+    "- a": "document is not an object: write an object of kind AuthenticationConfiguration",
     "{": "yaml: line 1 column 2: Flow map must end with a }",
-    "apiVersion: apiserver.config.k8s.io/v1": "its kind is missing",
+    "apiVersion: apiserver.config.k8s.io/v1": "kind is missing",
     "kind: AuthenticationConfiguration": 'no kind "AuthenticationConfiguration" is registered for version ""',
     "apiVersion: apiserver.config.k8s.io/v2\nkind: AuthenticationConfiguration":
       'no kind "AuthenticationConfiguration" is registered for version "apiserver.config.k8s.io/v2"',
@@ -59,7 +59,7 @@ describe("an authentication configuration", () => {
     [`${HEAD}${JWT.replace("[x]", "x")}`]:
       'jwt[0].issuer.audiences: Invalid value: "string": jwt[0].issuer.audiences in body must be of type array: "string"',
     [`${HEAD}${JWT.replace("audiences", "egressSelectorType: cluster, audiences")}`]:
-      "jwt[0].issuer.egressSelectorType: Forbidden: there are no egress selectors here: leave it out",
+      "jwt[0].issuer.egressSelectorType: Forbidden: egress selectors are not supported: leave it out",
   };
   for (const [text, fault] of Object.entries(faults))
     it(`is refused: ${fault}`, () => expect(problem(text)).to.equal(`authentication configuration: ${fault}`));
@@ -147,11 +147,11 @@ describe("jwt()", () => {
     const keys = (given: unknown) => () =>
       jwt({ issuer: { ...issuer, url: "x", keys: given as string }, claimMappings });
     const pem = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----";
-    expect(keys("x")).to.throw('jwt[0].issuer.keys: Invalid value: "<omitted>": it holds no PEM of a public key');
-    expect(keys(pem)).to.throw("it holds a PRIVATE KEY");
+    expect(keys("x")).to.throw('jwt[0].issuer.keys: Invalid value: "<omitted>": no PEM block found');
+    expect(keys(pem)).to.throw('unsupported PEM block "PRIVATE KEY"');
     expect(keys(pem.replaceAll("PRIVATE", "PUBLIC"))).to.throw("jwt[0].issuer.keys: Invalid value");
-    expect(keys([])).to.throw("it is no JSON Web Key Set");
-    expect(keys({ keys: {} })).to.throw("it is no JSON Web Key Set");
+    expect(keys([])).to.throw("not a JSON Web Key Set");
+    expect(keys({ keys: {} })).to.throw("not a JSON Web Key Set");
     const both = { ...issuer, discoveryURL: "https://b.example/d", keys: { keys: [] } };
     expect(() => jwt({ issuer: both, claimMappings })).to.throw("keys are given: leave it out");
   });

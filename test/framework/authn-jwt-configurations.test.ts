@@ -25,8 +25,8 @@ describe("configurations of tokens that come and go", () => {
     expect(await nameOf(other.token(), [one.config()])).to.equal(undefined);
     expect(await nameOf(one.token())).to.equal(undefined);
     expect([...one.paths, ...other.paths]).to.deep.equal([]);
-    const reason = "no issuer of this name is configured; they are compared to the letter";
-    const told = { level: "info", message: "token refused", reason };
+    const reason = "no issuer with this name is configured: names are compared exactly";
+    const told = { level: "info", message: "token rejected", reason };
     expect(records).to.deep.equal([
       { ...told, issuer: other.url },
       { ...told, issuer: one.url },
@@ -85,7 +85,7 @@ describe("configurations of tokens that come and go", () => {
     expect(await nameOf(issuer.token(), ...both)).to.equal("jane");
     await away.down();
     expect(await waits).to.equal(undefined);
-    expectFault(/keys of a token issuer not fetched/);
+    expectFault(/cannot fetch keys of token issuer/);
   });
 
   it("that were not used for long give way to others: 1,024 are known", async () => {
@@ -124,9 +124,9 @@ describe("configurations of tokens that come and go", () => {
       issuer.config({ issuer: { url: issuer.url, audiences: ["vw"], certificateAuthority: stranger.authority.cert } }),
     ];
     expect(await nameOf(issuer.token(), unknown)).to.equal(undefined);
-    expectFault(/keys of a token issuer not fetched.*certificate/);
+    expectFault(/cannot fetch keys of token issuer.*certificate/);
     expect(await nameOf(stranger.token(), [stranger.config()])).to.equal(undefined);
-    expectFault(/not fetched.*not there/);
+    expectFault(/cannot fetch.*not there/);
     expect(stranger.paths).to.deep.equal([]);
   });
 });

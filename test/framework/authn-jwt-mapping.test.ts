@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
     "an empty claim with a prefix",
     { claimMappings: { username: { claim: "n", prefix: "p#" } } },
     { n: "" },
-    /empty name/,
+    /user name is empty/,
   ],
   [
     "a claim named like what all objects have",
@@ -59,8 +59,13 @@ const rows: readonly Row[] = [
   ["an address verified by null", EMAIL, { email: mail, email_verified: null }, /email is not verified/],
   ["an expression", username("'a:' + claims.sub.upperAscii()"), {}, { name: "a:JANE" }],
   ["a verified address by expression", username(VERIFIED), { email: mail, email_verified: false }, { name: "jane" }],
-  ["an expression that is no text", username("claims.groups"), { groups: ["a"] }, /username.expression is no text/],
-  ["an expression that is empty", username("claims.n"), { n: "" }, /empty name/],
+  [
+    "an expression that is no text",
+    username("claims.groups"),
+    { groups: ["a"] },
+    /username.expression must be a string/,
+  ],
+  ["an expression that is empty", username("claims.n"), { n: "" }, /user name is empty/],
   [
     "an expression of a claim that is not there",
     username("claims.n"),
@@ -108,7 +113,12 @@ const rows: readonly Row[] = [
 
   ["a uid", { claimMappings: { ...SUB, uid: { claim: "id" } } }, { id: "7" }, { uid: "7" }],
   ["no uid", { claimMappings: { ...SUB, uid: { claim: "id" } } }, {}, /claim id is missing/],
-  ["a uid that is a number", { claimMappings: { ...SUB, uid: { claim: "id" } } }, { id: 7 }, /claim id is no text/],
+  [
+    "a uid that is a number",
+    { claimMappings: { ...SUB, uid: { claim: "id" } } },
+    { id: 7 },
+    /claim id must be a string/,
+  ],
   [
     "a uid by expression",
     { claimMappings: { ...SUB, uid: { expression: "string(int(claims.id))" } } },
@@ -123,16 +133,26 @@ const rows: readonly Row[] = [
   ["more of a number", extra("claims.t"), { t: 1 }, /valueExpression is neither/],
 
   ["a required value", claimRule({ claim: "hd", requiredValue: "x" }), { hd: "x" }, {}],
-  ["another value", claimRule({ claim: "hd", requiredValue: "x" }), { hd: "y" }, /claim hd is not the required value$/],
+  [
+    "another value",
+    claimRule({ claim: "hd", requiredValue: "x" }),
+    { hd: "y" },
+    /claim hd does not have the required value$/,
+  ],
   ["no value", claimRule({ claim: "hd", requiredValue: "x" }), {}, /claim hd is missing/],
-  ["a required value in a list", claimRule({ claim: "hd", requiredValue: "x" }), { hd: ["x"] }, /claim hd is no text/],
+  [
+    "a required value in a list",
+    claimRule({ claim: "hd", requiredValue: "x" }),
+    { hd: ["x"] },
+    /claim hd must be a string/,
+  ],
   ["a required empty value", claimRule({ claim: "hd" }), { hd: "" }, {}],
   ["a rule that holds", claimRule({ expression: "claims.n == 3 && claims.n < 3.5" }), { n: 3 }, {}],
   [
     "a rule that does not",
     claimRule({ expression: "claims.n == 3", message: "must be three" }),
     { n: 4 },
-    /^jwt\[0\].claimValidationRules\[0\].expression does not hold: must be three$/,
+    /^jwt\[0\].claimValidationRules\[0\].expression is not satisfied: must be three$/,
   ],
   [
     "a rule that fails",
@@ -156,7 +176,7 @@ const rows: readonly Row[] = [
       { groups: { claim: "g", prefix: "" } },
     ),
     { g: ["a", "system:masters"] },
-    /does not hold: no$/,
+    /is not satisfied: no$/,
   ],
   [
     "one about all of the user",

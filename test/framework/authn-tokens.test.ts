@@ -111,8 +111,8 @@ describe("bearer tokens", () => {
   });
 
   it("and user names may not be empty", () => {
-    expect(() => staticTokens({ "": { name: "x" } })).to.throw("neither a token nor a user name may be empty");
-    expect(() => staticTokens({ x: { name: "" } })).to.throw("neither a token nor a user name may be empty");
+    expect(() => staticTokens({ "": { name: "x" } })).to.throw("empty token or user name");
+    expect(() => staticTokens({ x: { name: "" } })).to.throw("empty token or user name");
   });
 
   it("make an authenticated user, frozen", async () => {
