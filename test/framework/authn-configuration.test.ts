@@ -45,7 +45,7 @@ describe("an authentication configuration", () => {
     "": "document is not an object: write an object of kind AuthenticationConfiguration",
     "- a": "document is not an object: write an object of kind AuthenticationConfiguration",
     "{": "yaml: line 1 column 2: Flow map must end with a }",
-    "apiVersion: apiserver.config.k8s.io/v1": "kind is missing",
+    "apiVersion: apiserver.config.k8s.io/v1": "kind is missing: set kind to AuthenticationConfiguration",
     "kind: AuthenticationConfiguration": 'no kind "AuthenticationConfiguration" is registered for version ""',
     "apiVersion: apiserver.config.k8s.io/v2\nkind: AuthenticationConfiguration":
       'no kind "AuthenticationConfiguration" is registered for version "apiserver.config.k8s.io/v2"',

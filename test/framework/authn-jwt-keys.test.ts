@@ -204,7 +204,7 @@ describe("an issuer", () => {
       RegExp,
     ]
   > = {
-    "of 2 MiB": [() => ({ body: large }), /more than 1048576 bytes/],
+    "of 2 MiB": [() => ({ body: large }), /larger than 1048576 bytes/],
     "that are no JSON": [() => ({ body: "<html>hi</html>" }), /discovery document is not a JSON object/],
     "that are not UTF-8": [() => ({ body: Buffer.from([0x7b, 0xff, 0x7d]) }), /not UTF-8/],
     "of another issuer": [
@@ -214,11 +214,11 @@ describe("an issuer", () => {
     "without a place of keys": [(issuer) => ({ body: JSON.stringify({ issuer: issuer.url }) }), /no jwks_uri/],
     "that send us to plain HTTP": [
       (issuer) => ({ body: JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace("https", "http") }) }),
-      /no https URL/,
+      /not an https URL/,
     ],
     "that send us to a file": [
       (issuer) => ({ body: JSON.stringify({ issuer: issuer.url, jwks_uri: "file:///etc/passwd" }) }),
-      /no https URL/,
+      /not an https URL/,
     ],
     "that redirect": [
       (issuer, path) =>
@@ -227,7 +227,7 @@ describe("an issuer", () => {
     ],
     "whose keys are no key set": [
       (_, path) => (path === "/keys" ? { body: '{"keys":{"a":1}}' } : undefined),
-      /no JSON Web Key Set/,
+      /not a JSON Web Key Set/,
     ],
     "with more keys than anybody has": [
       (_, path) => (path === "/keys" ? { body: JSON.stringify({ keys: Array(101).fill({}) }) } : undefined),

@@ -102,8 +102,8 @@ const rows: readonly Row[] = [
     { g: Array.from({ length: 3000 }, (_, n) => `g${n}`) },
     { groups: Array.from({ length: 3000 }, (_, n) => `oidc:g${n}`) },
   ],
-  ["groups: numbers", groups("claims.g"), { g: [1] }, /groups.expression is neither/],
-  ["groups: a map", groups("claims.g"), { g: { a: 1 } }, /groups.expression is neither/],
+  ["groups: numbers", groups("claims.g"), { g: [1] }, /groups.expression must be/],
+  ["groups: a map", groups("claims.g"), { g: { a: 1 } }, /groups.expression must be/],
   [
     "groups: twice as long a look as there is time for",
     groups("claims.g.filter(a, claims.g.all(b, a == b || a != b))"),
@@ -130,7 +130,7 @@ const rows: readonly Row[] = [
   ["more of a list", extra("claims.t"), { t: ["a", "", "b"] }, { extra: { "example.com/x": ["a", "b"] } }],
   ["more of null", extra("claims.t"), { t: null }, {}],
   ["more of nothing", extra("''"), {}, {}],
-  ["more of a number", extra("claims.t"), { t: 1 }, /valueExpression is neither/],
+  ["more of a number", extra("claims.t"), { t: 1 }, /valueExpression must be/],
 
   ["a required value", claimRule({ claim: "hd", requiredValue: "x" }), { hd: "x" }, {}],
   [
@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
     "a rule about the user",
     userRule({ expression: "!user.username.startsWith('system:')" }),
     { sub: "system:admin" },
-    /userValidationRules\[0\].expression does not hold$/,
+    /userValidationRules\[0\].expression is not satisfied$/,
   ],
   ["one that holds", userRule({ expression: "!user.username.startsWith('system:')" }), {}, {}],
   [

@@ -68,8 +68,8 @@ describe("groups", () => {
   });
 
   it("names at least one", () => {
-    expect(() => groups()).to.throw("groups: name at least one");
-    expect(() => groups("admins", "")).to.throw("groups: a name must not be empty");
+    expect(() => groups()).to.throw("groups: no group given");
+    expect(() => groups("admins", "")).to.throw("groups: empty group name");
   });
 });
 
@@ -206,7 +206,7 @@ describe("union", () => {
   });
 
   it("takes authorizers, and at least one", () => {
-    expect(() => union()).to.throw("union: give it at least one authorizer");
+    expect(() => union()).to.throw("union: no authorizer given: give at least one");
     expect(() => union(authenticated as never, undefined as never)).to.throw("union: takes authorizers");
   });
 

@@ -124,7 +124,7 @@ describe("decodeBody", () => {
         "a: 1\n---\nb: 2\n",
         "application/yaml",
         {},
-        "yaml: the body holds more than one document; send them one by one",
+        "yaml: the body has more than one document: send each in its own request",
       ],
       ["control characters", "a: \u0001", "application/yaml", {}, "yaml: control characters are not allowed"],
       ["what is nested too deeply", "[".repeat(12_000), "application/yaml", {}, "yaml: nested too deeply"],
@@ -193,7 +193,7 @@ describe("decodeBody", () => {
       const { code, message } = await refusal(entries, "application/yaml", { yaml: undefined } as never);
       expect([code, message]).to.deep.equal([
         413,
-        "Request entity too large: the YAML document is longer than 16384; send JSON",
+        "Request entity too large: the YAML document is longer than 16384 characters: send it as JSON",
       ]);
     });
 
@@ -202,7 +202,7 @@ describe("decodeBody", () => {
       const { code, message } = await refusal(entries, "application/yaml", { yaml: impatient });
       expect([code, message]).to.deep.equal([
         413,
-        "Request entity too large: the YAML document takes longer than 1 ms to read; send it as JSON",
+        "Request entity too large: the YAML document takes longer than 1 ms to parse: send it as JSON",
       ]);
     });
 
@@ -211,7 +211,7 @@ describe("decodeBody", () => {
       const { code, message } = await refusal(entries.repeat(4), "application/yaml", { yaml: poor });
       expect([code, message]).to.deep.equal([
         413,
-        "Request entity too large: the YAML document takes too much memory to read; send it as JSON",
+        "Request entity too large: the YAML document takes too much memory to parse: send it as JSON",
       ]);
     });
 

@@ -168,7 +168,7 @@ describe("readBody", () => {
     expect(status).to.equal(415);
     expect(JSON.parse(body ?? "")).to.include({
       reason: "UnsupportedMediaType",
-      message: "the body of the request is compressed; send it as it is, without Content-Encoding",
+      message: "compressed request body is not supported: send it without Content-Encoding",
     });
   });
 
@@ -178,7 +178,7 @@ describe("readBody", () => {
       const wire = await server.wire();
       wire.send(`${post("Content-Length: 1000")}abc`);
       wire.socket[leave]();
-      expect(await server.outcome()).to.include({ code: 400, message: "the body of the request ended early" });
+      expect(await server.outcome()).to.include({ code: 400, message: "the request body ended early" });
       wire.socket.destroy();
     }
   });
@@ -199,6 +199,6 @@ describe("readBody", () => {
     await using server = await reader({}, (handle) => express().use(express.json(), handle) as unknown as Handler);
     using wire = await server.wire();
     wire.send(`${post("Content-Type: application/json", "Content-Length: 2")}{}`);
-    expect(String(await server.outcome())).to.contain("mount virtual workspaces before what parses bodies");
+    expect(String(await server.outcome())).to.contain("mount virtual workspaces before body parsers");
   });
 });

@@ -100,7 +100,7 @@ describe("SelfSubjectRulesReview", () => {
       .to.include("notes")
       .and.not.include("quotes");
     expect(status.evaluationError)
-      .to.match(/the rule of this view failed/)
+      .to.match(/authorizer of this view failed/)
       .and.not.include("secret");
     await using listing = await start(
       Object.assign(() => allow(), { rules: () => Promise.reject(new Error("secret")) }),
