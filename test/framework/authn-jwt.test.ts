@@ -209,7 +209,10 @@ describe("tokens of an issuer", () => {
       if (body !== "") await refused(signed(header, body, signing), /not a JSON object/);
     const [head, , signature] = issuer.token().split(".");
     await refused(`${head}.${Buffer.from([0x7b, 0xff, 0x7d]).toString("base64url")}.${signature}`, /UTF-8/);
-    await refused(`${Buffer.from("[1]").toString("base64url")}.${issuer.token().split(".")[1]}.AAAA`, /not a JSON object/);
+    await refused(
+      `${Buffer.from("[1]").toString("base64url")}.${issuer.token().split(".")[1]}.AAAA`,
+      /not a JSON object/,
+    );
   });
 
   it("that are huge are refused before anybody looks into them", async () => {

@@ -207,7 +207,7 @@ describe("union", () => {
 
   it("takes authorizers, and at least one", () => {
     expect(() => union()).to.throw("union: no authorizer given: give at least one");
-    expect(() => union(authenticated as never, undefined as never)).to.throw("union: takes authorizers");
+    expect(() => union(authenticated as never, undefined as never)).to.throw("union: argument is not an authorizer");
   });
 
   it("served: 500 with the request's id when nobody says yes and somebody fails, 200 when somebody says yes", async () => {

@@ -133,8 +133,8 @@ items:
     expect(refused(FILE.replace("kind: User", "kind: Robot"))).to.include("document 3, items[0]: ClusterRoleBinding");
     expect(refused(`${FILE}---\na: [1`)).to.match(/^rbac: \/rbac\.yaml, document 4: yaml: line (19|20)/);
     expect(refused("kind: ClusterRole\nkind: Role\n")).to.include('key "kind" already set');
-    expect(refused("--- not an object\n")).to.include("what is no object");
-    expect(refused("just text\n")).to.include("what is no object");
+    expect(refused("--- not an object\n")).to.include("not a role or binding");
+    expect(refused("just text\n")).to.include("not a role or binding");
     const empty = join(folder.path, "empty");
     mkdirSync(empty);
     expect(() => rbac({ file: empty })).to.throw("rbac: no .yaml, .yml or .json file in folder");

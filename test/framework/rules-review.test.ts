@@ -70,7 +70,7 @@ describe("SelfSubjectRulesReview", () => {
     ]);
     expect([incomplete, evaluationError])
       .to.deep.include(true)
-      .and.to.match(/cannot list what it allows/);
+      .and.to.match(/cannot list its rules/);
     expect((await view.rules("theirs")).resourceRules).to.have.length(3);
   });
 

@@ -143,7 +143,7 @@ class Issuer {
     this.refusals = parts.refusals;
   }
 
-  /** Returns the user of a token. Cheap checks run first. @throws Refusal */
+  /** Returns the user of a token. Cheap checks run first. @throws TokenRejection */
   async verdictOn(token: UnverifiedToken): Promise<TokenVerdict> {
     const expiresAt = this.#end(token);
     this.#checkStart(token);

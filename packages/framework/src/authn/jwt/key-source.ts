@@ -14,7 +14,7 @@ import { TokenRejection } from "./token.ts";
 
 /** Source of an issuer's keys. */
 export interface KeySource {
-  /** Returns the keys to try first. @throws Refusal while there are none */
+  /** Returns the keys to try first. @throws TokenRejection while there are none */
   current(): Awaitable<KeySet>;
   /** Returns other keys, if the issuer has any by now. Called when none of the given keys signed a token. */
   others(than: KeySet): Awaitable<KeySet | undefined>;

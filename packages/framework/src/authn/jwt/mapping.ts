@@ -18,7 +18,7 @@ export class ClaimMapper {
     this.#compiled = compiled;
   }
 
-  /** @throws Refusal when a claim is missing or of the wrong type, or a rule is not satisfied */
+  /** @throws TokenRejection when a claim is missing or of the wrong type, or a rule is not satisfied */
   userOf(claims: JsonObject): User {
     const name = this.#username(claims);
     if (name === "") throw new TokenRejection("user name is empty");

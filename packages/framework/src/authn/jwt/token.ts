@@ -27,7 +27,7 @@ export function isCompact(token: string): boolean {
  * Parses a token in three parts. Ambiguous tokens are rejected: duplicate claims, and a header with critical extensions
  * (`crit`). Security: key locations in the header (`jku`, `x5u`, `jwk`) are ignored.
  *
- * @throws Refusal
+ * @throws TokenRejection
  */
 export function readToken(text: string): UnverifiedToken {
   if (text.length > LONGEST_TOKEN) throw new TokenRejection(`longer than ${LONGEST_TOKEN} characters`);
