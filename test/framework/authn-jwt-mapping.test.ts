@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
     "an expression that fails on a value",
     username("string(timestamp(claims.n))"),
     { n: "s3cret" },
-    /username.expression could not be evaluated: it failed$/,
+    /username.expression could not be evaluated: evaluation failed$/,
   ],
   ["an escaped name", username("claims.a__dash__b.c__dot__d"), { "a-b": { "c.d": "x" } }, { name: "x" }],
   ["a name in brackets", username("claims['https://x/y'].z[0]"), { "https://x/y": { z: ["x"] } }, { name: "x" }],

@@ -46,7 +46,7 @@ describe("expressions over anything", () => {
     const failing: Record<string, string> = {
       "claims.more": "no such key",
       "claims.s + claims.n": "no such overload",
-      "int(claims.s)": "it failed",
+      "int(claims.s)": "evaluation failed",
       "claims[claims.s]": "no such key",
     };
     for (const [source, message] of Object.entries(failing))
