@@ -65,7 +65,7 @@ describe("expressions over anything", () => {
       "claims.list.map(a, claims.list).size() > 0 && claims.list.exists(a, [a] == claims.list)",
       "claims.text.split('').all(a, claims.text.contains(a))",
     ])
-      expect(() => evaluate(source, { list, text: "x".repeat(60_000) }), source).to.throw("would take too long");
+      expect(() => evaluate(source, { list, text: "x".repeat(60_000) }), source).to.throw("too large to be evaluated in time");
     expect(evaluate("claims.list.filter(a, a.startsWith('g1')).size()", { list })).to.equal(1111n);
     expect(computed() - before).to.be.below(500);
   });
