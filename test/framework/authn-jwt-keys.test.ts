@@ -1,4 +1,4 @@
-// Keys of issuers: rotation, withdrawal, floods, and issuers that are down, slow or answer nonsense.
+// Keys of issuers: rotation, withdrawal, floods, and issuers that are down, slow or return invalid responses.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type JwtAuthenticator, jwt } from "@virtual-workspaces/framework/authn";
@@ -11,7 +11,7 @@ import { startJwt } from "../_support/jwt-server.ts";
 const NOT_FETCHED = /cannot fetch keys of token issuer/;
 
 describe("keys of an issuer", () => {
-  it("are fetched once for all who come at first, and not again", async () => {
+  it("are fetched once for concurrent first requests, and not again", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     expect(issuer.paths).to.deep.equal([]);
@@ -20,7 +20,7 @@ describe("keys of an issuer", () => {
     expect(issuer.counts).to.include({ discovery: 1, keys: 1 });
   });
 
-  it("are fetched again for a token of a new one, and those of before stay good as long as they are published", async () => {
+  it("are fetched again for a token with a new key, and old keys stay valid while they are published", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     const before = issuer.key;
@@ -34,7 +34,7 @@ describe("keys of an issuer", () => {
     expect(await server.ask(issuer.token({ sub: "e" }, { key: before }))).to.equal(undefined);
   });
 
-  it("are found when another key has taken the id of one of before", async () => {
+  it("are found when a new key reuses the id of an old one", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     expect(await server.ask(issuer.token({ sub: "a" }))).to.include({ name: "a" });
@@ -44,7 +44,7 @@ describe("keys of an issuer", () => {
     expect(await server.ask(issuer.token({ sub: "b" }))).to.include({ name: "b" });
   });
 
-  it("that are withdrawn are forgotten when they become old, without a token of a new one", async () => {
+  it("are dropped after withdrawal when they reach their maximum age, even without a token with a new key", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { refreshKeysEvery: 1 });
     expect(await server.ask(issuer.token({ sub: "a" }))).to.include({ name: "a" });
@@ -54,7 +54,7 @@ describe("keys of an issuer", () => {
       expect(n).to.be.below(50);
   });
 
-  it("are fetched once in the cooldown, however many tokens name unknown ones", async () => {
+  it("are fetched once within the cooldown, however many tokens name unknown keys", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
     const stranger = signingKey();
@@ -70,7 +70,7 @@ describe("keys of an issuer", () => {
     expect(issuer.counts.keys).to.equal(1);
   });
 
-  it("of many kinds may be published: what cannot check a signature is passed over", async () => {
+  it("can be of many types: keys that cannot verify signatures are skipped", async () => {
     await using issuer = await TestIssuer.start();
     const { key } = issuer;
     const wrong = [
@@ -90,7 +90,7 @@ describe("keys of an issuer", () => {
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
   });
 
-  it("are passed over when they are too short to be safe", async () => {
+  it("are skipped when they are too short to be safe", async () => {
     await using issuer = await TestIssuer.start();
     const short = signingKey("rsa-1024");
     issuer.keys = [publicJwk(short), ...issuer.keys];
@@ -100,7 +100,7 @@ describe("keys of an issuer", () => {
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
   });
 
-  it("are those given, which are fetched from nowhere: a key set, PEM, a certificate", async () => {
+  it("can be given as a key set, PEM or a certificate, and are then never fetched", async () => {
     const authority = Authority.root("signs tokens");
     const pair = authority.issue({ name: "token-signer" });
     const key = signingKey("rsa");
@@ -127,7 +127,7 @@ describe("keys of an issuer", () => {
 });
 
 describe("an issuer", () => {
-  it("that is down at first lets nobody in, keeps nobody else out, and is asked again", async () => {
+  it("that is down at the start rejects its own tokens only, and is contacted again", async () => {
     await using down = await TestIssuer.start();
     await using other = await TestIssuer.start({ authority: down.authority });
     await using server = await startJwt([down.config(), other.config()]);
@@ -140,7 +140,7 @@ describe("an issuer", () => {
     expect(await server.ask(down.token())).to.include({ name: "jane" });
   });
 
-  it("that is down is asked once in the cooldown", async () => {
+  it("that is down is contacted once within the cooldown", async () => {
     await using issuer = await TestIssuer.start();
     issuer.answer = () => ({ status: 503, body: "" });
     await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
@@ -149,7 +149,7 @@ describe("an issuer", () => {
     expect(issuer.paths).to.have.length(1);
   });
 
-  it("that goes down leaves its keys, and is asked for others when it is back", async () => {
+  it("that goes down keeps its keys, and is asked for new ones when it is back", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { refreshKeysEvery: 1 });
     expect(await server.ask(issuer.token({ sub: "a" }))).to.include({ name: "a" });
@@ -165,7 +165,7 @@ describe("an issuer", () => {
   });
 
   for (const how of ["hang", "stall"] as const)
-    it(`that does not answer is given up on, and holds up nobody whose keys are known: ${how}`, async () => {
+    it(`that does not respond times out without delaying tokens with known keys: ${how}`, async () => {
       await using issuer = await TestIssuer.start();
       await using other = await TestIssuer.start({ authority: issuer.authority });
       await using server = await startJwt([issuer.config(), other.config()], { fetchTimeout: 1000 });
@@ -182,7 +182,7 @@ describe("an issuer", () => {
       expect(await server.ask(issuer.token())).to.include({ name: "jane" });
     });
 
-  it("that answers with an upgrade is not waited for, and is asked again", async () => {
+  it("that responds with an upgrade fails at once, and is contacted again", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     const headers = { Connection: "Upgrade", Upgrade: "websocket" };
@@ -235,7 +235,7 @@ describe("an issuer", () => {
     ],
   };
   for (const [what, [answer, fault]] of Object.entries(nonsense))
-    it(`with answers ${what} has no keys`, async () => {
+    it(`with responses ${what} has no keys`, async () => {
       await using issuer = await TestIssuer.start();
       await using server = await startJwt([issuer.config()]);
       issuer.answer = (path) => answer(issuer, path);
@@ -246,7 +246,7 @@ describe("an issuer", () => {
       expect(await server.ask(issuer.token())).to.include({ name: "jane" });
     });
 
-  it("whose certificate is of an authority that was not named for it has no keys, though another's issuer was", async () => {
+  it("with a certificate of another issuer's authority has no keys", async () => {
     await using issuer = await TestIssuer.start();
     await using other = await TestIssuer.start();
     const wrong = { ...issuer.config().issuer, certificateAuthority: other.authority.cert };
@@ -260,7 +260,7 @@ describe("an issuer", () => {
     expect(issuer.paths).to.deep.equal([]);
   });
 
-  it("may take as long as it likes, and is not asked by times that are none", async () => {
+  it("can have an unlimited timeout, and invalid durations are rejected", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { fetchTimeout: Number.POSITIVE_INFINITY });
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
@@ -273,7 +273,7 @@ describe("an issuer", () => {
       expect(() => jwt(issuer.config(), settings)).to.throw(message);
   });
 
-  it("may have an empty discoveryURL, which is none, as in Kubernetes", async () => {
+  it("can have an empty discoveryURL, which counts as unset, as in Kubernetes", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([
       { ...issuer.config(), issuer: { ...issuer.config().issuer, discoveryURL: "" } },
@@ -281,7 +281,7 @@ describe("an issuer", () => {
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
   });
 
-  it("may be asked elsewhere, and must still say who it is", async () => {
+  it("can be discovered at another URL, if the document names the issuer", async () => {
     await using issuer = await TestIssuer.start();
     const url = "https://issuer.example";
     const there: JwtAuthenticator = {
@@ -300,8 +300,8 @@ describe("an issuer", () => {
   });
 });
 
-describe("verdicts about tokens", () => {
-  it("take a bounded place, whatever tokens come: 12,000 of 4 KiB", async () => {
+describe("cached verdicts", () => {
+  it("take limited memory, whatever tokens arrive: 12,000 of 4 KiB", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const held = (): number => {

@@ -1,4 +1,4 @@
-// What claims make of a user, and the rules about both, as Kubernetes does it. Through the front door.
+// Mapping of claims to users, and the rules for both, as in Kubernetes; tested with requests to a server.
 import type {
   ClaimMappings,
   ClaimValidationRule,
@@ -24,7 +24,7 @@ const userRule = (rule: UserValidationRule, mappings: Partial<ClaimMappings> = {
   userValidationRules: [rule],
 });
 
-/** What differs from Jane without groups, or why she is refused. */
+/** The differences from Jane without groups, or the reason for the rejection. */
 type Outcome = { name?: string; uid?: string; groups?: readonly string[]; extra?: Json } | RegExp;
 type Row = readonly [what: string, config: Config, claims: Json, outcome: Outcome];
 

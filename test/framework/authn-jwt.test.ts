@@ -1,4 +1,4 @@
-// Whose JSON Web Tokens are taken: attacks on tokens, through a running server and with an issuer that has real keys.
+// Which JSON Web Tokens are accepted: attacks with tokens on a running server, and an issuer with real keys.
 import { inspect } from "node:util";
 import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -23,7 +23,7 @@ describe("tokens of an issuer", () => {
     await issuer[Symbol.asyncDispose]();
   });
 
-  /** Nobody's, for a reason. By a server of its own: only so many reasons a second are told. */
+  /** Rejected for a reason. Each uses a server of its own, because the log of reasons is rate limited. */
   const refused = async (token: string, reason: RegExp): Promise<void> => {
     await using strict = await startJwt([issuer.config()]);
     expect(await strict.ask(token)).to.equal(undefined);
@@ -32,7 +32,7 @@ describe("tokens of an issuer", () => {
     expect(more).to.deep.equal([]);
   };
 
-  it("are taken: the user is whom the claims name, an authenticated one", async () => {
+  it("are accepted: the claims name the user, who is authenticated", async () => {
     expect(await server.ask(issuer.token({ groups: ["a", "b"], jti: "1" }))).to.deep.equal({
       name: "jane",
       uid: "",
@@ -43,7 +43,7 @@ describe("tokens of an issuer", () => {
   });
 
   for (const alg of ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"])
-    it(`are taken with ${alg}`, async () => {
+    it(`are accepted with ${alg}`, async () => {
       expect(await server.ask(issuer.token({}, { key: rsa, alg }))).to.include({ name: "jane" });
     });
 
@@ -51,23 +51,23 @@ describe("tokens of an issuer", () => {
     ["ES384", "P-384"],
     ["ES512", "P-521"],
   ] as const)
-    it(`are taken with ${alg}, by a key of its curve only`, async () => {
+    it(`are accepted with ${alg}, only by a key of its curve`, async () => {
       const [key, other] = [signingKey(curve), signingKey("P-256")];
       issuer.keys = [...issuer.keys, publicJwk(key), publicJwk(other)];
       expect(await server.ask(issuer.token({}, { key, alg }))).to.include({ name: "jane" });
       await refused(issuer.token({}, { key: other, alg }), /no key of its issuer/);
     });
 
-  it("are nobody's without a signature: alg none in any spelling", async () => {
+  it("are rejected without a signature: alg none in any spelling", async () => {
     for (const alg of ["none", "None", "NONE", "nOnE", ""]) {
       const token = issuer.token({}, { alg: "none", header: { alg } });
-      // Without a third part it is none at all; with one it is refused.
+      // Without a third part it is not a JWT; with one it is rejected.
       expect(await server.ask(token)).to.equal(undefined);
       await refused(`${token}AAAA`, /algorithm/);
     }
   });
 
-  it("are nobody's when signed with the public key as a shared secret", async () => {
+  it("are rejected when signed with the public key as a shared secret", async () => {
     const secrets = [
       rsa.publicKey.export({ type: "spki", format: "pem" }) as string,
       rsa.publicKey.export({ type: "pkcs1", format: "pem" }) as string,
@@ -80,7 +80,7 @@ describe("tokens of an issuer", () => {
         await refused(signed({ alg, kid: rsa.kid }, claims, { key: secret, alg }), /algorithm/);
   });
 
-  it("are nobody's with an algorithm that is not on the list", async () => {
+  it("are rejected with an unsupported algorithm", async () => {
     const key = signingKey("ed25519");
     issuer.keys = [...issuer.keys, publicJwk(key)];
     await refused(issuer.token({}, { key, alg: "EdDSA" }), /algorithm/);
@@ -89,7 +89,7 @@ describe("tokens of an issuer", () => {
     await refused(issuer.token({}, { header: { alg: "toString" } }), /algorithm/);
   });
 
-  it("are nobody's when a key signs with another key's algorithm", async () => {
+  it("are rejected when a key signs with another key's algorithm", async () => {
     const token = issuer.token({}, { key: rsa, alg: "RS256" });
     for (const alg of ["ES256", "PS256", "RS512"]) {
       const [, claims, signature] = token.split(".");
@@ -125,13 +125,13 @@ describe("tokens of an issuer", () => {
     ],
   };
   for (const [what, [changed, reason]] of Object.entries(claims))
-    it(`are nobody's ${what}`, () => refused(issuer.token(changed), reason));
+    it(`are rejected ${what}`, () => refused(issuer.token(changed), reason));
 
-  it("are taken from 5 minutes before they begin, and with several audiences", async () => {
+  it("are accepted from 5 minutes before they become valid, and with several audiences", async () => {
     expect(await server.ask(issuer.token({ nbf: seconds() + 290, aud: ["x", "vw"] }))).to.include({ name: "jane" });
   });
 
-  it("are nobody's when one bit of them is another", async () => {
+  it("are rejected when one bit is changed", async () => {
     const token = issuer.token({ groups: ["a"] });
     const [header = "", body = "", signature = ""] = token.split(".");
     const flipped = (part: string): string => `${part.slice(0, 9)}${part[9] === "A" ? "B" : "A"}${part.slice(10)}`;
@@ -141,7 +141,7 @@ describe("tokens of an issuer", () => {
     await refused(`${header}.${body}.${signature.slice(0, -4)}`, /no key of its issuer/);
   });
 
-  it("are nobody's when they bring or name their own key: jwk, jku, x5u, x5c", async () => {
+  it("are rejected when they contain or name their own key: jwk, jku, x5u, x5c", async () => {
     const own = signingKey();
     const there = `${issuer.url}/evil`;
     issuer.paths.length = 0;
@@ -156,12 +156,12 @@ describe("tokens of an issuer", () => {
     expect(issuer.paths.filter((path) => path.includes("evil"))).to.deep.equal([]);
   });
 
-  it("are nobody's with a header that asks for more than is known", async () => {
+  it("are rejected with critical extensions in the header", async () => {
     for (const crit of [["b64"], ["exp"], [], "exp"])
       await refused(issuer.token({}, { header: { crit, b64: false } }), /critical extensions/);
   });
 
-  it("have key ids that are compared and nothing else", async () => {
+  it("have key ids that are used only for comparison", async () => {
     const kids = [
       "../../keys",
       "/etc/passwd",
@@ -186,7 +186,7 @@ describe("tokens of an issuer", () => {
     expect(counts.keys).to.equal(before);
   });
 
-  it("are nobody's when a claim or a member of the header is there twice, whichever is right", async () => {
+  it("are rejected with a duplicate claim or header member, whichever is valid", async () => {
     const { kid, privateKey } = issuer.key;
     const signing = { key: privateKey, alg: "ES256" };
     const all = { iss: issuer.url, aud: "vw", sub: "jane", exp: seconds() + 60 };
@@ -201,7 +201,7 @@ describe("tokens of an issuer", () => {
     await refused(signed(twice(header, '"alg":"ES256"'), all, signing), /header have a duplicate member/);
   });
 
-  it("are nobody's when they are no JSON objects, or not UTF-8", async () => {
+  it("are rejected when a part is not a JSON object, or not UTF-8", async () => {
     const { kid, privateKey } = issuer.key;
     const signing = { key: privateKey, alg: "ES256" };
     const header = { alg: "ES256", kid };
@@ -215,13 +215,13 @@ describe("tokens of an issuer", () => {
     );
   });
 
-  it("that are huge are refused before anybody looks into them", async () => {
+  it("are rejected without parsing when they are too large", async () => {
     await refused(issuer.token({ pad: "x".repeat(64 * 1024) }), /longer than 65536/);
     await refused(issuer.token({ pad: Array(12_000).fill([]) }), /are too large/);
     expect(await server.ask(issuer.token({ pad: "x".repeat(40 * 1024) }))).to.include({ name: "jane" });
   });
 
-  it("are left to others when they are none at all, and nothing is logged", async () => {
+  it("are left to other authenticators when they are not JWTs, and nothing is logged", async () => {
     for (const token of ["x", "a.b", "a.b.c.d.e", "..", "a..c", "a.b.c=", "a b.c.d", "ä.b.c"])
       expect(await server.ask(encodeURI(token))).to.equal(undefined);
     expect(server.reasons()).to.deep.equal([]);
@@ -229,7 +229,7 @@ describe("tokens of an issuer", () => {
 });
 
 describe("tokens", () => {
-  it("are taken beyond their end as far as clocks may differ, and no further", async () => {
+  it("are accepted after their expiry within the clock skew, and no longer", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { clockSkew: 60_000 });
     expect(await server.ask(issuer.token({ exp: seconds() - 30 }))).to.include({ name: "jane" });
@@ -237,7 +237,7 @@ describe("tokens", () => {
     expect(server.reasons()).to.deep.equal(["it has expired"]);
   });
 
-  it("end when they end, though their verdict is remembered", async () => {
+  it("expire even if their verdict is cached", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     const end = seconds() + 2;
@@ -250,7 +250,7 @@ describe("tokens", () => {
     expect(server.reasons()).to.deep.equal(["it has expired"]);
   });
 
-  it("are judged by the issuer that they name, though another has the same key", async () => {
+  it("are judged only by the issuer that they name, though another has the same key", async () => {
     await using a = await TestIssuer.start();
     await using b = await TestIssuer.start({ authority: a.authority });
     b.key = a.key;
@@ -262,10 +262,10 @@ describe("tokens", () => {
     await using server = await startJwt([a.config(prefixed("a:")), { ...b.config(prefixed("b:")), issuer: forB }]);
     expect(await server.ask(a.token())).to.include({ name: "a:jane" });
     expect(await server.ask(b.token({ aud: "only-b" }))).to.include({ name: "b:jane" });
-    // Each audience is one issuer's.
+    // Each audience belongs to one issuer.
     expect(await server.ask(b.token())).to.equal(undefined);
     expect(await server.ask(a.token({ aud: "only-b" }))).to.equal(undefined);
-    // A name put in afterwards is not signed.
+    // The name that is inserted here is not signed.
     const [header, body = "", signature] = a.token().split(".");
     const swapped = Buffer.from(body, "base64url").toString().replace(a.url, b.url).replace('"vw"', '"only-b"');
     expect(await server.ask(`${header}.${Buffer.from(swapped).toString("base64url")}.${signature}`)).to.equal(
@@ -278,7 +278,7 @@ describe("tokens", () => {
     ]);
   });
 
-  it("of Google's may leave out the scheme, as Kubernetes knows of them alone", async () => {
+  it("of Google can omit the scheme of the issuer, as in Kubernetes", async () => {
     const key = signingKey();
     const given = (url: string): JwtAuthenticator => ({
       issuer: { url, audiences: ["vw"], keys: { keys: [publicJwk(key)] } },
@@ -294,7 +294,7 @@ describe("tokens", () => {
     expect(await ask("a.example")).to.equal(undefined);
   });
 
-  it("of one issuer do not count when another's key has signed them", async () => {
+  it("of one issuer are rejected when another's key signed them", async () => {
     await using a = await TestIssuer.start();
     await using b = await TestIssuer.start({ authority: a.authority });
     await using server = await startJwt([a.config(), b.config()]);
@@ -304,7 +304,7 @@ describe("tokens", () => {
     expect(a.paths.length).to.be.above(0);
   });
 
-  it("that are refused are told in few lines, however many come, with nothing of them but issuer and key id", async () => {
+  it("that are rejected are logged at a limited rate, only with issuer and key id", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
     const secret = "s3cr3t-claim";

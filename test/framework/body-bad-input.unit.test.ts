@@ -1,4 +1,4 @@
-// Why: whatever is sent, the answer is a value or a refusal, and it comes in time; meanwhile others are served.
+// Why: any input must produce a value or an error within a time limit, while other requests are served.
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
@@ -18,7 +18,7 @@ describe("any body", () => {
   });
   after(() => yaml[Symbol.asyncDispose]());
 
-  /** The code of the answer. */
+  /** Returns the code of the response. */
   async function outcomeOf(
     body: Buffer,
     contentType: string | undefined,
@@ -71,7 +71,7 @@ describe("any body", () => {
     fc.string(),
   );
 
-  it("is a value, or 400, 413, 415", async () => {
+  it("produces a value, or 400, 413, 415", async () => {
     await fc.assert(
       fc.asyncProperty(body, contentType, async (bytes, type) => {
         expect([200, 400, 413, 415]).to.include(await outcomeOf(bytes, type));
@@ -80,7 +80,7 @@ describe("any body", () => {
     );
   });
 
-  /** Text of `size` bytes: what `unit` gives, again and again. */
+  /** Returns text of `size` bytes, the repeated results of `unit`. */
   function filled(size: number, unit: (at: number) => string, [head, tail] = ["", ""]): Buffer {
     const parts = [head];
     let length = head.length + tail.length;
@@ -115,12 +115,12 @@ describe("any body", () => {
     "an unfinished string": [Buffer.from(`["${"a".repeat(MAX)}`), 400],
   };
   for (const [what, [text, code]] of Object.entries(hostileJson)) {
-    it(`of JSON does not stall: ${what}`, async () => {
+    it(`of JSON does not stall the process: ${what}`, async () => {
       expect(await outcomeOf(text, JSON_TYPE)).to.equal(code);
       const began = computed();
       await outcomeOf(text, JSON_TYPE, () => undefined);
       const took = computed() - began;
-      // Three times what is promised, and more where this machine is slower just now.
+      // Three times the promised time, scaled by the current speed of this machine.
       expect(took).to.be.lessThan(450 * slowness());
     });
   }
@@ -141,9 +141,9 @@ describe("any body", () => {
     },
   };
   for (const [what, text] of Object.entries(hostileYaml)) {
-    it(`of YAML is refused in time, or read: ${what}`, async () => {
+    it(`of YAML is rejected in time, or parsed: ${what}`, async () => {
       for (const size of [16_000, MAX]) {
-        const began = process.cpuUsage(); // the worker's too
+        const began = process.cpuUsage(); // includes the worker
         expect([200, 400, 413]).to.include(await outcomeOf(text(size), YAML_TYPE));
         const { user, system } = process.cpuUsage(began);
         expect((user + system) / 1000).to.be.lessThan(2000);
@@ -151,7 +151,7 @@ describe("any body", () => {
     });
   }
 
-  it("of YAML does not keep others waiting", async () => {
+  it("of YAML does not delay other requests", async () => {
     const text = Buffer.from(`[${",".repeat(MAX - 1)}`);
     let longest = 0;
     let last = performance.now();

@@ -107,7 +107,10 @@ describe("a value in protobuf", () => {
 
   it("is bounded in number", () => {
     expect(() => read(Buffer.alloc(2 * 262_144, Buffer.from([114, 0])))).to.throw(RangeError, "more than 262144");
-    expect(() => read(Buffer.alloc(2 * 65_537, Buffer.from([122, 0])))).to.throw(RangeError, "more than 65536 map entries");
+    expect(() => read(Buffer.alloc(2 * 65_537, Buffer.from([122, 0])))).to.throw(
+      RangeError,
+      "more than 65536 map entries",
+    );
     const brackets = Buffer.from("[".repeat(9) + "]".repeat(9));
     const one = Buffer.from([82, 20, 10, 18, ...brackets]);
     expect(() => read(Buffer.alloc(30_000 * one.length, one))).to.throw(RangeError, "more than 262144");

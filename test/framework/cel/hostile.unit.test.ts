@@ -1,4 +1,4 @@
-// A stranger's rule, pattern or object cannot stall the process: whatever takes long is done elsewhere, for a limited time.
+// An untrusted rule, pattern or object cannot stall the process: expensive work runs in a worker with a time limit.
 import type { JsonObject, JsonSchema } from "@virtual-workspaces/apimachinery";
 import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/c
 import { computed } from "../../_support/cpu.ts";
 import { Random } from "../../_support/random.ts";
 
-/** What this thread may compute at once, ms. */
+/** Longest computation that may block this thread, in ms. */
 const STALL = 50;
 const EXHAUSTED = "running out of cost budget";
 
@@ -27,7 +27,7 @@ function schemaWith(rule: string): JsonSchema {
   return { type: "object", properties: { ...PROPERTIES }, "x-kubernetes-validations": [{ rule }] };
 }
 
-/** Evaluates a rule, and says what it cost this thread until it first let go. */
+/** Evaluates a rule, and returns how long this thread was blocked before it first yielded. */
 function judge(engine: RuleEngine, rule: string, object: JsonObject): { stall: number; found: Promise<RuleFindings> } {
   const schema = schemaWith(rule);
   const before = computed();
@@ -102,33 +102,33 @@ describe("hostile rules", () => {
   ];
 
   for (const [name, rule, object] of CASES) {
-    it(`${name}: this thread goes on`, async () => {
+    it(`do not block this thread: ${name}`, async () => {
       const { stall, found } = judge(engine, rule, object);
       await found;
       expect(stall).to.be.below(STALL);
     });
   }
 
-  it("what never ends is cut, and said to be out of budget", async () => {
+  it("are terminated when they never end, and reported as out of budget", async () => {
     const { causes } = await judge(engine, CASES[0]?.[1] ?? "", { list: numbers(5000) }).found;
     expect(causes.map(({ message }) => message)).to.have.length(1);
     expect(causes[0]?.message).to.include(EXHAUSTED);
   });
 
-  it("after one that was cut the next is judged", async () => {
+  it("do not affect the next evaluation after termination", async () => {
     const rule = "self.list.all(x, self.list.exists(y, y == x)) && self.list.size() == 1";
     const { causes } = await judge(engine, rule, { list: numbers(400) }).found;
     expect(causes.map(({ message }) => message)).to.deep.equal([`Invalid value: failed rule: ${rule}`]);
   });
 
-  it("chains of optMap take no more than their length", async () => {
+  it("with chains of optMap take time linear in their length", async () => {
     const chain = ".optMap(x, x)".repeat(60);
     const { stall, found } = judge(engine, `self.?text${chain}.hasValue()`, { text: "a" });
     expect((await found).causes).to.deep.equal([]);
     expect(stall).to.be.below(STALL);
   });
 
-  it("deep and long expressions are refused, or judged", async () => {
+  it("that are deep or long are rejected or evaluated", async () => {
     const deep = `${"(".repeat(5000)}true${")".repeat(5000)}`;
     expect(engine.compile(schemaWith(deep)).problems).to.have.length(1);
     const long = Array.from({ length: 3000 }, () => "true").join(" && ");
