@@ -54,14 +54,14 @@ describe("anonymous requests", () => {
   });
 
   const credentials: Record<string, [lines: readonly string[], keys?: KeyPair]> = {
-    "a token that nobody knows": [["Authorization: Bearer wrong"]],
+    "an unknown token": [["Authorization: Bearer wrong"]],
     "another scheme": [["Authorization: Basic YTpi"]],
-    "nothing in it": [["Authorization:"]],
-    "a browser's token that nobody knows": [
+    "an empty header": [["Authorization:"]],
+    "an unknown browser token": [
       ["Upgrade: websocket", "Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.d3Jvbmc, v5"],
     ],
-    "a certificate that nobody knows": [[], Authority.root("others").issue({ name: "admin" })],
-    "a certificate that has expired": [[], authority.issue({ name: "admin", from: -3, to: -2 })],
+    "a certificate of an unknown authority": [[], Authority.root("others").issue({ name: "admin" })],
+    "an expired certificate": [[], authority.issue({ name: "admin", from: -3, to: -2 })],
   };
   for (const [what, [lines, keys]] of Object.entries(credentials)) {
     it(`do not include requests with credentials: ${what}`, async () => {

@@ -63,14 +63,14 @@ describe("an audit log", () => {
     for (const file of backups) expect(statSync(join(folder.path, file)).size).to.be.below(100_001);
   });
 
-  it("that cannot be opened stops the server from starting, with a clear error", async () => {
+  it("stops the server from starting if it cannot be opened, with a clear error", async () => {
     using folder = tree({});
     const path = join(folder.path, "none", "audit.log");
     const failure = await startAudited({ audit: { to: path } }).catch((error: Error) => error);
     expect((failure as Error).message).to.match(/^audit: cannot write .*audit\.log: ENOENT/);
   });
 
-  it("on a full disk loses events, which are counted and logged, while the server keeps serving", async function () {
+  it("loses events on a full disk, which are counted and logged, while the server keeps serving", async function () {
     if (!existsSync("/dev/full")) this.skip();
     {
       await using server = await startAudited({ audit: { to: "/dev/full" } });
@@ -80,7 +80,7 @@ describe("an audit log", () => {
     expectFault(/audit events lost.*"count":\d.*ENOSPC/);
   });
 
-  it("with a blocked sink delays requests, at most until their deadline", async () => {
+  it("delays requests while the sink is blocked, at most until their deadline", async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     const audit = { to: () => open, maxPending: 1500, whenFull: "wait" } as const;
     {
@@ -98,7 +98,7 @@ describe("an audit log", () => {
     expectFault(/audit events lost.*more wait to be written than may/); // caused by the 503s: those requests were not processed
   });
 
-  it("with a blocked sink can lose events instead of delaying requests, and its queue stays bounded", async () => {
+  it("can lose events instead of delaying requests while the sink is blocked, and its queue stays bounded", async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     const taken: string[] = [];
     const to = async (line: string): Promise<void> => {
@@ -114,7 +114,7 @@ describe("an audit log", () => {
     expect(taken.length).to.be.within(2, 6);
   });
 
-  it("with a blocked sink is not filled by unauthenticated requests, which cannot be delayed; completed requests are still logged", async () => {
+  it("is not filled by unauthenticated requests, which cannot be delayed, while the sink is blocked; completed requests are still logged", async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     const taken: string[] = [];
     const to = async (line: string): Promise<void> => {
@@ -166,7 +166,7 @@ describe("an audit log", () => {
     expect(lines.map((line) => JSON.parse(line).responseStatus.code)).to.deep.equal([401]);
   });
 
-  it("with a blocked sink does not stop the server from closing", async () => {
+  it("does not stop the server from closing while the sink is blocked", async () => {
     const server = await startAudited({ audit: { to: () => new Promise<void>(() => undefined) } });
     await (await server.ask(MEMOS)).text();
     await server.server.close();

@@ -84,15 +84,16 @@ describe("client certificates", () => {
     "of another authority that the server trusts": () => others.issue({ name: "admin" }),
     "of the authority that certifies servers": () => servers.issue({ name: "admin" }),
     "of an authority of the same name": () => Authority.root("clients").issue({ name: "admin" }),
-    "that has expired": () => clients.issue({ name: "admin", from: -3, to: -2 }),
-    "that is not valid yet": () => clients.issue({ name: "admin", from: 1, to: 2 }),
+    expired: () => clients.issue({ name: "admin", from: -3, to: -2 }),
+    "not valid yet": () => clients.issue({ name: "admin", from: 1, to: 2 }),
     "of a server": () => clients.issue({ name: "admin", usages: [SERVER_AUTH] }),
     "without a name": () => clients.issue({ name: "", organizations: ["system:masters"] }),
-    "of an authority below that has expired": () => clients.intermediate("i", { to: -0.5 }).issue({ name: "admin" }),
-    "of a certificate that is no authority": () => clients.intermediate("i", { ca: false }).issue({ name: "admin" }),
-    "of an authority below that only certifies servers": () =>
+    "of an expired intermediate authority": () => clients.intermediate("i", { to: -0.5 }).issue({ name: "admin" }),
+    "issued by a certificate that is not an authority": () =>
+      clients.intermediate("i", { ca: false }).issue({ name: "admin" }),
+    "of an intermediate authority for servers only": () =>
       clients.intermediate("i", { usages: [SERVER_AUTH] }).issue({ name: "admin" }),
-    "of an authority below one that allows none": () =>
+    "of an intermediate authority below one that allows none": () =>
       clients.intermediate("i", { pathLength: 0 }).intermediate("j").issue({ name: "admin" }),
   };
   for (const [what, keys] of Object.entries(nobodies)) {

@@ -1,4 +1,4 @@
-// Tokens with configurations that change at run time: one instance for all, whoever writes them.
+// Tokens with configurations that change at run time: one instance for the configurations of all tenants.
 import { connect } from "node:net";
 import { type JwtAuthenticator, JwtConfigurations, type JwtSettings } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -38,7 +38,7 @@ describe("JWT configurations that change at run time", () => {
     expect(records).to.have.length(2);
   });
 
-  it("with different content are separate, whatever was cached for a token", async () => {
+  it("have separate entries if their content differs, despite cached verdicts for a token", async () => {
     await using issuer = await TestIssuer.start();
     const { nameOf } = start();
     const token = issuer.token();
@@ -61,7 +61,7 @@ describe("JWT configurations that change at run time", () => {
     expect(await nameOf(issuer.token(), b, a)).to.equal("b:jane");
   });
 
-  it("that are invalid accept no tokens, are logged once, and do not affect others", async () => {
+  it("accept no tokens if they are invalid, are logged once, and do not affect others", async () => {
     await using issuer = await TestIssuer.start();
     const { nameOf, records } = start();
     const { issuer: about, ...rest } = issuer.config();
@@ -75,7 +75,7 @@ describe("JWT configurations that change at run time", () => {
     expectFault(/token issuers not usable/);
   });
 
-  it("with an unresponsive issuer do not delay other issuers", async () => {
+  it("do not delay other issuers if one does not respond", async () => {
     await using away = await TestIssuer.start();
     await using issuer = await TestIssuer.start();
     away.answer = () => "hang";

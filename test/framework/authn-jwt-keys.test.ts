@@ -127,7 +127,7 @@ describe("keys of an issuer", () => {
 });
 
 describe("an issuer", () => {
-  it("that is down at the start rejects its own tokens only, and is contacted again", async () => {
+  it("rejects its own tokens only when it is down at the start, and recovers", async () => {
     await using down = await TestIssuer.start();
     await using other = await TestIssuer.start({ authority: down.authority });
     await using server = await startJwt([down.config(), other.config()]);
@@ -140,7 +140,7 @@ describe("an issuer", () => {
     expect(await server.ask(down.token())).to.include({ name: "jane" });
   });
 
-  it("that is down is contacted once within the cooldown", async () => {
+  it("is contacted once within the cooldown while it is down", async () => {
     await using issuer = await TestIssuer.start();
     issuer.answer = () => ({ status: 503, body: "" });
     await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
@@ -149,7 +149,7 @@ describe("an issuer", () => {
     expect(issuer.paths).to.have.length(1);
   });
 
-  it("that goes down keeps its keys, and is asked for new ones when it is back", async () => {
+  it("keeps its keys when it goes down, and publishes new ones when it is back", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { refreshKeysEvery: 1 });
     expect(await server.ask(issuer.token({ sub: "a" }))).to.include({ name: "a" });
@@ -165,7 +165,7 @@ describe("an issuer", () => {
   });
 
   for (const how of ["hang", "stall"] as const)
-    it(`that does not respond times out without delaying tokens with known keys: ${how}`, async () => {
+    it(`times out if it does not respond, without delaying tokens with known keys: ${how}`, async () => {
       await using issuer = await TestIssuer.start();
       await using other = await TestIssuer.start({ authority: issuer.authority });
       await using server = await startJwt([issuer.config(), other.config()], { fetchTimeout: 1000 });
@@ -182,7 +182,7 @@ describe("an issuer", () => {
       expect(await server.ask(issuer.token())).to.include({ name: "jane" });
     });
 
-  it("that responds with an upgrade fails at once, and is contacted again", async () => {
+  it("fails at once if it responds with an upgrade, and is contacted again", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     const headers = { Connection: "Upgrade", Upgrade: "websocket" };
@@ -205,18 +205,18 @@ describe("an issuer", () => {
     ]
   > = {
     "of 2 MiB": [() => ({ body: large }), /larger than 1048576 bytes/],
-    "that are no JSON": [() => ({ body: "<html>hi</html>" }), /discovery document is not a JSON object/],
+    "that are not JSON": [() => ({ body: "<html>hi</html>" }), /discovery document is not a JSON object/],
     "that are not UTF-8": [() => ({ body: Buffer.from([0x7b, 0xff, 0x7d]) }), /not UTF-8/],
     "of another issuer": [
       (issuer) => ({ body: JSON.stringify({ issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/keys` }) }),
       /of another issuer/,
     ],
-    "without a place of keys": [(issuer) => ({ body: JSON.stringify({ issuer: issuer.url }) }), /no jwks_uri/],
-    "that send us to plain HTTP": [
+    "without jwks_uri": [(issuer) => ({ body: JSON.stringify({ issuer: issuer.url }) }), /no jwks_uri/],
+    "that name a plain HTTP URL": [
       (issuer) => ({ body: JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace("https", "http") }) }),
       /not an https URL/,
     ],
-    "that send us to a file": [
+    "that name a file URL": [
       (issuer) => ({ body: JSON.stringify({ issuer: issuer.url, jwks_uri: "file:///etc/passwd" }) }),
       /not an https URL/,
     ],
@@ -225,17 +225,17 @@ describe("an issuer", () => {
         path.startsWith("/.well") ? { status: 302, headers: { Location: `${issuer.url}/there` }, body: "" } : undefined,
       /status 302/,
     ],
-    "whose keys are no key set": [
+    "whose keys are not a key set": [
       (_, path) => (path === "/keys" ? { body: '{"keys":{"a":1}}' } : undefined),
       /not a JSON Web Key Set/,
     ],
-    "with more keys than anybody has": [
+    "with too many keys": [
       (_, path) => (path === "/keys" ? { body: JSON.stringify({ keys: Array(101).fill({}) }) } : undefined),
       /more than 100 keys/,
     ],
   };
   for (const [what, [answer, fault]] of Object.entries(nonsense))
-    it(`with responses ${what} has no keys`, async () => {
+    it(`has no keys with responses ${what}`, async () => {
       await using issuer = await TestIssuer.start();
       await using server = await startJwt([issuer.config()]);
       issuer.answer = (path) => answer(issuer, path);
@@ -246,7 +246,7 @@ describe("an issuer", () => {
       expect(await server.ask(issuer.token())).to.include({ name: "jane" });
     });
 
-  it("with a certificate of another issuer's authority has no keys", async () => {
+  it("has no keys if another issuer's authority signed its certificate", async () => {
     await using issuer = await TestIssuer.start();
     await using other = await TestIssuer.start();
     const wrong = { ...issuer.config().issuer, certificateAuthority: other.authority.cert };

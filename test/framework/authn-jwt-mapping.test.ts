@@ -52,20 +52,25 @@ const rows: readonly Row[] = [
     {},
     /claim __proto__ is missing/,
   ],
-  ["an address that is verified", EMAIL, { email: mail, email_verified: true }, { name: `mail:${mail}` }],
-  ["an address of which nothing is said", EMAIL, { email: mail }, { name: `mail:${mail}` }],
-  ["an address that is not verified", EMAIL, { email: mail, email_verified: false }, /email is not verified/],
-  ["an address verified in words", EMAIL, { email: mail, email_verified: "true" }, /email is not verified/],
-  ["an address verified by null", EMAIL, { email: mail, email_verified: null }, /email is not verified/],
+  ["a verified address", EMAIL, { email: mail, email_verified: true }, { name: `mail:${mail}` }],
+  ["an address without email_verified", EMAIL, { email: mail }, { name: `mail:${mail}` }],
+  ["an unverified address", EMAIL, { email: mail, email_verified: false }, /email is not verified/],
+  [
+    "an address with email_verified as a string",
+    EMAIL,
+    { email: mail, email_verified: "true" },
+    /email is not verified/,
+  ],
+  ["an address with email_verified null", EMAIL, { email: mail, email_verified: null }, /email is not verified/],
   ["an expression", username("'a:' + claims.sub.upperAscii()"), {}, { name: "a:JANE" }],
   ["a verified address by expression", username(VERIFIED), { email: mail, email_verified: false }, { name: "jane" }],
   [
-    "an expression that is no text",
+    "an expression that is not a string",
     username("claims.groups"),
     { groups: ["a"] },
     /username.expression must be a string/,
   ],
-  ["an expression that is empty", username("claims.n"), { n: "" }, /user name is empty/],
+  ["an empty expression result", username("claims.n"), { n: "" }, /user name is empty/],
   [
     "an expression of a claim that is not there",
     username("claims.n"),
@@ -82,11 +87,11 @@ const rows: readonly Row[] = [
   ["a name in brackets", username("claims['https://x/y'].z[0]"), { "https://x/y": { z: ["x"] } }, { name: "x" }],
 
   ["groups: a list", groupsOf("g", "p:"), { g: ["a", "b"] }, { groups: ["p:a", "p:b"] }],
-  ["groups: a text", groupsOf("g", ""), { g: "a" }, { groups: ["a"] }],
+  ["groups: a string", groupsOf("g", ""), { g: "a" }, { groups: ["a"] }],
   ["groups: none", groupsOf("g", ""), {}, {}],
   ["groups: null", groupsOf("g", ""), { g: null }, {}],
-  ["groups: empty ones", groupsOf("g", "p:"), { g: ["", "a"] }, { groups: ["p:a"] }],
-  ["groups: within", groups("claims.realm.roles"), { realm: { roles: ["a", "b"] } }, { groups: ["a", "b"] }],
+  ["groups: empty strings", groupsOf("g", "p:"), { g: ["", "a"] }, { groups: ["p:a"] }],
+  ["groups: a nested claim", groups("claims.realm.roles"), { realm: { roles: ["a", "b"] } }, { groups: ["a", "b"] }],
   ["groups: joined", groups("claims.a + claims.b"), { a: ["x"], b: ["y"] }, { groups: ["x", "y"] }],
   [
     "groups: chosen",
@@ -94,8 +99,8 @@ const rows: readonly Row[] = [
     { g: ["k8s-a", "b"] },
     { groups: ["a"] },
   ],
-  ["groups: perhaps", groups("claims.?g.orValue([])"), {}, {}],
-  ["groups: one expression", groups("claims.?g.orValue('')"), {}, {}],
+  ["groups: an optional claim", groups("claims.?g.orValue([])"), {}, {}],
+  ["groups: an optional string", groups("claims.?g.orValue('')"), {}, {}],
   [
     "groups: 3,000",
     groups("claims.g.map(g, 'oidc:' + g)"),
@@ -112,7 +117,7 @@ const rows: readonly Row[] = [
   ],
 
   ["a uid", { claimMappings: { ...SUB, uid: { claim: "id" } } }, { id: "7" }, { uid: "7" }],
-  ["no uid", { claimMappings: { ...SUB, uid: { claim: "id" } } }, {}, /claim id is missing/],
+  ["a missing uid", { claimMappings: { ...SUB, uid: { claim: "id" } } }, {}, /claim id is missing/],
   [
     "a uid that is a number",
     { claimMappings: { ...SUB, uid: { claim: "id" } } },
@@ -126,11 +131,11 @@ const rows: readonly Row[] = [
     { uid: "7" },
   ],
 
-  ["more of a text", extra("claims.t"), { t: "a" }, { extra: { "example.com/x": ["a"] } }],
-  ["more of a list", extra("claims.t"), { t: ["a", "", "b"] }, { extra: { "example.com/x": ["a", "b"] } }],
-  ["more of null", extra("claims.t"), { t: null }, {}],
-  ["more of nothing", extra("''"), {}, {}],
-  ["more of a number", extra("claims.t"), { t: 1 }, /valueExpression must be/],
+  ["extra: a string", extra("claims.t"), { t: "a" }, { extra: { "example.com/x": ["a"] } }],
+  ["extra: a list", extra("claims.t"), { t: ["a", "", "b"] }, { extra: { "example.com/x": ["a", "b"] } }],
+  ["extra: null", extra("claims.t"), { t: null }, {}],
+  ["extra: an empty string", extra("''"), {}, {}],
+  ["extra: a number", extra("claims.t"), { t: 1 }, /valueExpression must be/],
 
   ["a required value", claimRule({ claim: "hd", requiredValue: "x" }), { hd: "x" }, {}],
   [
@@ -139,7 +144,7 @@ const rows: readonly Row[] = [
     { hd: "y" },
     /claim hd does not have the required value$/,
   ],
-  ["no value", claimRule({ claim: "hd", requiredValue: "x" }), {}, /claim hd is missing/],
+  ["a missing value", claimRule({ claim: "hd", requiredValue: "x" }), {}, /claim hd is missing/],
   [
     "a required value in a list",
     claimRule({ claim: "hd", requiredValue: "x" }),
@@ -147,7 +152,7 @@ const rows: readonly Row[] = [
     /claim hd must be a string/,
   ],
   ["a required empty value", claimRule({ claim: "hd" }), { hd: "" }, {}],
-  ["a rule that holds", claimRule({ expression: "claims.n == 3 && claims.n < 3.5" }), { n: 3 }, {}],
+  ["a satisfied rule", claimRule({ expression: "claims.n == 3 && claims.n < 3.5" }), { n: 3 }, {}],
   [
     "a rule that does not",
     claimRule({ expression: "claims.n == 3", message: "must be three" }),
@@ -160,7 +165,7 @@ const rows: readonly Row[] = [
     {},
     /claimValidationRules\[0\].expression could not be evaluated/,
   ],
-  ["a rule about great numbers", claimRule({ expression: "claims.n > 9000000000000000.0" }), { n: 2 ** 60 }, {}],
+  ["a rule with large numbers", claimRule({ expression: "claims.n > 9000000000000000.0" }), { n: 2 ** 60 }, {}],
 
   [
     "a rule about the user",
@@ -168,7 +173,7 @@ const rows: readonly Row[] = [
     { sub: "system:admin" },
     /userValidationRules\[0\].expression is not satisfied$/,
   ],
-  ["one that holds", userRule({ expression: "!user.username.startsWith('system:')" }), {}, {}],
+  ["a satisfied user rule", userRule({ expression: "!user.username.startsWith('system:')" }), {}, {}],
   [
     "one about groups",
     userRule(

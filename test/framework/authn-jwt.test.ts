@@ -99,27 +99,27 @@ describe("tokens of an issuer", () => {
   });
 
   const claims: Record<string, readonly [Record<string, unknown>, RegExp]> = {
-    "for somebody else": [{ aud: "other" }, /audience is not accepted/],
-    "for a part of the audience": [{ aud: ["v", "vw2", "VW", " vw"] }, /audience is not accepted/],
-    "for nobody": [{ aud: undefined }, /claim aud/],
-    "for an object": [{ aud: { vw: "vw" } }, /claim aud/],
-    "for a list of anything": [{ aud: ["vw", 1] }, /claim aud/],
-    "of nobody": [{ iss: undefined }, /no issuer with this name/],
+    "for another audience": [{ aud: "other" }, /audience is not accepted/],
+    "for a substring of the audience": [{ aud: ["v", "vw2", "VW", " vw"] }, /audience is not accepted/],
+    "without an audience": [{ aud: undefined }, /claim aud/],
+    "with an object as audience": [{ aud: { vw: "vw" } }, /claim aud/],
+    "with a mixed list of audiences": [{ aud: ["vw", 1] }, /claim aud/],
+    "without an issuer": [{ iss: undefined }, /no issuer with this name/],
     "of another issuer": [{ iss: "https://other.example" }, /no issuer with this name/],
-    "of an issuer with a slash more": [{ iss: "issuer/" }, /no issuer with this name/],
+    "of an issuer with an additional slash": [{ iss: "issuer/" }, /no issuer with this name/],
     "that have expired": [{ exp: seconds() - 2 }, /expired/],
     "that never expire": [{ exp: undefined }, /claim exp is missing/],
-    "that expire as a text": [{ exp: String(seconds() + 60) }, /claim exp must be a number/],
-    "that expire at null": [{ exp: null }, /claim exp must be a number/],
+    "with a string as expiry": [{ exp: String(seconds() + 60) }, /claim exp must be a number/],
+    "with null as expiry": [{ exp: null }, /claim exp must be a number/],
     "that are not valid yet": [{ nbf: seconds() + 3600 }, /not valid yet/],
-    "that begin as a text": [{ nbf: "0" }, /claim nbf must be a number/],
+    "with a string as start": [{ nbf: "0" }, /claim nbf must be a number/],
     "without a name": [{ sub: undefined }, /claim sub is missing/],
     "with an empty name": [{ sub: "" }, /user name is empty/],
-    "with a name that is none": [{ sub: 7 }, /claim sub must be a string/],
+    "with a number as name": [{ sub: 7 }, /claim sub must be a string/],
     "with a list of names": [{ sub: ["jane"] }, /claim sub must be a string/],
-    "with groups that are none": [{ groups: { a: "b" } }, /claim groups must be/],
-    "with groups of anything": [{ groups: ["a", 1] }, /claim groups must be/],
-    "whose groups are elsewhere": [
+    "with an object as groups": [{ groups: { a: "b" } }, /claim groups must be/],
+    "with a mixed list of groups": [{ groups: ["a", 1] }, /claim groups must be/],
+    "with distributed groups": [
       { _claim_names: { groups: "src1" }, _claim_sources: { src1: { endpoint: "https://127.0.0.1:1/" } } },
       /distributed claim/,
     ],
@@ -278,7 +278,7 @@ describe("tokens", () => {
     ]);
   });
 
-  it("of Google can omit the scheme of the issuer, as in Kubernetes", async () => {
+  it("can omit the scheme of the issuer if they are Google's, as in Kubernetes", async () => {
     const key = signingKey();
     const given = (url: string): JwtAuthenticator => ({
       issuer: { url, audiences: ["vw"], keys: { keys: [publicJwk(key)] } },
@@ -294,7 +294,7 @@ describe("tokens", () => {
     expect(await ask("a.example")).to.equal(undefined);
   });
 
-  it("of one issuer are rejected when another's key signed them", async () => {
+  it("are rejected when another issuer's key signed them", async () => {
     await using a = await TestIssuer.start();
     await using b = await TestIssuer.start({ authority: a.authority });
     await using server = await startJwt([a.config(), b.config()]);
@@ -304,7 +304,7 @@ describe("tokens", () => {
     expect(a.paths.length).to.be.above(0);
   });
 
-  it("that are rejected are logged at a limited rate, only with issuer and key id", async () => {
+  it("are logged at a limited rate when they are rejected, only with issuer and key id", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
     const secret = "s3cr3t-claim";

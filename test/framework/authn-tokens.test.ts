@@ -24,7 +24,7 @@ const tokens = staticTokens({
   schlüssel: { name: "zoë" },
   // Its last byte in UTF-8, A0, is a space in Latin-1.
   voilà: { name: "zoé" },
-  constructor: { name: "named like an object's own" },
+  constructor: { name: "named like an object member" },
 });
 
 async function start(...authentication: readonly Authenticator[]) {
@@ -76,7 +76,7 @@ describe("bearer tokens", () => {
     [`Authorization: Bearer \t ${latin1("voilà")} \t`]: "zoé",
     [`Authorization: Bearer ${latin1(`\u00a0${SECRET}`)}`]: undefined,
     [`Authorization: Bearer \xa0${SECRET}`]: undefined,
-    "Authorization: Bearer constructor": "named like an object's own",
+    "Authorization: Bearer constructor": "named like an object member",
     "Authorization: Bearer schlüssel": undefined,
     "Authorization: Bearer toString": undefined,
     "Authorization: Bearer __proto__": undefined,
@@ -99,7 +99,7 @@ describe("bearer tokens", () => {
     });
   }
 
-  it("sent twice are rejected, whichever is valid, because servers differ in which one they use", async () => {
+  it("are rejected when they are sent twice, whichever is valid, because servers differ in which one they use", async () => {
     await using server = await start(tokens);
     const right = `Authorization: Bearer ${SECRET}`;
     for (const lines of [
@@ -110,7 +110,7 @@ describe("bearer tokens", () => {
       expect(await server.refusal(...lines)).to.include({ code: 400, message: "two Authorization headers: send one" });
   });
 
-  it("and user names must not be empty", () => {
+  it("must not be empty, nor may user names", () => {
     expect(() => staticTokens({ "": { name: "x" } })).to.throw("empty token or user name");
     expect(() => staticTokens({ x: { name: "" } })).to.throw("empty token or user name");
   });
@@ -156,12 +156,12 @@ describe("authenticators", () => {
   const rejects: Authenticator = { name: "broken", authenticate: () => Promise.reject(new Error("database is away")) };
 
   const orders: Record<string, readonly [readonly Authenticator[], string | undefined]> = {
-    "none at all": [[], undefined],
-    "nobody knows": [[silent, silentLater, silent], undefined],
+    "no authenticators": [[], undefined],
+    "none recognizes the caller": [[silent, silentLater, silent], undefined],
     "the first": [[is("a"), is("b")], "a"],
-    "the first that knows": [[silent, silentLater, is("a"), later("b")], "a"],
-    "the first that knows, be it later": [[silent, later("a"), is("b")], "a"],
-    "one behind one that takes its time": [[silentLater, silent, is("a")], "a"],
+    "the first that recognizes the caller": [[silent, silentLater, is("a"), later("b")], "a"],
+    "the first that recognizes the caller asynchronously": [[silent, later("a"), is("b")], "a"],
+    "one after an asynchronous one": [[silentLater, silent, is("a")], "a"],
   };
   for (const [what, [authentication, name]] of Object.entries(orders)) {
     it(`are called in order: ${what}`, async () => {
@@ -170,7 +170,7 @@ describe("authenticators", () => {
     });
   }
 
-  it("that recognize the caller end the search", async () => {
+  it("end the search when they recognize the caller", async () => {
     const never: Authenticator = { name: "never", authenticate: () => expect.fail("asked") };
     await using server = await start(silentLater, is("a"), never);
     expect(await server.ask()).to.equal("a");
@@ -180,7 +180,7 @@ describe("authenticators", () => {
     ["throws", throws],
     ["rejects", rejects],
   ] as const) {
-    it(`that fail have no opinion, and the error is logged: one that ${how}`, async () => {
+    it(`have no opinion when they fail, and the error is logged: one that ${how}`, async () => {
       await using server = await start(one, is("a"));
       expect(await server.ask()).to.equal("a");
       expectFault(/authenticator failed .*"authenticator":"broken".*database is away/);
@@ -190,7 +190,7 @@ describe("authenticators", () => {
     });
   }
 
-  it("that are unavailable cause 503 instead of 401, unless another one recognizes the caller", async () => {
+  it("cause 503 instead of 401 when they are unavailable, unless another one recognizes the caller", async () => {
     const away: Authenticator = {
       name: "away",
       authenticate: () => Promise.reject(ApiError.serviceUnavailable("the users are away: try again", 1)),
@@ -214,7 +214,7 @@ describe("authenticators", () => {
     "a copy of a user": { ...authenticatedUser({ name: "admin" }) },
     "a user without a name": new User({ name: "" }),
     // biome-ignore lint/suspicious/noThenProperty: that is the point
-    "a promise of another make": { then: (resolve: (user: undefined) => void) => resolve(undefined) },
+    "a custom thenable": { then: (resolve: (user: undefined) => void) => resolve(undefined) },
     "a promise of null": Promise.resolve(null),
   };
   for (const [what, verdict] of Object.entries(strange)) {

@@ -41,7 +41,7 @@ async function said(server: PlainServer, path: string, user: string): Promise<st
 const guests = staticTokens({ guest: { name: "guest" }, alice: { name: "mallory" } });
 
 describe("a view's own authentication", () => {
-  it("accepts users whom the server does not recognize, only there, and never renames a user whom the server recognizes", async () => {
+  it("accepts users of its own only in that view, and never renames a user that the server recognizes", async () => {
     await using server = await startPlain(views(() => [guests]));
     expect(await said(server, "/own/clusters/a/x", "guest")).to.equal("guest in a");
     expect(await said(server, "/own/clusters/a/x", "alice")).to.equal("alice in a");

@@ -105,14 +105,14 @@ describe("an authorizer that fails", () => {
     "returns nothing": () => undefined,
     "returns null": () => null,
     "returns true": () => true,
-    "returns text": () => "allow",
+    "returns a string": () => "allow",
     "returns {}": () => ({}),
     "returns allowed: 1": () => ({ allowed: 1 }),
-    "returns allowed as text": () => ({ allowed: "true" }),
+    "returns allowed as a string": () => ({ allowed: "true" }),
     "returns a promise of nothing": () => Promise.resolve(),
     "returns a promise of true": () => Promise.resolve(true),
     // biome-ignore lint/suspicious/noThenProperty: that is the point
-    "returns a promise of another make": () => ({ then: (resolve: (yes: Decision) => void) => resolve(allow()) }),
+    "returns a custom thenable": () => ({ then: (resolve: (yes: Decision) => void) => resolve(allow()) }),
   };
   for (const [how, rule] of Object.entries(failures)) {
     it(`denies access, hides the reason from the caller, and is logged: one that ${how}`, async () => {

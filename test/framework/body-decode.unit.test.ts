@@ -127,7 +127,7 @@ describe("decodeBody", () => {
         "yaml: the body has more than one document: send each in its own request",
       ],
       ["control characters", "a: \u0001", "application/yaml", {}, "yaml: control characters are not allowed"],
-      ["what is nested too deeply", "[".repeat(12_000), "application/yaml", {}, "yaml: nested too deeply"],
+      ["deep nesting", "[".repeat(12_000), "application/yaml", {}, "yaml: nested too deeply"],
       ["1,001 levels", `${"[".repeat(1001)}${"]".repeat(1001)}`, "application/yaml", {}, "yaml: nested too deeply"],
       [
         "1,001 levels of JSON",

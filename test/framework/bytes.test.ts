@@ -73,9 +73,9 @@ describe("a list split into items", () => {
   for (const [what, text] of Object.entries({
     "ends early": '{"items":[{"a":1}',
     "is an array": '[{"a":1}]',
-    "has items that are no objects": '{"items":[1]}',
+    "has items that are not objects": '{"items":[1]}',
     "has items twice": '{"items":[],"items":[]}',
-    "goes on behind its end": '{"items":[]}{}',
+    "continues after its end": '{"items":[]}{}',
     "is empty": "",
   })) {
     it(`is rejected when it ${what}`, () => {
@@ -145,7 +145,7 @@ describe("an object as bytes", () => {
   for (const metadata of [{ name: 1 }, { name: null }, { resourceVersion: 7 }, { uid: {} }, { labels: { l: 1 } }]) {
     it(`is rejected with ${JSON.stringify(metadata)}: names, versions and labels are strings`, () => {
       const text = JSON.stringify({ ...note, metadata: { ...note.metadata, ...metadata } });
-      expect(() => EncodedBytes.checked(Buffer.from(text), context)).to.throw("text");
+      expect(() => EncodedBytes.checked(Buffer.from(text), context)).to.throw("must be strings");
     });
   }
 

@@ -68,12 +68,12 @@ describe("a computed column", () => {
     throws: () => {
       throw new Error("cannot count");
     },
-    "reads what is not there": ({ data }) => Object.keys(data as object).length,
-    "makes what is of another type": () => "two",
-    "makes what cannot be printed": () => Promise.resolve(1),
+    "reads a missing field": ({ data }) => Object.keys(data as object).length,
+    "returns another type": () => "two",
+    "returns a value that cannot be printed": () => Promise.resolve(1),
   };
   for (const [what, value] of Object.entries(faulty))
-    it(`that ${what} is empty, and the other columns are shown`, async () => {
+    it(`is empty if its function ${what}, and the other columns are shown`, async () => {
       const { server } = await start(value);
       await using _ = server;
       const { status, body } = await server.get(PAIRS, TABLE);

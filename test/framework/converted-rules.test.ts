@@ -1,4 +1,4 @@
-// What a conversion must not do, what happens to objects that cannot be converted, and the cost of conversions.
+// Limits of conversions, handling of objects that cannot be converted, and the cost of conversions.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { converted, view } from "@virtual-workspaces/framework";
 import type { CacheLease } from "@virtual-workspaces/framework/storage";
@@ -60,7 +60,7 @@ describe("a conversion", () => {
     });
   }
 
-  it("that throws hides the reason, unless it is an ApiError, and ends watches with the reason", async () => {
+  it("hides the reason when it throws, unless it is an ApiError, and ends watches with the reason", async () => {
     let thrown: Error | undefined;
     const widgets = Widget.collection();
     const told: unknown[] = [];
@@ -145,7 +145,7 @@ describe("a conversion", () => {
     expect(counts.read % 20).to.equal(0);
   });
 
-  it("that fails hides the object from a view of that version, which logs it, and shows the rest", async () => {
+  it("hides the object from a view of that version when it fails, logs it, and shows the rest", async () => {
     const widgets = Widget.collection();
     const told: string[] = [];
     const failing = converted({
@@ -180,7 +180,7 @@ describe("a conversion", () => {
     expect(lease).to.include({ confirmed: 1, released: 1 });
   });
 
-  it("that fails makes a list fail before it starts, whatever its length and form", async () => {
+  it("makes a list fail before it starts when it fails, whatever its length and form", async () => {
     const widgets = Widget.collection();
     const failing = converted({
       from: widgets,

@@ -170,7 +170,7 @@ describe("a kind in several versions", () => {
     expect(again.body.message).to.contain('conflict with "new": .spec.millimetres');
   });
 
-  it("whose versions differ only in name needs no functions, whatever the objects contain", async () => {
+  it("needs no functions if its versions differ only in name, whatever the objects contain", async () => {
     const schema = {
       type: "object",
       properties: { data: { type: "object", additionalProperties: { type: "string" } } },

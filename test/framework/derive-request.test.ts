@@ -52,14 +52,14 @@ const { signal } = new AbortController();
 /** Places that derive requests, and the fields that they change. */
 const DERIVATIONS: readonly (readonly [string, (request: Request) => RequestChanges])[] = [
   ["a workspace behind the front proxy", () => ({ prefix })],
-  ["a backend of the front proxy that may leave", endingWith],
-  ["a mapped service, told fewer groups", () => ({ user })],
-  ["a view that keeps a resource of an export", () => ({ prefix, tail: "/apis" })],
+  ["a backend of the front proxy that can be removed", endingWith],
+  ["a mapped service with fewer groups", () => ({ user })],
+  ["a view that stores a resource of an export", () => ({ prefix, tail: "/apis" })],
   ["a mounted workspace", (request) => withGetters({ prefix, signal }, endingWith(request))],
-  ["a remote cluster by one of its tunnels", endingWith],
+  ["a remote cluster through one of its tunnels", endingWith],
   ["the workspace of a ClusterProxy itself", (request) => withGetters({ prefix }, endingWith(request))],
-  ["the content of a workspace that is set up or removed", () => ({ user })],
-  ["an upgrade that a view or a subresource takes", () => ({ head: Buffer.from("other") })],
+  ["the content of a workspace during setup or removal", () => ({ user })],
+  ["an upgrade by a view or a subresource", () => ({ head: Buffer.from("other") })],
 ];
 
 /** Merges the changes of both without reading them. */

@@ -1,5 +1,5 @@
-// Expressions over one variable without a schema: what they see, what is rejected, and what they may cost. Kubernetes'
-// results were recorded from k8s.io/apiserver 0.37 (pkg/authentication/cel).
+// Expressions over one variable without a schema: their inputs, rejected forms and cost limits. Kubernetes' results were
+// recorded from k8s.io/apiserver 0.37 (pkg/authentication/cel).
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";

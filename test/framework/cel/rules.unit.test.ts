@@ -93,7 +93,7 @@ describe("validation rules", () => {
     expect([causesOf("good"), causesOf("bad"), causesOf("good")]).to.deep.equal([0, 1, 0]);
   });
 
-  it("that do not compile are problems of the schema", () => {
+  it("are problems of the schema when they do not compile", () => {
     const { problems } = engine.compile(schemaOf({ rule: "self.nope == 1" }), { path: "spec.schema" });
     expect(problems.map(({ field }) => field)).to.deep.equal([
       "spec.schema.properties[spec].x-kubernetes-validations[0].rule",
@@ -101,7 +101,7 @@ describe("validation rules", () => {
     expect(problems[0]?.message).to.include("undefined field 'nope'");
   });
 
-  it("that several schemas share are compiled for each", () => {
+  it("are compiled for each of several schemas that share them", () => {
     const rules = [{ rule: "self > 0" }];
     const number = { type: "integer", "x-kubernetes-validations": rules } as const;
     const text = { type: "string", "x-kubernetes-validations": rules } as const;

@@ -118,8 +118,8 @@ export class Verdicts {
 export type TokenUser = Partial<Identity> & { readonly name: string };
 
 /**
- * Accepts a fixed set of bearer tokens (Kubernetes' static token file). Security: whoever learns a token is its user, so give
- * them only to programs of your own, over TLS.
+ * Accepts a fixed set of bearer tokens (Kubernetes' static token file). Security: anyone with a token is its user, so give
+ * tokens only to programs of your own, over TLS.
  *
  * @param tokens users by token
  * @throws Error on an empty token or user name
@@ -136,7 +136,7 @@ export function staticTokens(tokens: Readonly<Record<string, TokenUser>>): Token
 /**
  * Accepts the bearer tokens of a file in the format of kcp's and Kubernetes' `--token-auth-file`. Each line holds the token,
  * the user name, the uid and optionally the groups as one quoted column: `secret,alice,1,"admins,staff"`. The file is read
- * once. Security: whoever can read the file can act as every user in it.
+ * once. Security: anyone who can read the file can act as every user in it.
  *
  * @throws Error when the file cannot be read or a line is malformed; the message names the line and never a token
  */

@@ -142,8 +142,8 @@ const NAME: string = HEADER.toLowerCase();
 
 /**
  * Returns proxy headers, as flat pairs, that give the caller's bearer token to a server with
- * `CoreOptions.takesCallersTokens`; empty if the caller sent none. Security: use it only for a server in the same process;
- * whoever reads the header can do whatever the caller may.
+ * `CoreOptions.takesCallersTokens`; empty if the caller sent none. Security: use it only for a server in the same process,
+ * because the token gives its reader all permissions of the caller.
  */
 export function callersTokenHeaders(token: string | undefined): readonly string[] {
   return token === undefined ? [] : [HEADER, Buffer.from(token).toString("base64url")];

@@ -171,7 +171,7 @@ const SELF_REVIEWS: ReadonlySet<string> = new Set([
   "authorization.k8s.io/v1/selfsubjectrulesreviews",
 ]);
 
-/** Returns whether a request is for one of the three self reviews, whoever serves it. */
+/** Returns whether a request is for one of the three self reviews, from the view or built in. */
 export function isReview(info: RequestInfo): boolean {
   return (
     info.isResource &&

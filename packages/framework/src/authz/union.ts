@@ -10,9 +10,9 @@ import {
 } from "./authorization.ts";
 
 /**
- * Calls authorizers in order; the first that allows decides and the rest are skipped, as in Kubernetes' union authorizer. If
+ * Calls authorizers in order. The first that allows decides and the rest are skipped, as in Kubernetes' union authorizer. If
  * all deny, the result is a denial with all reasons. A thrown error counts as no opinion, so that one broken source does not
- * lock out users whom another allows; but if no authorizer allows, it is rethrown and answered 500, since a denial would be a
+ * lock out users whom another allows. If no authorizer allows, it is rethrown and answered 500, since a denial would be a
  * guess. A denial stops the search only if it is `final`. Open watches use the shortest interval of the members.
  *
  * @throws Error without an authorizer

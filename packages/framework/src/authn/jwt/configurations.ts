@@ -32,8 +32,8 @@ export interface JwtConfigurationsOptions extends JwtSettings {
  * its own tokens. The 1,024 most recently used configurations keep keys, and 250 verdicts each for 10 s; there is nothing to
  * close. One that {@link jwt} would reject accepts no tokens and is logged.
  *
- * Security: whoever writes a configuration makes this server send GET requests to any https URL, unless `dial` restricts it;
- * the responses are not shown to the writer. The writer also decides who the users of its issuers are: `refuses` must reject
+ * Security: the author of a configuration makes this server send GET requests to any https URL, unless `dial` restricts it;
+ * the author does not see the responses. The author also decides who the users of the issuers are: `refuses` must reject
  * identities that they may not have.
  */
 export class JwtConfigurations {

@@ -106,7 +106,7 @@ export const SelfSubjectRulesReview: Resource<RulesContent> = new Resource<Rules
   kind: "SelfSubjectRulesReview",
   scope: "Cluster",
   description:
-    "What the caller may do in a namespace. Only create is supported; the response has the result in its status.",
+    "Permissions of the caller in a namespace. Only create is supported; the response has the result in its status.",
   schema: {
     type: "object",
     properties: {

@@ -158,9 +158,9 @@ export const OBJECT_COMPONENTS: Components = {
   [metaName("FieldsV1")]: {
     type: "object",
     description:
-      "A set of fields as a tree of JSON objects. A key f:<name> is a field of a struct or an entry of a map, " +
-      "k:<keys> a list item identified by its key fields, v:<value> one identified by its value, i:<index> one identified by " +
-      "its position; an empty object ends a path, and a dot stands for the node itself.",
+      "A set of fields as a tree of JSON objects. A key f:<name> is a field of a struct or an entry of a map. " +
+      "The keys k:<keys>, v:<value> and i:<index> are list items identified by key fields, value or " +
+      "position. An empty object ends a path, and a dot stands for the node itself.",
   },
   [metaName("Time")]: {
     type: "string",
