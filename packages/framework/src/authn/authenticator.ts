@@ -4,10 +4,7 @@ import type { Awaitable } from "../util/awaitable.ts";
 
 /** Facts about the connection that carries a request. */
 export interface ConnectionFacts {
-  /**
-   * PEM of every authority that the handshake checks client certificates against. Empty: unknown, or no certificate was
-   * requested.
-   */
+  /** PEM of every authority that the handshake checks client certificates against. Empty: unknown or none. */
   readonly clientCa: readonly (string | Buffer)[];
 }
 
@@ -34,9 +31,6 @@ export interface Authenticator {
    * The server strips them before it calls raw handlers.
    */
   readonly identityHeaders?: readonly string[];
-  /**
-   * Reads credentials from the request and its connection. The server calls it for every request: cache results that are
-   * expensive.
-   */
+  /** Reads credentials from the request and its connection. Called for every request: cache expensive results. */
   authenticate(request: IncomingMessage, connection: ConnectionFacts): Awaitable<User | undefined>;
 }

@@ -103,10 +103,7 @@ function unescapedKey(encoded: string): string {
 /** Kubernetes' subprotocol for browser tokens: the token follows the last dot, as base64url without padding. */
 const SUBPROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
-/**
- * Returns the bearer token of a request; the scheme is case-insensitive, as in Kubernetes. `undefined`: there is no token, or
- * it is not UTF-8.
- */
+/** Returns the bearer token of a request; the scheme is case-insensitive. `undefined`: no token, or not UTF-8. */
 export function bearerToken({ headers }: Pick<IncomingMessage, "headers">): string | undefined {
   const { authorization } = headers;
   if (authorization === undefined) return subprotocolToken(headers);
@@ -283,10 +280,7 @@ export function impersonationOf(rawHeaders: readonly string[]): Impersonation | 
 
 const AUTHENTICATION = "authentication.k8s.io";
 
-/**
- * Returns the `Impersonate-*` headers as flat pairs, for an upstream that reads them itself.
- * @throws ApiError 400 on values that are not UTF-8
- */
+/** Returns the `Impersonate-*` headers as flat pairs, for an upstream. @throws ApiError 400 if one is not UTF-8 */
 export function impersonationLines(rawHeaders: readonly string[]): readonly string[] | undefined {
   if (!rawHeaders.some(isImpersonation)) return undefined;
   const lines: string[] = [];

@@ -29,10 +29,7 @@ export interface AuthorizeRequest<Params = Readonly<Record<string, string>>> ext
   readonly signal: AbortSignal;
 }
 
-/**
- * Authorizes the requests of a virtual workspace. There is no default: everything that it does not allow gets 403. A thrown
- * error gets 500.
- */
+/** Authorizes the requests of a view. There is no default: what it does not allow gets 403. A thrown error gets 500. */
 export interface Authorizer<Params = Readonly<Record<string, string>>> {
   (request: AuthorizeRequest<Params>): Awaitable<Decision>;
   /**

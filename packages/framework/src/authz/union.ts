@@ -118,10 +118,7 @@ class NotedNo extends Noted {
   }
 }
 
-/**
- * Merges the rules of all members. For a member that failed, only the failure is listed. Security: the error text is not for
- * callers.
- */
+/** Merges the rules of all members. Security: a member's error text is not for callers, so only the failure is listed. */
 function merged(settled: readonly PromiseSettledResult<Rules>[]): Rules {
   const all = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const failed = all.length < settled.length;

@@ -140,10 +140,7 @@ function summary(body: Buffer): string {
 /** Media types of objects and options. Kubernetes also accepts protobuf for its own kinds, and CBOR if enabled. */
 const OBJECT_MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
-/**
- * Returns the media type without parameters, if it is accepted. A missing one means JSON, if accepted.
- * @throws ApiError 415
- */
+/** Returns the accepted media type without parameters; a missing one means JSON, if accepted. @throws ApiError 415 */
 function mediaTypeOf(contentType: string | undefined, accepted: readonly string[]): string {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const named = type === "" ? "application/json" : type;

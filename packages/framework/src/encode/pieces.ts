@@ -57,10 +57,7 @@ export class PieceWriter {
     return this.addAll([bytes]);
   }
 
-  /**
-   * Writes the remaining bytes and ends the writer; the stream stays open.
-   * @throws the stream's error when the client disconnects
-   */
+  /** Writes the remaining bytes; the stream stays open. @throws the stream's error when the client disconnects */
   async finish(): Promise<void> {
     await this.#flush();
     this.#pool.give(this.#piece);
@@ -119,10 +116,7 @@ function writeCopies(out: Writable): Write {
   };
 }
 
-/**
- * Returns a copy of the bytes. Node allocates small buffers from a pool: a few hundred bytes that are kept for long would
- * retain 64 KiB.
- */
+/** Returns a copy of the bytes. In Node's pool, a few hundred bytes kept for long would retain 64 KiB. */
 export function keptBytes(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const own = Buffer.allocUnsafeSlow(bytes.length);

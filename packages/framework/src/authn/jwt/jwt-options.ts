@@ -1,10 +1,7 @@
 import type { Dial } from "@virtual-workspaces/transport";
 import type { Log } from "../../observe/log/log.ts";
 
-/**
- * Issuer whose tokens are accepted, and how claims map to a user: Kubernetes' `JWTAuthenticator`, as in the file of
- * `--authentication-config`.
- */
+/** Issuer of accepted tokens, and the mapping of claims to a user: Kubernetes' `JWTAuthenticator`. */
 export interface JwtAuthenticator {
   readonly issuer: JwtIssuer;
   /** Rules that the claims must all satisfy. @default only issuer, audience and dates are checked */
@@ -14,10 +11,7 @@ export interface JwtAuthenticator {
   readonly userValidationRules?: readonly UserValidationRule[];
 }
 
-/**
- * Issuer of tokens and their audiences. An empty {@link discoveryURL} or {@link certificateAuthority} counts as unset, as in
- * Kubernetes.
- */
+/** Issuer of tokens. An empty {@link discoveryURL} or {@link certificateAuthority} counts as unset, as in Kubernetes. */
 export interface JwtIssuer {
   /**
    * Exact value of `iss`. An `https` URL: the location of its keys is discovered at `{url}/.well-known/openid-configuration`.
@@ -28,9 +22,7 @@ export interface JwtIssuer {
   readonly discoveryURL?: string;
   /** PEM of the only authorities trusted for the issuer's TLS certificate. @default Node's authorities */
   readonly certificateAuthority?: string;
-  /**
-   * Accepted audiences: `aud` must hold one of them. Security: tokens that the issuer made for other audiences are rejected.
-   */
+  /** Accepted audiences: `aud` must hold one of them. Security: tokens for other audiences are rejected. */
   readonly audiences: readonly string[];
   /** Required with several audiences. */
   readonly audienceMatchPolicy?: "MatchAny";
@@ -109,7 +101,7 @@ export interface JwtSettings {
   /**
    * Logger for rejected tokens (`info`, a few lines a second at most) and failed key fetches (`warn`). It receives issuer,
    * key id and reason, never a token or a claim's value.
-   * @default process warnings for warnings
+   * @default `warn` records become process warnings
    */
   readonly log?: Log;
   /**

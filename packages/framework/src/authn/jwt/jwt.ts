@@ -90,10 +90,7 @@ function withoutEmpty({ discoveryURL = "", certificateAuthority = "", ...rest }:
   return { ...rest, ...(discoveryURL && { discoveryURL }), ...(certificateAuthority && { certificateAuthority }) };
 }
 
-/**
- * Finds the issuer of a token. Each issuer has its own log limit, so that a flood of rejections for one does not hide
- * another's.
- */
+/** Finds the issuer of a token. Each has its own log limit, so that a flood for one does not hide another's. */
 class Judge {
   readonly #issuers: Issuers;
   readonly #strange: TokenRejections;

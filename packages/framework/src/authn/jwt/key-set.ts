@@ -92,10 +92,7 @@ export function keySetOf(document: unknown): KeySet {
 
 const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
 
-/**
- * Returns the keys of a PEM text with public keys and certificates.
- * @throws Error when there is none, or one is malformed or private
- */
+/** Returns the keys and certificates of a PEM text. @throws Error when there is none, or one is malformed or private */
 export function keySetOfPem(pem: string): KeySet {
   const blocks = [...pem.matchAll(PEM_BLOCK)];
   if (blocks.length === 0) throw new Error("no PEM block found: give public keys or certificates");

@@ -11,10 +11,7 @@ export interface PolicyRule {
   readonly apiGroups?: readonly string[] | undefined;
   /** Resources: `pods`, `pods/log`, `*` for all; a star, a slash and `log` for the logs of every resource. */
   readonly resources?: readonly string[] | undefined;
-  /**
-   * Names of the only objects that the rule applies to. It cannot allow create or deletecollection, and lists only by
-   * `metadata.name`.
-   */
+  /** Names that the rule is limited to. Such a rule cannot allow create or deletecollection, and lists only by `metadata.name`. */
   readonly resourceNames?: readonly string[] | undefined;
   /** Paths below the view, such as `/apis`; `/apis/*` matches everything below. For cluster-wide bindings only. */
   readonly nonResourceURLs?: readonly string[] | undefined;

@@ -84,10 +84,7 @@ function rulesOf(policy: RbacPolicy | undefined, { user, namespace }: RulesReque
 /** Limit of a file's text in bytes; large, since the operator writes the files. */
 const MAX_BYTES = 64 * 2 ** 20;
 
-/**
- * Returns the objects of a file, or of the files in a folder in order of their names.
- * @throws Error that names the file and the document
- */
+/** Returns the objects of a file, or of a folder's files by name. @throws Error that names the file and the document */
 function readObjects(path: string): readonly RbacObject[] {
   const files = statSync(path).isDirectory() ? filesIn(path) : [path];
   return files.flatMap((file) => documents(file).flatMap(({ value, place }) => objectsIn(value, place)));

@@ -55,10 +55,7 @@ export class Questions {
     return this.#subject.workspace.authorize.rules?.({ user, params, namespace, signal });
   }
 
-  /**
-   * Returns the text that a caller may see for an error: an ApiError's message; for any other error, only a reference to the
-   * log.
-   */
+  /** Returns the error text for a caller: an ApiError's message; otherwise only a reference to the log. */
   failure(error: unknown, { requestId }: Pick<RequestOptions, "requestId">): string {
     if (isApiError(error)) return error.message;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -152,10 +152,7 @@ function paths(methods: ReadonlyMap<string, readonly string[]>): readonly NonRes
 
 type Review = ObjectOf<RulesContent>;
 
-/**
- * Lists what a user may do: the rules of the view's authorizer or, if it cannot list them, its decisions for everything that
- * is served.
- */
+/** Lists what a user may do: the rules of the view's authorizer or its decisions for everything that is served. */
 export class RulesReviews implements Storage<Review> {
   readonly lifecycle = "storage";
   readonly #questions: Questions;

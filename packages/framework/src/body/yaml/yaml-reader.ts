@@ -16,10 +16,7 @@ const SHORT = 16 * 1024;
 /** Limit of the value's size after alias expansion, as a multiple of the document, in the main thread. */
 const EXPANSION = 4;
 
-/**
- * Parses a short document in the main thread, as {@link YamlReader.read} does.
- * @throws YamlFault; ApiError 413 for a long one
- */
+/** Parses a short document in the main thread. @throws YamlFault; ApiError 413 for a long one */
 export async function readShortYaml(text: string): Promise<ParsedYaml> {
   if (text.length > SHORT)
     throw ApiError.requestEntityTooLarge(`the YAML document is longer than ${SHORT} characters: send it as JSON`);

@@ -62,10 +62,7 @@ export function createEnvironment(): Environment {
   return environment;
 }
 
-/**
- * Returns all callable functions besides macros and those that the library implements correctly: `name/arguments`, receiver
- * included.
- */
+/** Returns all callable functions that are not macros or correct library functions: `name/arguments`, receiver included. */
 export function ownFunctions(): ReadonlySet<string> {
   return new Set(kubernetesFunctions().map(([text]) => callKey(parseSignature(text))));
 }

@@ -139,10 +139,7 @@ export const MACRO_VARIABLES: ReadonlyMap<string, 1 | 2> = new Map([
 /** Suffix of functions that replace the library's own, which cannot be overridden. */
 export const OWN = "_k8s";
 
-/**
- * Replacement for `has` in the source, because the library's own accepts fewer expressions than Kubernetes'. It has the same
- * length.
- */
+/** Replacement for `has` in the source, of the same length: the library's own accepts fewer expressions. */
 export const HAS = "hAs";
 
 /** Replacements for operators, where the library compares or joins lists differently than Kubernetes. */

@@ -123,10 +123,7 @@ function equalKeyed(
   return [...others].every(([key, element]) => own.has(key) && equal(own.get(key), element));
 }
 
-/**
- * Implements `list + other`: elements that a set already contains are skipped, and elements of lists of type map replace
- * those with the same key.
- */
+/** Implements `list + other`: sets skip elements that they contain, lists of type map replace those with the same key. */
 export function concat(list: Iterable<unknown>, other: Iterable<unknown>): unknown {
   if (list instanceof Set) return new Set([...list, ...other]);
   const elements = [...list];

@@ -33,10 +33,7 @@ const LONGEST_TEXT = MAX_REQUEST_BYTES - 2;
 const TEXT: JsonSchema = { type: "string" };
 const OBJECT_META: JsonSchema = { type: "object", properties: { name: TEXT, generateName: TEXT } };
 
-/**
- * Returns the shape of a schema, or undefined if CEL cannot represent its values. `root`: the schema is that of a whole
- * object.
- */
+/** Returns the shape of a schema, or undefined if CEL cannot represent its values. `root`: of a whole object. */
 export function shapeOf(schema: JsonSchema, root: boolean): Shape | undefined {
   if (schema["x-kubernetes-int-or-string"] === true) {
     const max = schema.maxLength === undefined ? LONGEST_TEXT : 4 * positive(schema.maxLength);

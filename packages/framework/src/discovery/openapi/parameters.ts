@@ -34,16 +34,8 @@ const VERSION = query(
 );
 
 const SELECTION: readonly Parameter[] = [
-  query(
-    "fieldSelector",
-    "string",
-    "Restricts the result to objects whose fields match, such as field=value,field!=value.",
-  ),
-  query(
-    "labelSelector",
-    "string",
-    "Restricts the result to objects whose labels match, such as key=value,key in (a,b),!key.",
-  ),
+  query("fieldSelector", "string", "Selects objects by their fields, such as field=value,field!=value."),
+  query("labelSelector", "string", "Selects objects by their labels, such as key=value,key in (a,b),!key."),
   VERSION,
   query(
     "resourceVersionMatch",
@@ -60,20 +52,12 @@ const PAGING: readonly Parameter[] = [
     "Token from the list metadata of the previous page. All pages have the same resource version. An expired token gets " +
       "a 410.",
   ),
-  query(
-    "limit",
-    "integer",
-    "Maximum number of objects to return. There are more if the list metadata has a continue token.",
-  ),
+  query("limit", "integer", "Maximum number of objects. There are more if the list metadata has a continue token."),
 ];
 
 const WATCHING: readonly Parameter[] = [
   query("watch", "boolean", "Returns a stream of changes after resourceVersion instead of a list."),
-  query(
-    "allowWatchBookmarks",
-    "boolean",
-    "Allows BOOKMARK events, which report the current resource version of the stream.",
-  ),
+  query("allowWatchBookmarks", "boolean", "Allows BOOKMARK events with the current resource version."),
   query(
     "sendInitialEvents",
     "boolean",

@@ -116,10 +116,7 @@ export function v2Schema(schema: Schema): Schema {
   return mapSchema(schema, (node) => reference(widened(withoutJunctors(node))));
 }
 
-/**
- * Converts the component of a whole kind. If it allows unknown fields, it gets no properties at all, since kubectl takes
- * those for the complete list.
- */
+/** Converts a whole kind. With unknown fields allowed it gets no properties, since kubectl takes those as complete. */
 export function v2Kind(schema: Schema): Schema {
   if (schema["x-kubernetes-preserve-unknown-fields"] !== true) return v2Schema(schema);
   const { description, "x-kubernetes-group-version-kind": kinds } = schema;
