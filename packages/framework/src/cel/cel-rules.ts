@@ -31,8 +31,8 @@ export interface RuleEngineOptions {
 }
 
 /**
- * Evaluates `x-kubernetes-validations`. Cheap rules run in place. If the sizes of the values could make a rule take longer
- * than some 10 ms, it runs in a worker with a time limit, so that no schema and no object can stall the process.
+ * Evaluates `x-kubernetes-validations`. Cheap rules run in place. A rule that could take longer than some 10 ms, given
+ * the sizes of the values, runs in a worker with a time limit. No schema and no object can thus stall the process.
  */
 export class RuleEngine implements AsyncDisposable {
   readonly #compiler = new RuleCompiler();

@@ -25,7 +25,7 @@ const ITEMS = "items";
 const LONGEST_ITEMS = 6 * ITEMS.length;
 
 /**
- * Splits the JSON of a list, as it arrives, into items and the rest: a list of any length takes as much memory as its largest
+ * Splits the JSON of a list, as it arrives, into items and the rest. A list of any length takes as much memory as its largest
  * item. `items` may be anywhere in the list. It looks only at strings and brackets; the reader of an item must check that it
  * is valid JSON.
  */

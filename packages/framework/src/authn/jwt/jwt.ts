@@ -17,8 +17,9 @@ const MOST_ISSUERS = 64;
 
 /**
  * Authenticates JSON Web Tokens, such as OpenID Connect id tokens, of one or more issuers (Kubernetes' structured
- * authentication configuration). Only the issuer that `iss` names judges a token. It must be signed with one of that issuer's
- * keys by RS, PS or ES 256 to 512, be for one of its audiences, not be expired (`exp` is required), and satisfy its rules.
+ * authentication configuration). Only the issuer that `iss` names judges a token: one of its keys
+ * must have signed it by RS, PS or ES 256 to 512. It must be for one of the issuer's audiences, not be expired (`exp` is
+ * required), and satisfy the rules.
  * There is no opinion on tokens of other issuers. A verdict is cached for 10 s, never beyond `exp`.
  *
  * Keys are fetched with the first token. While an issuer is unreachable, its last keys stay valid; before the first fetch

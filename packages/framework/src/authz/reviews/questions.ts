@@ -70,8 +70,8 @@ export function askerOf({ params }: Scope, { user, signal }: RequestOptions): As
 }
 
 /**
- * Returns the request info that the path of such a request would have: in the preferred version unless one is named, and
- * without a namespace for cluster-scoped kinds, although kubectl sends one.
+ * Returns the request info that the path of such a request would have. Its version is the preferred one unless one is
+ * named. A cluster-scoped kind has no namespace, although kubectl sends one.
  */
 export function resourceInfo(attributes: Attributes, list: readonly ServedResource[]): RequestInfo {
   const { verb = "", group = "", version: named = "", resource = "", subresource = "", name = "" } = attributes;

@@ -9,9 +9,9 @@ export interface ProtobufMessage {
 }
 
 /**
- * Types of values in their JSON form. `bytes` is base64; `integer` has 32 or 64 bits. `time` and `microTime` are RFC 3339 in
- * UTC with seconds or microseconds (null when empty). `quantity` and `intOrString` are Kubernetes'. `json` is a message with
- * JSON in field 1, such as RawExtension, FieldsV1 and apiextensions' JSON.
+ * Types of values in their JSON form. The type `bytes` is base64; `integer` has 32 or 64 bits. Values of `time` and
+ * `microTime` are RFC 3339 in UTC with seconds or microseconds (null when empty). The types `quantity` and `intOrString` are
+ * Kubernetes'. A `json` is a message with JSON in field 1, such as RawExtension, FieldsV1 and apiextensions' JSON.
  */
 export type ProtobufScalar =
   | "text"

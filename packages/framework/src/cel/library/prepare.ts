@@ -220,8 +220,8 @@ const PLAIN = new Set(["bool", "bytes", "double", "int", "null", "string", "uint
 const GENERIC = new Set(["orValue", "value"]);
 
 /**
- * Returns the source for evaluation without types: equality and `+` of possible lists of type set or map become internal
- * calls, results of generic functions are dynamic, doubles are exact, and characters beyond 16 bits stay whole.
+ * Returns the source for evaluation without types. Equality and `+` of possible lists of type set or map become internal
+ * calls. Results of generic functions are dynamic, doubles are exact, and characters beyond 16 bits stay whole.
  */
 export function dynamicSource(root: Node): string {
   const text = serialize(transformed(root) as Node);

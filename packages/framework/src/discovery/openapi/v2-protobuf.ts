@@ -133,8 +133,8 @@ function int64(value: number | undefined): FieldContent {
 export type Message = Readonly<Record<number, FieldContent>>;
 
 /**
- * Content of a field: text, a flag, a nested message, a list of any of them as a repeated field, and numbers with their
- * schema type. `undefined`, `false` and "" are not written, because proto3 omits defaults.
+ * Content of a field: text, a flag, a nested message or a number with its schema type; a list is a repeated field. The
+ * values `undefined`, `false` and "" are not written, because proto3 omits defaults.
  */
 type FieldContent =
   | string
