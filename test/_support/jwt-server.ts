@@ -56,7 +56,7 @@ export async function startJwt(
       return JSON.parse(answer.body) as Identity;
     },
     reasons() {
-      const refused = records.filter(({ message }) => message === "token refused").slice(told);
+      const refused = records.filter(({ message }) => message === "token rejected").slice(told);
       told += refused.length;
       return refused.map(({ reason }) => reason);
     },

@@ -141,7 +141,7 @@ describe("kubectl asks", function () {
           [...reviews, views, `runbooks.example.dev  []  []  [get list watch${edits.replace("[", " ")}`].sort(),
         );
         expect((await list(alice, "all")).join("\n")).to.include(
-          "the list may be incomplete: the rule of this view cannot list",
+          "the list may be incomplete: the authorizer of this view cannot list",
         );
       });
 

@@ -63,7 +63,7 @@ describe("the server behind a view that forwards is asked", () => {
     const groups = Array.from({ length: 2600 }, (_, at) => `group-${at}`);
     const answer = await chain.front.send(`POST ${chain.path}`, note("x"), as({ name: "ann", groups }));
     expect(outcome(answer)[0]).to.equal(400);
-    expect(answer.body.message).to.match(/names 2601 different values: at most 2500/);
+    expect(answer.body.message).to.match(/has 2601 different values: send at most 2500/);
   });
 
   it("never as whom the caller's own headers name", async () => {

@@ -1,4 +1,4 @@
-// What an access log is told: each request once it has ended, a watch also when it has begun, and never a credential.
+// The access log gets each request when it has ended, a watch also when it starts, and never a credential.
 import { once } from "node:events";
 import { connect } from "node:net";
 import {
@@ -18,7 +18,7 @@ import { Note } from "../_support/note.ts";
 const ROOT = "/services/notes/clusters/root";
 const NOTES = `${ROOT}/apis/test.dev/v1/notes`;
 
-/** A server, and what its access log was told so far; `told` waits for the next record. */
+/** A server and the records of its access log so far; `told` waits for the next record. */
 async function start(onRequest: (record: RequestRecord) => void | Promise<void> = () => undefined) {
   const records: RequestRecord[] = [];
   const waiting: (() => void)[] = [];
@@ -50,7 +50,7 @@ async function start(onRequest: (record: RequestRecord) => void | Promise<void> 
 }
 
 describe("the access log", () => {
-  it("tells of a request: method, verb, path without the query, user, code, the id that the answer carries", async () => {
+  it("records method, verb, path without the query, user, code and the id in the response", async () => {
     await using server = await start();
     const answer = await server.get(`${NOTES}?limit=5&token=hidden`);
     await answer.text();
@@ -60,7 +60,7 @@ describe("the access log", () => {
     expect(record?.duration).to.be.within(0, 5000);
   });
 
-  it("tells of refusals, by what was known of them", async () => {
+  it("records rejected requests with the fields that are known by then", async () => {
     await using server = await start();
     const seen: unknown[] = [];
     for (const [path, token] of [
@@ -83,7 +83,7 @@ describe("the access log", () => {
     ]);
   });
 
-  it("tells of a watch when it has begun and when it has ended, by the client or by the server", async () => {
+  it("records a watch when it starts and when the client or the server ends it", async () => {
     await using server = await start();
     const leave = new AbortController();
     await server.get(`${NOTES}?watch=true`, undefined, leave.signal);
@@ -98,7 +98,7 @@ describe("the access log", () => {
     expect(stages(await server.told(1))).to.deep.equal(["watch ResponseComplete 200"]);
   });
 
-  it("tells of a refused watch and a refused upgrade once", async () => {
+  it("records a rejected watch and a rejected upgrade once", async () => {
     await using server = await start();
     await (await server.get(`${NOTES}?watch=true&resourceVersion=x`)).text();
     expect(stages(await server.told(1))).to.deep.equal(["watch ResponseComplete 400"]);
@@ -121,7 +121,7 @@ describe("the access log", () => {
     ],
     ["rejects", () => Promise.reject(new Error("disk full"))],
   ] as const)
-    it(`survives a hook that ${how}, and says so`, async () => {
+    it(`survives a hook that ${how}, and logs its failure`, async () => {
       await using server = await start(hook);
       expect((await server.get("/livez")).status).to.equal(200);
       await server.told(1);

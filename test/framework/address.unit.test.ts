@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { networkOf } from "../../packages/framework/src/fairness/authentication-failures.ts";
 
-describe("the address that stands for a client", () => {
+describe("the network of a client address", () => {
   for (const [address, network] of [
     ["192.0.2.1", "192.0.2.1"],
     ["::ffff:192.0.2.1", "192.0.2.1"],

@@ -1,4 +1,4 @@
-// What admission is told is enough for Kubernetes' NamespaceLifecycle, and for a say in how something is deleted.
+// Admission gets enough information for Kubernetes' NamespaceLifecycle and for checks on how an object is deleted.
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { type AdmitRequest, allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -58,8 +58,8 @@ function setUp() {
   return { view, memos, deletions };
 }
 
-describe("admission of what is in a namespace", () => {
-  it("lets it into one that is there, with what admission adds to it", async () => {
+describe("admission of namespaced objects", () => {
+  it("admits an object into an existing namespace, with its own mutations", async () => {
     await using server = await startPlain([setUp().view]);
     const { status, body } = await server.send(`POST ${at("there")}`, memo({ name: "a", labels: { x: "y" } }));
     expect(status).to.equal(201);
@@ -70,7 +70,7 @@ describe("admission of what is in a namespace", () => {
     expect([applied.status, applied.body.metadata.labels]).to.deep.equal([201, { "claimed.example.dev": "yes" }]);
   });
 
-  it("answers 404 of the namespace where there is none, 403 with a cause where it is going; nothing is kept", async () => {
+  it("rejects with 404 for a missing namespace and 403 with a cause for a terminating one, and stores nothing", async () => {
     const { view, memos } = setUp();
     await using server = await startPlain([view]);
     const missing = await server.send(`POST ${at("nowhere")}`, memo({ generateName: "a-" }));
@@ -92,7 +92,7 @@ describe("admission of what is in a namespace", () => {
     expect(memos.in("root", "going").list()).to.deep.equal([]);
   });
 
-  it("is told how something is to be deleted, by one delete and by a delete of many", async () => {
+  it("receives the options of a delete and of a deletecollection", async () => {
     const { view, memos, deletions } = setUp();
     for (const name of ["a", "b"]) memos.in("root", "there").set(name, {});
     await using server = await startPlain([view]);
@@ -106,7 +106,7 @@ describe("admission of what is in a namespace", () => {
   });
 });
 
-describe("what admission checks once an object is valid", () => {
+describe("validating admission", () => {
   async function start() {
     const memos = Memo.collection();
     const asked: unknown[] = [];
@@ -132,7 +132,7 @@ describe("what admission checks once an object is valid", () => {
     return { server: await startPlain([view]), asked };
   }
 
-  it("is the object as it will be kept, and no other: an invalid one is 422 whatever a check would say", async () => {
+  it("receives the object as it will be stored, and never an invalid one, which gets 422 first", async () => {
     const { server, asked } = await start();
     await using _server = server;
     const invalid = await server.send(`POST ${at("n")}`, memo({ name: "No_Name", labels: { refused: "create" } }));
@@ -143,7 +143,7 @@ describe("what admission checks once an object is valid", () => {
     expect((await server.get(at("n", "/a"))).status).to.equal(404);
   });
 
-  it("is asked of writes that change nothing, of those that are dry, and of deletes", async () => {
+  it("is called for no-op writes, dry runs and deletes", async () => {
     const { server, asked } = await start();
     await using _server = server;
     const made = await server.send(`POST ${at("n")}`, memo({ generateName: "a-", labels: { refused: "delete" } }));

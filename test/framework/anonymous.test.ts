@@ -1,4 +1,4 @@
-// Requests without credentials, where they are let in: who they are, and that a bad credential is not none.
+// Anonymous requests: their user, and the difference between bad and missing credentials.
 import { type Authenticator, createServer, staticTokens } from "@virtual-workspaces/framework";
 import { anonymous, clientCertificates } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -37,12 +37,12 @@ async function start(...authentication: readonly Authenticator[]) {
 const WHO = "/services/who/";
 
 describe("anonymous requests", () => {
-  it("are 401 unless they are let in", async () => {
+  it("get 401 unless anonymous access is enabled", async () => {
     await using server = await start();
     expect((await server.ask(WHO)).code).to.equal(401);
   });
 
-  it("are Kubernetes' anonymous user, who is not authenticated", async () => {
+  it("have Kubernetes' anonymous user, who is not authenticated", async () => {
     await using server = await start(anonymous());
     const { name, groups, uid } = await server.ask(WHO);
     expect({ name, groups, uid }).to.deep.equal({
@@ -54,23 +54,23 @@ describe("anonymous requests", () => {
   });
 
   const credentials: Record<string, [lines: readonly string[], keys?: KeyPair]> = {
-    "a token that nobody knows": [["Authorization: Bearer wrong"]],
+    "an unknown token": [["Authorization: Bearer wrong"]],
     "another scheme": [["Authorization: Basic YTpi"]],
-    "nothing in it": [["Authorization:"]],
-    "a browser's token that nobody knows": [
+    "an empty header": [["Authorization:"]],
+    "an unknown browser token": [
       ["Upgrade: websocket", "Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.d3Jvbmc, v5"],
     ],
-    "a certificate that nobody knows": [[], Authority.root("others").issue({ name: "admin" })],
-    "a certificate that has expired": [[], authority.issue({ name: "admin", from: -3, to: -2 })],
+    "a certificate of an unknown authority": [[], Authority.root("others").issue({ name: "admin" })],
+    "an expired certificate": [[], authority.issue({ name: "admin", from: -3, to: -2 })],
   };
   for (const [what, [lines, keys]] of Object.entries(credentials)) {
-    it(`are not those with credentials: ${what}`, async () => {
+    it(`do not include requests with credentials: ${what}`, async () => {
       await using server = await start(anonymous());
       expect((await server.ask(WHO, lines, keys)).code).to.equal(401);
     });
   }
 
-  it("may be let in on some paths alone, to the letter", async () => {
+  it("can be limited to some paths, compared exactly", async () => {
     await using server = await start(anonymous({ paths: ["/services/who/open"] }));
     expect((await server.ask("/services/who/open?a=b")).name).to.equal("system:anonymous");
     for (const path of [WHO, "/services/who/open/", "/services/who/opener", "/services/who/%6fpen", "/other"])
@@ -78,7 +78,7 @@ describe("anonymous requests", () => {
   });
 });
 
-describe("tokens of browsers", () => {
+describe("browser tokens", () => {
   const protocol = (token: string): string =>
     `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString("base64url")}`;
 
@@ -91,12 +91,12 @@ describe("tokens of browsers", () => {
     return (await wire.answer())?.status;
   }
 
-  it("come as a subprotocol", async () => {
-    // 400: known, and this view takes no upgrades.
+  it("are sent as a subprotocol", async () => {
+    // 400: the token is accepted, but this view has no upgrades.
     expect(await upgrade(`Sec-WebSocket-Protocol: v5.channel.k8s.io, ${protocol("secret")}`)).to.equal(400);
   });
 
-  it("count only alone, whole, and where there is no header", async () => {
+  it("are accepted only if there is a single, complete one and no header", async () => {
     const both = `${protocol("wrong")}, ${protocol("secret")}`;
     expect(await upgrade(`Sec-WebSocket-Protocol: ${both}`)).to.equal(401);
     expect(await upgrade("Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.")).to.equal(401);

@@ -1,4 +1,4 @@
-// Where audit events go: files that are rotated, slow and broken sinks, and what becomes of requests meanwhile.
+// Audit sinks: rotated files, slow and broken sinks, and their effect on requests.
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { MEMOS, policy, startAudited } from "../_support/audited.ts";
 
 const COMPLETE = { ...policy({ level: "Metadata" }), omitStages: ["RequestReceived"] as const };
 
-/** The lines of a file, each of which must be an event. */
+/** Parses the lines of a file, each of which must be an event. */
 function linesOf(path: string): readonly { readonly requestURI: string }[] {
   const text = readFileSync(path, "utf8");
   expect(text.endsWith("\n")).to.equal(true);
@@ -23,7 +23,7 @@ function linesOf(path: string): readonly { readonly requestURI: string }[] {
 }
 
 describe("an audit log", () => {
-  it("is a file of JSON lines, in order, whole when the server has closed, its owner's alone", async () => {
+  it("is a file of JSON lines in order, complete after the server has closed, readable only by its owner", async () => {
     using folder = tree({});
     const path = join(folder.path, "audit.log");
     const server = await startAudited({ policy: COMPLETE, audit: { to: path } });
@@ -34,7 +34,7 @@ describe("an audit log", () => {
     if (process.platform !== "win32") expect(statSync(path).mode & 0o777).to.equal(0o600);
   });
 
-  it("goes on where it stood", async () => {
+  it("appends to an existing file", async () => {
     using folder = tree({});
     const path = join(folder.path, "audit.log");
     for (let run = 0; run < 2; run++) {
@@ -44,7 +44,7 @@ describe("an audit log", () => {
     expect(linesOf(path)).to.have.lengthOf(4);
   });
 
-  it("is begun anew before it grows too long, and so many are kept", async () => {
+  it("is rotated before it grows too long, and keeps a limited number of files", async () => {
     using folder = tree({ "other.log": "", "audit-notes.log": "" });
     const path = join(folder.path, "audit.log");
     const to = { path, maxSize: 100_000, maxBackups: 2 };
@@ -63,14 +63,14 @@ describe("an audit log", () => {
     for (const file of backups) expect(statSync(join(folder.path, file)).size).to.be.below(100_001);
   });
 
-  it("that cannot be opened keeps the server from starting, in plain words", async () => {
+  it("stops the server from starting if it cannot be opened, with a clear error", async () => {
     using folder = tree({});
     const path = join(folder.path, "none", "audit.log");
     const failure = await startAudited({ audit: { to: path } }).catch((error: Error) => error);
     expect((failure as Error).message).to.match(/^audit: cannot write .*audit\.log: ENOENT/);
   });
 
-  it("on a disk that is full loses events, which are counted and told, and serves on", async function () {
+  it("loses events on a full disk, which are counted and logged, while the server keeps serving", async function () {
     if (!existsSync("/dev/full")) this.skip();
     {
       await using server = await startAudited({ audit: { to: "/dev/full" } });
@@ -80,7 +80,7 @@ describe("an audit log", () => {
     expectFault(/audit events lost.*"count":\d.*ENOSPC/);
   });
 
-  it("that nobody takes holds requests back, no longer than a request may take", async () => {
+  it("delays requests while the sink is blocked, at most until their deadline", async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     const audit = { to: () => open, maxPending: 1500, whenFull: "wait" } as const;
     {
@@ -95,10 +95,10 @@ describe("an audit log", () => {
       resolve();
       expect((await waiting).status).to.equal(200);
     }
-    expectFault(/audit events lost.*more wait to be written than may/); // the 503s: nothing was done for them
+    expectFault(/audit events lost.*more wait to be written than may/); // caused by the 503s: those requests were not processed
   });
 
-  it("that nobody takes loses events instead, if it is told to, and never more than that", async () => {
+  it("can lose events instead of delaying requests while the sink is blocked, and its queue stays bounded", async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     const taken: string[] = [];
     const to = async (line: string): Promise<void> => {
@@ -114,7 +114,7 @@ describe("an audit log", () => {
     expect(taken.length).to.be.within(2, 6);
   });
 
-  it("that nobody takes is not filled by strangers, who cannot be held back; what is done is written all the same", async () => {
+  it("is not filled by unauthenticated requests, which cannot be delayed, while the sink is blocked; completed requests are still logged", async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     const taken: string[] = [];
     const to = async (line: string): Promise<void> => {
@@ -137,7 +137,7 @@ describe("an audit log", () => {
     expect(JSON.parse(taken[0] ?? "").requestURI).to.match(/^\/livez\?0=x+\.\.\.TRUNCATED$/);
   });
 
-  it("is the middleware's too", async () => {
+  it("works with the middleware too", async () => {
     const lines: string[] = [];
     const { audit } = await import("@virtual-workspaces/framework/audit");
     const { virtualWorkspaces } = await import("@virtual-workspaces/framework/server");
@@ -166,14 +166,14 @@ describe("an audit log", () => {
     expect(lines.map((line) => JSON.parse(line).responseStatus.code)).to.deep.equal([401]);
   });
 
-  it("that takes nothing does not keep the server from closing", async () => {
+  it("does not stop the server from closing while the sink is blocked", async () => {
     const server = await startAudited({ audit: { to: () => new Promise<void>(() => undefined) } });
     await (await server.ask(MEMOS)).text();
     await server.server.close();
     expectFault(/audit events lost.*"count":2,"error":"they were not taken before the end"/);
   });
 
-  it("is a stream, which it does not end", async () => {
+  it("can be a stream, which it does not end", async () => {
     const stream = new PassThrough();
     {
       await using server = await startAudited({ audit: { to: stream } });

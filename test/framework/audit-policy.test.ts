@@ -1,4 +1,4 @@
-// Which requests a policy audits, and at what level: asked through the front door. What is no policy is refused.
+// The level at which a policy audits requests, tested with requests to a server; invalid policies are rejected.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AuditPolicy, type AuditRule, audit } from "@virtual-workspaces/framework/audit";
@@ -8,7 +8,7 @@ import { type AuditEvent, MEMOS, policy, startAudited, VIEW } from "../_support/
 
 const ADMIN: AuditRule = { level: "Metadata", users: ["admin"] };
 
-/** The level at which alice's request is audited, "" when it is not; admin's comes behind it to tell the end. */
+/** Returns the level at which alice's request is audited, or ""; a request from admin marks the end. */
 async function levelOf(rules: readonly AuditRule[], path: string): Promise<string> {
   await using server = await startAudited({ policy: policy(ADMIN, ...rules) });
   await (await server.ask(path)).text();
@@ -38,9 +38,9 @@ describe("an audit policy", () => {
     ["any group's", about([{ group: "*", resources: ["memos"] }]), first, "Request"],
     ["a resource, not its subresources", about([{ group: "*", resources: ["memos"] }]), `${first}/status`, ""],
     ["a subresource", about([{ group: "*", resources: ["memos/status"] }]), `${first}/status`, "Request"],
-    ["subresources of one", about([{ group: "*", resources: ["memos/*"] }]), `${first}/status`, "Request"],
-    ["one subresource of all", about([{ group: "*", resources: ["*/status"] }]), `${first}/status`, "Request"],
-    ["all with all subresources", about([{ group: "*", resources: ["*"] }]), `${first}/status`, "Request"],
+    ["all subresources of a resource", about([{ group: "*", resources: ["memos/*"] }]), `${first}/status`, "Request"],
+    ["a subresource of all resources", about([{ group: "*", resources: ["*/status"] }]), `${first}/status`, "Request"],
+    ["all resources with all subresources", about([{ group: "*", resources: ["*"] }]), `${first}/status`, "Request"],
     ["a name", about([{ group: "*", resources: ["memos"], resourceNames: ["first"] }]), first, "Request"],
     ["another name", about([{ group: "*", resources: ["memos"], resourceNames: ["x"] }]), first, ""],
     ["a namespace", about(undefined, { namespaces: ["default"] }), first, "Request"],
@@ -48,24 +48,29 @@ describe("an audit policy", () => {
     ["paths, not objects", about(undefined, { nonResourceURLs: ["*"] }), first, ""],
     ["objects, not paths", about([{ group: "*" }]), `${VIEW}/apis`, ""],
     ["a path of a view", about(undefined, { nonResourceURLs: ["/apis"] }), `${VIEW}/apis`, "Request"],
-    ["paths that begin alike", about(undefined, { nonResourceURLs: ["/api*"] }), `${VIEW}/apis/test.dev`, "Request"],
+    [
+      "paths with the same prefix",
+      about(undefined, { nonResourceURLs: ["/api*"] }),
+      `${VIEW}/apis/test.dev`,
+      "Request",
+    ],
     ["a path with its view", about(undefined, { nonResourceURLs: ["/services/memos/*"] }), `${VIEW}/apis`, "Request"],
     ["another path", about(undefined, { nonResourceURLs: ["/openapi*"] }), `${VIEW}/apis`, ""],
   ];
   for (const [what, rule, path, level] of cases) {
-    it(`is about ${what}`, async () => {
+    it(`selects requests by ${what}`, async () => {
       expect(await levelOf([rule], path)).to.equal(level);
     });
   }
 
-  it("goes by its first rule that matches, and by none where none does", async () => {
+  it("applies the first rule that matches, and audits nothing if none does", async () => {
     const none: AuditRule = { level: "None", verbs: ["get"] };
     expect(await levelOf([none, about(undefined)], first)).to.equal("");
     expect(await levelOf([about(undefined), none], first)).to.equal("Request");
     expect(await levelOf([], first)).to.equal("");
   });
 
-  it("omits stages, its own and the rule's", async () => {
+  it("omits the stages of the policy and of the rule", async () => {
     const rules: readonly AuditRule[] = [
       { level: "Metadata", omitStages: ["ResponseComplete"], verbs: ["list"] },
       about(undefined),
@@ -76,7 +81,7 @@ describe("an audit policy", () => {
     expect(events.map(({ verb, stage }) => `${verb} ${stage}`)).to.deep.equal(["get ResponseComplete"]);
   });
 
-  it("is read from a file of YAML", async () => {
+  it("can be read from a YAML file", async () => {
     using folder = tree({
       "policy.yaml": "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata\n  verbs: [get]\n",
     });
@@ -86,7 +91,7 @@ describe("an audit policy", () => {
 
   const refused = (given: unknown): void => void audit({ policy: given as AuditPolicy, to: () => undefined });
 
-  it("is refused with the path of each field that is wrong, in Kubernetes' words", () => {
+  it("is rejected with the path of each invalid field, in Kubernetes' words", () => {
     const wrong: readonly (readonly [unknown, string])[] = [
       [
         { level: "metadata" },
@@ -133,7 +138,7 @@ describe("an audit policy", () => {
     expect(() => refused({ ...policy(ADMIN), omitManagedFields: "yes" })).to.throw("omitManagedFields: Invalid value");
   });
 
-  it("is refused by file and line when it is no YAML, and when there is none", () => {
+  it("is rejected with file and line when it is not YAML, and when the file is missing", () => {
     using folder = tree({ "policy.yaml": "rules:\n- level: [\n" });
     writeFileSync(join(folder.path, "twice.yaml"), "kind: Policy\nkind: Policy\n");
     const read = (name: string) => () => refused(join(folder.path, name));

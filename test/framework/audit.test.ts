@@ -1,4 +1,4 @@
-// Audit events through the front door: one set for each request, whatever becomes of it, with what Kubernetes says in them.
+// Audit events of a server: one set for each request, whatever its outcome, with the fields that Kubernetes has.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { request } from "node:http";
@@ -19,7 +19,7 @@ function stages(events: readonly AuditEvent[]): string[] {
 }
 
 describe("audit events", () => {
-  it("say who did what to what, with which outcome", async () => {
+  it("record user, verb, object and outcome", async () => {
     await using server = await startAudited();
     const { answer, events } = await server.eventsOf(`${MEMOS}/first?pretty=true`, {
       headers: { "user-agent": "tests/1", "x-forwarded-for": "10.0.0.9, nonsense", "x-real-ip": "10.0.0.8" },
@@ -56,7 +56,7 @@ describe("audit events", () => {
     expect(ended >= began && Math.abs(Date.parse(began) - Date.now()) < 10_000).to.equal(true);
   });
 
-  it("are written of refusals of every kind", async () => {
+  it("are written for every kind of rejection", async () => {
     await using server = await startAudited();
     const seen: unknown[] = [];
     for (const [path, init, count] of [
@@ -92,7 +92,7 @@ describe("audit events", () => {
     ]);
   });
 
-  it("of a login that failed say how it was tried, and never the credentials", async () => {
+  it("for a failed authentication name the method and never the credentials", async () => {
     await using server = await startAudited();
     const secret = `s3cret-${createHash("sha256").update("x").digest("hex")}`;
     const { events } = await server.eventsOf(`${MEMOS}?access_token=${secret}`, { token: secret }, 1);
@@ -102,7 +102,7 @@ describe("audit events", () => {
     expect(nobody[0]?.["responseStatus"].message).to.equal("Authentication failed, no credentials provided");
   });
 
-  it("hold no tokens that came in a query, however their names are written", async () => {
+  it("never contain tokens from the query, however the parameter names are encoded", async () => {
     await using server = await startAudited();
     const names = ["token", "access_Token", "ID_TOKEN", "X-Amz-Security-Token", "%74oken", "a%5fto%4Ben", "a.b:token"];
     const query = names.map((name, at) => `${name}=SECRET${at}%26&n${at}=kept`).join("&");
@@ -124,7 +124,7 @@ describe("audit events", () => {
     expect(JSON.stringify(long)).to.include("TRUNCATED").and.not.include("SEC");
   });
 
-  it("say what came, whatever a handler makes of its request", async () => {
+  it("record the original request, even if a handler changes it", async () => {
     const raw = defineVirtualWorkspace({
       name: "raw",
       path: "/",
@@ -145,7 +145,7 @@ describe("audit events", () => {
       });
   });
 
-  it("say of a connection without an address only what it says itself", async function () {
+  it("for a connection without an address contain only the addresses from headers", async function () {
     if (process.platform === "win32") this.skip();
     using folder = tree({});
     await using server = await startAudited();
@@ -164,7 +164,7 @@ describe("audit events", () => {
     await once(unix, "close");
   });
 
-  it("say who logged in and whom they impersonate; rules go by who logged in", async () => {
+  it("record both the authenticated and the impersonated user; rules match the authenticated one", async () => {
     const rules = [{ level: "None", users: ["eve"] } as const, { level: "Metadata", users: ["admin"] } as const];
     await using server = await startAudited({ policy: policy(...rules) });
     const headers = { "impersonate-user": "eve", "impersonate-group": "guests" };
@@ -177,7 +177,7 @@ describe("audit events", () => {
     });
   });
 
-  it("of a watch are written when it is asked for, when it has begun and when it has ended", async () => {
+  it("for a watch are written when it is requested, when it starts and when it ends", async () => {
     await using server = await startAudited();
     const leave = new AbortController();
     await server.ask(`${MEMOS}?watch=true`, { signal: leave.signal });
@@ -186,7 +186,7 @@ describe("audit events", () => {
     expect(stages(await server.until(1))).to.deep.equal(["watch ResponseComplete 200"]);
   });
 
-  it("of a refused upgrade are written once", async () => {
+  it("for a rejected upgrade are written once", async () => {
     await using server = await startAudited();
     using wire = await Wire.open(server.port);
     wire.request(
@@ -201,7 +201,7 @@ describe("audit events", () => {
     expect(stages(await server.until(2))).to.deep.equal(["get RequestReceived", "get ResponseComplete 400"]);
   });
 
-  it("of what throws end with a Panic", async () => {
+  it("for a handler that throws end with a Panic", async () => {
     await using server = await startAudited();
     const { events } = await server.eventsOf(MEMOS, { method: "DELETE" });
     expectFault(/the rule is broken/);
@@ -209,7 +209,7 @@ describe("audit events", () => {
     expect(JSON.stringify(events)).not.to.include("the rule is broken");
   });
 
-  it("have the client's Audit-ID if it is short and plain", async () => {
+  it("use the client's Audit-ID if it is short and has only plain characters", async () => {
     await using server = await startAudited();
     const { answer, events } = await server.eventsOf(MEMOS, { headers: { "audit-id": "from-the-proxy" } });
     expect(answer.headers.get("audit-id")).to.equal("from-the-proxy");
@@ -220,14 +220,14 @@ describe("audit events", () => {
     }
   });
 
-  it("name what is created, also where the URL does not", async () => {
+  it("name the created object even if the URL does not", async () => {
     await using server = await startAudited();
     const { events } = await server.eventsOf(MEMOS, memo("second"));
     expect(events[1]?.["objectRef"]).to.include({ name: "second", namespace: "default" });
     expect(events[1]).not.to.have.property("requestObject");
   });
 
-  it("have what rules tell auditors, of all that a union asked, and nothing that contradicts the outcome", async () => {
+  it("contain the annotations of all authorizers that a union called, and none that contradict the outcome", async () => {
     const noted =
       (allowed: boolean, annotations: Record<string, string>): Authorizer<unknown> =>
       () =>
@@ -250,7 +250,7 @@ describe("audit events", () => {
     }
   });
 
-  it("say nothing that breaks their line, whatever is sent", async () => {
+  it("stay on one line, whatever the client sends", async () => {
     await using server = await startAudited();
     using wire = await Wire.open(server.port);
     wire.request(
@@ -268,10 +268,10 @@ describe("audit events", () => {
   });
 });
 
-describe("audit of objects", () => {
+describe("audit of request and response bodies", () => {
   const whole = policy({ level: "RequestResponse" });
 
-  it("records what was sent and what was answered", async () => {
+  it("records what was sent and what was returned", async () => {
     await using server = await startAudited({ policy: whole });
     const { events, body } = await server.eventsOf(MEMOS, memo("second", "line\nbreak"));
     expect(events[0]).not.to.have.any.keys("requestObject", "responseObject");
@@ -281,7 +281,7 @@ describe("audit of objects", () => {
     expect(none[1]?.["responseObject"]).to.include({ kind: "Status", code: 404 });
   });
 
-  it("at the level Request only what was sent: patches and options too", async () => {
+  it("records only the request at level Request, including patches and options", async () => {
     await using server = await startAudited({ policy: policy({ level: "Request" }) });
     const merge = { "content-type": "application/merge-patch+json" };
     const patch = { method: "PATCH", body: '{"spec":{"text":"y"}}', headers: merge };
@@ -297,7 +297,7 @@ describe("audit of objects", () => {
     expect(applied[1]?.["requestObject"]).to.equal("spec:\n  text: z\n");
   });
 
-  it("records lists whole, as they were asked for, and YAML as JSON; of watches nothing", async () => {
+  it("records complete lists in their requested form and YAML as JSON, and no watch events", async () => {
     await using server = await startAudited({ policy: whole });
     const { events } = await server.eventsOf(MEMOS);
     expect(events[1]?.["responseObject"]).to.include({ kind: "MemoList" });
@@ -310,7 +310,7 @@ describe("audit of objects", () => {
     for (const event of watch) expect(event).not.to.have.any.keys("requestObject", "responseObject");
   });
 
-  it("records what a reader has asked for compressed, unless that is too long when it is not", async () => {
+  it("records the body of a compressed response, unless it is too long when decompressed", async () => {
     const list = (length: number): Buffer =>
       Buffer.from(
         JSON.stringify({ kind: "MemoList", apiVersion: "test.dev/v1", metadata: {}, items: [], x: "x".repeat(length) }),
@@ -336,7 +336,7 @@ describe("audit of objects", () => {
     await using server = await startAudited({ policy: whole, virtualWorkspaces: [view], audit: { maxObject: 10_000 } });
     for (const form of Object.keys(bodies)) {
       const headers = { authorization: "Bearer alice-token", "accept-encoding": form };
-      // Not `fetch`, which would decompress.
+      // Not `fetch`, which would decompress it.
       const [answer] = await once(request({ port: server.port, path: MEMOS, headers, agent: false }).end(), "response");
       answer.resume();
       const [, event] = await server.until(2);
@@ -346,7 +346,7 @@ describe("audit of objects", () => {
     }
   });
 
-  it("leaves managed fields out where the policy says so", async () => {
+  it("omits managed fields if the policy says so", async () => {
     await using server = await startAudited({ policy: { ...whole, omitManagedFields: true } });
     await server.eventsOf(`${MEMOS}?fieldManager=m`, memo("second"));
     for (const path of [`${MEMOS}/second`, MEMOS]) {
@@ -356,7 +356,7 @@ describe("audit of objects", () => {
     }
   });
 
-  it("leaves out what is too long, and says so", async () => {
+  it("omits bodies that are too long, and records that", async () => {
     await using server = await startAudited({ policy: whole, audit: { maxObject: 1000 } });
     const { events, answer } = await server.eventsOf(MEMOS, memo("second", "x".repeat(2000)));
     expect(answer.status).to.equal(201);

@@ -1,4 +1,4 @@
-// What an address may use up of authentication before it has proved anything.
+// Limits on what an address can consume before it has authenticated.
 import { type ClientHttp2Stream, constants } from "node:http2";
 import {
   type Authenticator,
@@ -20,7 +20,7 @@ const PATH = "GET /services/who/ HTTP/1.1";
 const servers = Authority.root("servers");
 const keys = servers.issue({ name: "server", usages: [SERVER_AUTH] });
 
-/** A server that trusts no address unless told so, and an authenticator that waits for the test. */
+/** A server that trusts no address unless configured, with an authenticator that waits for the test. */
 async function start(limits: AuthenticationFailureLimits = {}, { tls = false } = {}) {
   const asked: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ async function start(limits: AuthenticationFailureLimits = {}, { tls = false } =
 }
 
 describe("failed authentications", () => {
-  it("are answered 429 when an address has too many, before any authenticator is asked", async () => {
+  it("get 429 without a call to any authenticator when their address has too many", async () => {
     await using server = await start({ failures: 3, forgiveEvery: 60_000 });
     for (let at = 0; at < 3; at++) expect(await server.answer("wrong")).to.have.property("status", 401);
     const asked = server.asked.length;
@@ -77,12 +77,12 @@ describe("failed authentications", () => {
       reason: "TooManyRequests",
       message: "too many failed authentications; try again later",
     });
-    // Whether a token is right must not be told either.
+    // The response must not reveal whether a token is valid.
     expect(await server.answer("good")).to.have.property("status", 429);
     expect(server.asked).to.have.length(asked);
   });
 
-  it("are forgiven with time", async () => {
+  it("expire", async () => {
     await using server = await start({ failures: 1, forgiveEvery: 40 });
     expect(await server.answer("wrong")).to.have.property("status", 401);
     let answer = await server.answer("good");
@@ -91,14 +91,14 @@ describe("failed authentications", () => {
     expect(answer).to.include({ status: 200, body: "alice" });
   });
 
-  it("are each address's own", async () => {
+  it("are counted for each address separately", async () => {
     await using server = await start({ failures: 1, forgiveEvery: 60_000 });
     await server.answer("wrong", "127.0.0.2");
     expect(await server.answer("good", "127.0.0.2")).to.have.property("status", 429);
     expect(await server.answer("good", "127.0.0.3")).to.have.property("status", 200);
   });
 
-  it("are not those of requests without credentials, nor are these refused", async () => {
+  it("are not counted for requests without credentials, which are not limited either", async () => {
     await using server = await start({ failures: 1, forgiveEvery: 60_000 });
     for (let at = 0; at < 5; at++) expect(await server.answer()).to.have.property("status", 401);
     expect(await server.answer("good")).to.have.property("status", 200);
@@ -111,7 +111,7 @@ describe("failed authentications", () => {
     expect(await probe.answer()).to.have.property("status", 200);
   });
 
-  it("are not counted for addresses that many share, and not for loopback unless told so", async () => {
+  it("are not counted for shared addresses, nor for loopback unless configured", async () => {
     for (const trusted of [["10.0.0.0/8", "127.0.0.0/24"], ["127.0.0.1"], undefined]) {
       await using server = await start({
         failures: 1,
@@ -123,7 +123,7 @@ describe("failed authentications", () => {
     }
   });
 
-  it("are not those of paths that nobody serves, for whoever is known", async () => {
+  it("are not counted for authenticated requests to paths that no view serves", async () => {
     await using server = await start({ failures: 1, forgiveEvery: 60_000 });
     using wire = await server.ask("good");
     await wire.answer();
@@ -135,7 +135,7 @@ describe("failed authentications", () => {
 });
 
 describe("failed authentications over HTTP/2", () => {
-  it("count the same", async () => {
+  it("are counted in the same way", async () => {
     await using server = await start({ failures: 2, forgiveEvery: 60_000 }, { tls: true });
     const ask = async (token: string) => {
       using client = await server.http2();
@@ -150,7 +150,7 @@ describe("failed authentications over HTTP/2", () => {
     ["reset", (_: Http2Client, stream: ClientHttp2Stream) => stream.close(constants.NGHTTP2_CANCEL)],
     ["cut with their session", (client: Http2Client) => client.session.destroy()],
   ] as const) {
-    it(`count though their requests are ${how} before they fail`, async () => {
+    it(`are counted even if their requests are ${how} before they fail`, async () => {
       await using server = await start({ failures: 2, forgiveEvery: 60_000 }, { tls: true });
       for (let at = 0; at < 2; at++) {
         using client = await server.http2();
@@ -158,7 +158,7 @@ describe("failed authentications over HTTP/2", () => {
         await until(() => server.asked.length > at);
         leave(client, stream);
         await new Promise((resolve) => stream.once("close", resolve));
-        // What is asked for behind the reset is answered behind it.
+        // The response to this request arrives after the reset has been processed.
         if (!client.session.destroyed) await client.get("/livez");
       }
       server.gate.resolve();
@@ -170,8 +170,8 @@ describe("failed authentications over HTTP/2", () => {
   }
 });
 
-describe("authentications under way", () => {
-  it("are bounded for each address", async () => {
+describe("concurrent authentications", () => {
+  it("are limited for each address", async () => {
     await using server = await start({ pending: 2 });
     const waiting = await Promise.all([server.ask("slow"), server.ask("slow")]);
     await until(() => server.asked.length >= 2);
@@ -206,7 +206,7 @@ describe("limits on authentication failures", () => {
       'authenticationFailures.trusted: "10.0.0.0/" is neither an IP address nor a subnet like 10.0.0.0/8',
     ],
   ] as const) {
-    it(`say what is wrong with them: ${message}`, () => {
+    it(`are rejected: ${message}`, () => {
       const make = () => createServer({ virtualWorkspaces: [], authentication: [], authenticationFailures: limits });
       expect(make).to.throw(message);
     });

@@ -1,4 +1,4 @@
-// Why not through the front door: it takes more addresses than a machine has.
+// A unit test, because it needs more addresses than a machine has.
 import { expect } from "chai";
 import { IdentityHeaders } from "../../packages/framework/src/authn/headers.ts";
 import { AuthenticationFailureLimiter } from "../../packages/framework/src/fairness/authentication-failures.ts";
@@ -8,8 +8,8 @@ type Asking = Parameters<AuthenticationFailureLimiter["refusal"]>[0];
 const from = (peer: string): Asking =>
   ({ req: { headers: {}, rawHeaders: ["Authorization", "Bearer wrong"] }, peer }) as unknown as Asking;
 
-describe("addresses that have failed", () => {
-  it("are kept in a table that does not grow: the last ones", () => {
+describe("the table of failed addresses", () => {
+  it("does not grow: it keeps the most recent ones", () => {
     const limiter = new AuthenticationFailureLimiter({ failures: 1, forgiveEvery: 60_000 }, new IdentityHeaders([]));
     const addresses = Array.from({ length: 20_000 }, (_, at) => `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`);
     for (const address of addresses) limiter.failed(from(address));
@@ -18,7 +18,7 @@ describe("addresses that have failed", () => {
     expect(refused.lastIndexOf(false)).to.equal(9_999);
   });
 
-  it("of one network of IPv6 are one, and the proxy that many share is none", () => {
+  it("counts an IPv6 network as one address, and ignores a shared proxy", () => {
     const limiter = new AuthenticationFailureLimiter(
       { failures: 2, trusted: ["2001:db8:ffff::/48", "192.0.2.7"] },
       new IdentityHeaders([]),

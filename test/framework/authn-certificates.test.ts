@@ -1,4 +1,4 @@
-// TLS client certificates, by real handshakes: who is let in, who is nobody, and what a connection remembers.
+// TLS client certificates with real handshakes: which are accepted, which are rejected, and what is cached for a connection.
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttps } from "node:https";
@@ -20,17 +20,17 @@ import { Wire } from "../_support/wire.ts";
 
 const servers = Authority.root("servers");
 const clients = Authority.root("clients");
-/** Trusted by the server for something else. */
+/** The server trusts this authority for another purpose. */
 const others = Authority.root("others");
 const serverKeys = servers.issue({ name: "server", usages: [SERVER_AUTH] });
 
-/** Brings a second authority into the handshake, and knows nobody. */
+/** Adds a second authority to the handshake, and authenticates no one. */
 const othersToo: Authenticator = { name: "others", clientCa: others.cert, authenticate: () => undefined };
 
 interface StartOptions {
-  /** @default that of `clients` */
+  /** @default the authority of `clients` */
   readonly ca?: string;
-  /** Whether the handshake trusts only `ca`. @default false: others too */
+  /** Whether the handshake trusts only `ca`. @default false: it trusts others too */
   readonly alone?: boolean;
 }
 
@@ -45,7 +45,7 @@ async function startWith(authentication: readonly Authenticator[], tls: TlsOptio
   return { server, port, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** Who the server takes the holder of these keys for; undefined is nobody, 401. */
+/** Returns the user that the server authenticates with these keys; undefined for 401. */
 async function who(
   port: number,
   keys: KeyPair | undefined,
@@ -84,19 +84,20 @@ describe("client certificates", () => {
     "of another authority that the server trusts": () => others.issue({ name: "admin" }),
     "of the authority that certifies servers": () => servers.issue({ name: "admin" }),
     "of an authority of the same name": () => Authority.root("clients").issue({ name: "admin" }),
-    "that has expired": () => clients.issue({ name: "admin", from: -3, to: -2 }),
-    "that is not valid yet": () => clients.issue({ name: "admin", from: 1, to: 2 }),
+    expired: () => clients.issue({ name: "admin", from: -3, to: -2 }),
+    "not valid yet": () => clients.issue({ name: "admin", from: 1, to: 2 }),
     "of a server": () => clients.issue({ name: "admin", usages: [SERVER_AUTH] }),
     "without a name": () => clients.issue({ name: "", organizations: ["system:masters"] }),
-    "of an authority below that has expired": () => clients.intermediate("i", { to: -0.5 }).issue({ name: "admin" }),
-    "of a certificate that is no authority": () => clients.intermediate("i", { ca: false }).issue({ name: "admin" }),
-    "of an authority below that only certifies servers": () =>
+    "of an expired intermediate authority": () => clients.intermediate("i", { to: -0.5 }).issue({ name: "admin" }),
+    "issued by a certificate that is not an authority": () =>
+      clients.intermediate("i", { ca: false }).issue({ name: "admin" }),
+    "of an intermediate authority for servers only": () =>
       clients.intermediate("i", { usages: [SERVER_AUTH] }).issue({ name: "admin" }),
-    "of an authority below one that allows none": () =>
+    "of an intermediate authority below one that allows none": () =>
       clients.intermediate("i", { pathLength: 0 }).intermediate("j").issue({ name: "admin" }),
   };
   for (const [what, keys] of Object.entries(nobodies)) {
-    it(`are nobody's: one ${what}`, async () => {
+    it(`are rejected: ${what}`, async () => {
       for (const alone of what.includes("another authority") ? [false] : [false, true]) {
         await using server = await start({ alone });
         expect(await who(server.port, keys())).to.equal(undefined);
@@ -104,21 +105,21 @@ describe("client certificates", () => {
     });
   }
 
-  it("are nobody's when the client keeps the authorities between to itself", async () => {
+  it("are rejected when the client does not send the intermediate certificates", async () => {
     await using server = await start({ alone: true });
     const { cert, key } = clients.intermediate("i").issue({ name: "deep" });
     const [leaf = ""] = cert.split(/(?<=-----END CERTIFICATE-----\n)/);
     expect(await who(server.port, { cert: leaf, key })).to.equal(undefined);
   });
 
-  it("may come by way of authorities in between, whatever usages those have besides", async () => {
+  it("are accepted through intermediate authorities with additional usages", async () => {
     await using server = await start({ alone: true });
     const between = clients.intermediate("i", { usages: [SERVER_AUTH, CLIENT_AUTH] }).intermediate("j");
     expect((await who(server.port, between.issue({ name: "deep" })))?.name).to.equal("deep");
     expect((await who(server.port, clients.issue({ name: "any", usages: [] })))?.name).to.equal("any");
   });
 
-  it("may have to come from an authority below one that the handshake knows", async () => {
+  it("can be required to come from an authority below the one that the handshake trusts", async () => {
     const between = clients.intermediate("i");
     const authentication = [clientCertificates({ ca: between.cert })];
     await using server = await startWith(authentication, { ...serverKeys, clientCa: clients.cert });
@@ -126,12 +127,12 @@ describe("client certificates", () => {
     expect(await who(server.port, clients.issue({ name: "above" }))).to.equal(undefined);
   });
 
-  it("may come from one of several authorities", async () => {
+  it("are accepted from one of several authorities", async () => {
     await using server = await start({ ca: `${clients.cert}\n${servers.cert}` });
     expect((await who(server.port, servers.issue({ name: "too" })))?.name).to.equal("too");
   });
 
-  it("leave the others a chance: a client without one, or with a strange one, may have a token", async () => {
+  it("do not exclude tokens: a client without a certificate, or with another one, can send a token", async () => {
     await using server = await start();
     const headers = ["Authorization: Bearer token"];
     expect((await who(server.port, undefined, { headers }))?.name).to.equal("by-token");
@@ -139,13 +140,13 @@ describe("client certificates", () => {
     expect(await who(server.port, undefined)).to.equal(undefined);
   });
 
-  it("go before a token when they come first", async () => {
+  it("have precedence over a token when their authenticator is listed first", async () => {
     await using server = await start();
     const headers = ["Authorization: Bearer token"];
     expect((await who(server.port, clients.issue({ name: "me" }), { headers }))?.name).to.equal("me");
   });
 
-  it("are asked for only when an authenticator takes them", async () => {
+  it("are requested only if an authenticator accepts them", async () => {
     await using server = await startWith([staticTokens({ token: { name: "by-token" } })]);
     const socket = connect({
       port: server.port,
@@ -154,12 +155,12 @@ describe("client certificates", () => {
       ...clients.issue({ name: "me" }),
     });
     await once(socket, "secureConnect");
-    // A client that was not asked has sent none.
+    // A client sends no certificate unless the server requests it.
     expect(await who(server.port, clients.issue({ name: "me" }))).to.equal(undefined);
     socket.destroy();
   });
 
-  it("are no use on a connection without TLS", async () => {
+  it("cannot authenticate a connection without TLS", async () => {
     const authentication = [clientCertificates({ ca: clients.cert }), staticTokens({ token: { name: "by-token" } })];
     await using server = createServer({ virtualWorkspaces: [whoami()], authentication, log: testLog().log });
     const { port } = await server.listen({ port: 0 });
@@ -168,7 +169,7 @@ describe("client certificates", () => {
     expect((await ask(wire, ["Authorization: Bearer token"]))?.name).to.equal("by-token");
   });
 
-  it("are forgotten when they expire, though the connection stays", async () => {
+  it("are rejected after they expire, even on an open connection", async () => {
     await using server = await start();
     const keys = clients.issue({ name: "brief", to: 1.2 / 3600 });
     using wire = await Wire.open(server.port, { tls: { ca: servers.cert, ...keys } });
@@ -177,11 +178,11 @@ describe("client certificates", () => {
     while (last !== undefined) last = await ask(wire);
   });
 
-  it("need an authority to be checked against", () => {
-    expect(() => clientCertificates({ ca: "none" })).to.throw("client certificates: ca holds no PEM certificate");
+  it("require a configured authority", () => {
+    expect(() => clientCertificates({ ca: "none" })).to.throw('client certificates: "ca" holds no PEM certificate');
   });
 
-  describe("by authorities in files", () => {
+  describe("client certificate authorities from files", () => {
     let folder: Tree;
     beforeEach(() => {
       folder = tree({ "ca.crt": clients.cert, "proxies.crt": clients.cert, none: "none" });
@@ -200,7 +201,7 @@ describe("client certificates", () => {
       return { port, records, [Symbol.asyncDispose]: () => server.close() };
     }
 
-    it("follow them, on open connections too: whose authority is taken out is nobody", async () => {
+    it("are reloaded, also for open connections: certificates of a removed authority are rejected", async () => {
       await using server = await startFollowing();
       const [before, after] = [clients.issue({ name: "before" }), others.issue({ name: "after" })];
       using open = await Wire.open(server.port, { tls: { ca: servers.cert, ...before } });
@@ -213,7 +214,7 @@ describe("client certificates", () => {
       expect(await who(server.port, before)).to.equal(undefined);
     });
 
-    it("follow them where proxies are believed, each its own", async () => {
+    it("are reloaded by each authenticator that trusts proxies, from its own file", async () => {
       await using server = await startFollowing();
       const headers = ["X-Remote-User: alice"];
       const proxy = others.issue({ name: "proxy" });
@@ -225,7 +226,7 @@ describe("client certificates", () => {
       expect(await who(server.port, others.issue({ name: "admin" }))).to.equal(undefined);
     });
 
-    it("stay with those of before while a file cannot be used, which is told", async () => {
+    it("stay unchanged while a file cannot be used, which is logged", async () => {
       await using server = await startFollowing();
       const keys = clients.issue({ name: "me" });
       for (const spoil of [() => writeFileSync(file("ca.crt"), "none"), () => rmSync(file("ca.crt"))]) {
@@ -235,22 +236,22 @@ describe("client certificates", () => {
       }
       expectFault(/not reloaded.*caFile .*ca.crt holds no PEM certificate/);
       expectFault(/not reloaded.*caFile .*ca.crt cannot be read: ENOENT/);
-      await setTimeout(1100); // as seldom as the file is looked at
+      await setTimeout(1100); // longer than the interval of the file check
       expect((await who(server.port, keys))?.name).to.equal("me");
     });
 
-    it("need one that can be used to begin with", () => {
+    it("must be usable at the start", () => {
       expect(() => clientCertificates({ caFile: file("nope") })).to.throw(
         /^client certificates: caFile .*nope cannot be read: ENOENT$/,
       );
       expect(() => requestHeader({ caFile: file("none") })).to.throw(
-        /^request headers: caFile .*none holds no PEM certificate$/,
+        /^request headers: caFile ".*none" holds no PEM certificate/,
       );
     });
   });
 
   for (const version of ["TLSv1.2", "TLSv1.3"] satisfies SecureVersion[]) {
-    it(`name the same user when a client comes back with its ${version} session`, async () => {
+    it(`identify the same user when a client resumes its ${version} session`, async () => {
       await using server = await start({ alone: true });
       const keys = clients.intermediate("i").issue({ name: "deep", organizations: ["g"] });
       let session: Buffer | undefined;
@@ -259,14 +260,14 @@ describe("client certificates", () => {
         using wire = await Wire.open(server.port, { tls });
         wire.socket.on("session", (ticket: Buffer) => (session = ticket));
         expect(await ask(wire)).to.deep.equal({ name: "deep", groups: ["g", AUTHENTICATED] });
-        // It has forgotten the authority in between, so it must not be taken up.
+        // The session lacks the intermediate authority, so it must not be resumed.
         expect((wire.socket as TLSSocket).isSessionReused()).to.equal(false);
       }
     });
   }
 
-  it("of a session that somebody else's server resumes are checked like any other", async () => {
-    // Somebody's own server, with tickets on and a trust of its own, and our middleware in it.
+  it("are checked as usual in a session that another server resumes", async () => {
+    // A custom server with session tickets and its own trust, and our middleware in it.
     await using middleware = virtualWorkspaces({
       virtualWorkspaces: [whoami()],
       authentication: [clientCertificates({ ca: clients.cert })],

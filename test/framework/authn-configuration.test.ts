@@ -1,5 +1,5 @@
-// The file of --authentication-config: what is wrong with one is said in Kubernetes' words, recorded from
-// k8s.io/apiserver 0.37 (ValidateAuthenticationConfiguration); what it says is done.
+// The file of --authentication-config: errors have Kubernetes' texts, recorded from k8s.io/apiserver 0.37
+// (ValidateAuthenticationConfiguration), and valid files take effect.
 import { readFileSync } from "node:fs";
 import { authenticationConfiguration, jwt } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ import { startJwt } from "../_support/jwt-server.ts";
 interface Case {
   readonly name: string;
   readonly text: unknown;
-  /** "" for nothing. */
+  /** "" if it is valid. */
   readonly says: string;
 }
 
@@ -26,7 +26,7 @@ function problem(text: string): string {
   }
 }
 
-describe("authentication configurations that Kubernetes has judged", () => {
+describe("authentication configurations that Kubernetes validated", () => {
   for (const { name, text, says } of cases)
     it(name, () => {
       const source = typeof text === "string" ? text : JSON.stringify(text);
@@ -42,10 +42,10 @@ const JWT = `jwt:
 
 describe("an authentication configuration", () => {
   const faults: Record<string, string> = {
-    "": "it is no object of kind AuthenticationConfiguration",
-    "- a": "it is no object of kind AuthenticationConfiguration",
+    "": "document is not an object: write an object of kind AuthenticationConfiguration",
+    "- a": "document is not an object: write an object of kind AuthenticationConfiguration",
     "{": "yaml: line 1 column 2: Flow map must end with a }",
-    "apiVersion: apiserver.config.k8s.io/v1": "its kind is missing",
+    "apiVersion: apiserver.config.k8s.io/v1": "kind is missing: set kind to AuthenticationConfiguration",
     "kind: AuthenticationConfiguration": 'no kind "AuthenticationConfiguration" is registered for version ""',
     "apiVersion: apiserver.config.k8s.io/v2\nkind: AuthenticationConfiguration":
       'no kind "AuthenticationConfiguration" is registered for version "apiserver.config.k8s.io/v2"',
@@ -59,12 +59,12 @@ describe("an authentication configuration", () => {
     [`${HEAD}${JWT.replace("[x]", "x")}`]:
       'jwt[0].issuer.audiences: Invalid value: "string": jwt[0].issuer.audiences in body must be of type array: "string"',
     [`${HEAD}${JWT.replace("audiences", "egressSelectorType: cluster, audiences")}`]:
-      "jwt[0].issuer.egressSelectorType: Forbidden: there are no egress selectors here: leave it out",
+      "jwt[0].issuer.egressSelectorType: Forbidden: egress selectors are not supported: leave it out",
   };
   for (const [text, fault] of Object.entries(faults))
-    it(`is refused: ${fault}`, () => expect(problem(text)).to.equal(`authentication configuration: ${fault}`));
+    it(`is rejected: ${fault}`, () => expect(problem(text)).to.equal(`authentication configuration: ${fault}`));
 
-  it("tells what is in it, anonymous callers included", () => {
+  it("returns its content, including anonymous callers", () => {
     const read = authenticationConfiguration(
       `${HEAD}${JWT}anonymous: { enabled: true, conditions: [{ path: /livez }] }`,
     );
@@ -75,7 +75,7 @@ describe("an authentication configuration", () => {
     expect(none).to.deep.equal({ jwt: [], anonymous: undefined, authenticators: [] });
   });
 
-  it("is done, for several issuers", async () => {
+  it("takes effect, for several issuers", async () => {
     await using a = await TestIssuer.start({ path: "/a" });
     await using b = await TestIssuer.start({ path: "/b/" });
     const authority = (issuer: TestIssuer): string => issuer.authority.cert.trim().replaceAll("\n", "\n      ");
@@ -133,7 +133,7 @@ describe("jwt()", () => {
   const issuer = { url: "https://a.example", audiences: ["x"] };
   const claimMappings = { username: { claim: "sub", prefix: "" } };
 
-  it("names the fields at fault", () => {
+  it("names the invalid fields", () => {
     expect(() => jwt({ issuer: { ...issuer, url: "" }, claimMappings })).to.throw("jwt[0].issuer.url: Required value");
     expect(() =>
       jwt([
@@ -143,15 +143,15 @@ describe("jwt()", () => {
     ).to.throw('jwt[1].issuer.url: Duplicate value: "https://a.example"');
   });
 
-  it("takes keys only that are public, and no address to fetch others", () => {
+  it("accepts only public keys, and no discovery URL beside them", () => {
     const keys = (given: unknown) => () =>
       jwt({ issuer: { ...issuer, url: "x", keys: given as string }, claimMappings });
     const pem = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----";
-    expect(keys("x")).to.throw('jwt[0].issuer.keys: Invalid value: "<omitted>": it holds no PEM of a public key');
-    expect(keys(pem)).to.throw("it holds a PRIVATE KEY");
+    expect(keys("x")).to.throw('jwt[0].issuer.keys: Invalid value: "<omitted>": no PEM block found');
+    expect(keys(pem)).to.throw('unsupported PEM block "PRIVATE KEY"');
     expect(keys(pem.replaceAll("PRIVATE", "PUBLIC"))).to.throw("jwt[0].issuer.keys: Invalid value");
-    expect(keys([])).to.throw("it is no JSON Web Key Set");
-    expect(keys({ keys: {} })).to.throw("it is no JSON Web Key Set");
+    expect(keys([])).to.throw("not a JSON Web Key Set");
+    expect(keys({ keys: {} })).to.throw("not a JSON Web Key Set");
     const both = { ...issuer, discoveryURL: "https://b.example/d", keys: { keys: [] } };
     expect(() => jwt({ issuer: both, claimMappings })).to.throw("keys are given: leave it out");
   });

@@ -1,4 +1,4 @@
-// Tokens by configurations that come and go: one place for all, whoever writes them.
+// Tokens with configurations that change at run time: one instance for the configurations of all tenants.
 import { connect } from "node:net";
 import { type JwtAuthenticator, JwtConfigurations, type JwtSettings } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -16,8 +16,8 @@ function start(settings: JwtSettings = {}) {
 
 const prefixed = (prefix: string) => ({ claimMappings: { username: { claim: "sub", prefix } } });
 
-describe("configurations of tokens that come and go", () => {
-  it("are one where they say the same, and are asked of when a token names an issuer of theirs", async () => {
+describe("JWT configurations that change at run time", () => {
+  it("share an entry if their content is equal, and contact an issuer only for its own tokens", async () => {
     await using one = await TestIssuer.start();
     await using other = await TestIssuer.start();
     const { nameOf, records } = start();
@@ -25,8 +25,8 @@ describe("configurations of tokens that come and go", () => {
     expect(await nameOf(other.token(), [one.config()])).to.equal(undefined);
     expect(await nameOf(one.token())).to.equal(undefined);
     expect([...one.paths, ...other.paths]).to.deep.equal([]);
-    const reason = "no issuer of this name is configured; they are compared to the letter";
-    const told = { level: "info", message: "token refused", reason };
+    const reason = "no issuer with this name is configured: names are compared exactly";
+    const told = { level: "info", message: "token rejected", reason };
     expect(records).to.deep.equal([
       { ...told, issuer: other.url },
       { ...told, issuer: one.url },
@@ -38,7 +38,7 @@ describe("configurations of tokens that come and go", () => {
     expect(records).to.have.length(2);
   });
 
-  it("that say otherwise are others, whatever was made of a token before", async () => {
+  it("have separate entries if their content differs, despite cached verdicts for a token", async () => {
     await using issuer = await TestIssuer.start();
     const { nameOf } = start();
     const token = issuer.token();
@@ -50,7 +50,7 @@ describe("configurations of tokens that come and go", () => {
     );
   });
 
-  it("count in their order", async () => {
+  it("are tried in their order", async () => {
     await using issuer = await TestIssuer.start();
     const { nameOf } = start();
     const [a, b] = ["a:", "b:"].map((prefix) => [issuer.config(prefixed(prefix))]) as [
@@ -61,7 +61,7 @@ describe("configurations of tokens that come and go", () => {
     expect(await nameOf(issuer.token(), b, a)).to.equal("b:jane");
   });
 
-  it("that are wrong take nobody's tokens, are told of once, and harm no other", async () => {
+  it("accept no tokens if they are invalid, are logged once, and do not affect others", async () => {
     await using issuer = await TestIssuer.start();
     const { nameOf, records } = start();
     const { issuer: about, ...rest } = issuer.config();
@@ -75,7 +75,7 @@ describe("configurations of tokens that come and go", () => {
     expectFault(/token issuers not usable/);
   });
 
-  it("whose issuer does not answer hold up nobody else's", async () => {
+  it("do not delay other issuers if one does not respond", async () => {
     await using away = await TestIssuer.start();
     await using issuer = await TestIssuer.start();
     away.answer = () => "hang";
@@ -85,10 +85,10 @@ describe("configurations of tokens that come and go", () => {
     expect(await nameOf(issuer.token(), ...both)).to.equal("jane");
     await away.down();
     expect(await waits).to.equal(undefined);
-    expectFault(/keys of a token issuer not fetched/);
+    expectFault(/cannot fetch keys of token issuer/);
   });
 
-  it("that were not used for long give way to others: 1,024 are known", async () => {
+  it("are evicted when the least recently used of 1,024", async () => {
     await using issuer = await TestIssuer.start();
     const { nameOf } = start();
     const key = signingKey();
@@ -107,7 +107,7 @@ describe("configurations of tokens that come and go", () => {
     expect(issuer.counts.keys).to.equal(2);
   });
 
-  it("have their issuers asked where one is let, and by their own authority all the same", async () => {
+  it("contact issuers only through `dial`, and still verify them by their own authority", async () => {
     await using issuer = await TestIssuer.start();
     await using stranger = await TestIssuer.start();
     const dialled: string[] = [];
@@ -124,9 +124,9 @@ describe("configurations of tokens that come and go", () => {
       issuer.config({ issuer: { url: issuer.url, audiences: ["vw"], certificateAuthority: stranger.authority.cert } }),
     ];
     expect(await nameOf(issuer.token(), unknown)).to.equal(undefined);
-    expectFault(/keys of a token issuer not fetched.*certificate/);
+    expectFault(/cannot fetch keys of token issuer.*certificate/);
     expect(await nameOf(stranger.token(), [stranger.config()])).to.equal(undefined);
-    expectFault(/not fetched.*not there/);
+    expectFault(/cannot fetch.*not there/);
     expect(stranger.paths).to.deep.equal([]);
   });
 });

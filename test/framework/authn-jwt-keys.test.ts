@@ -1,4 +1,4 @@
-// Keys of issuers: rotation, withdrawal, floods, and issuers that are down, slow or answer nonsense.
+// Keys of issuers: rotation, withdrawal, floods, and issuers that are down, slow or return invalid responses.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type JwtAuthenticator, jwt } from "@virtual-workspaces/framework/authn";
@@ -8,10 +8,10 @@ import { Authority } from "../_support/certificates.ts";
 import { publicJwk, signingKey, TestIssuer } from "../_support/issuer.ts";
 import { startJwt } from "../_support/jwt-server.ts";
 
-const NOT_FETCHED = /keys of a token issuer not fetched/;
+const NOT_FETCHED = /cannot fetch keys of token issuer/;
 
 describe("keys of an issuer", () => {
-  it("are fetched once for all who come at first, and not again", async () => {
+  it("are fetched once for concurrent first requests, and not again", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     expect(issuer.paths).to.deep.equal([]);
@@ -20,7 +20,7 @@ describe("keys of an issuer", () => {
     expect(issuer.counts).to.include({ discovery: 1, keys: 1 });
   });
 
-  it("are fetched again for a token of a new one, and those of before stay good as long as they are published", async () => {
+  it("are fetched again for a token with a new key, and old keys stay valid while they are published", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     const before = issuer.key;
@@ -34,7 +34,7 @@ describe("keys of an issuer", () => {
     expect(await server.ask(issuer.token({ sub: "e" }, { key: before }))).to.equal(undefined);
   });
 
-  it("are found when another key has taken the id of one of before", async () => {
+  it("are found when a new key reuses the id of an old one", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     expect(await server.ask(issuer.token({ sub: "a" }))).to.include({ name: "a" });
@@ -44,7 +44,7 @@ describe("keys of an issuer", () => {
     expect(await server.ask(issuer.token({ sub: "b" }))).to.include({ name: "b" });
   });
 
-  it("that are withdrawn are forgotten when they become old, without a token of a new one", async () => {
+  it("are dropped after withdrawal when they reach their maximum age, even without a token with a new key", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { refreshKeysEvery: 1 });
     expect(await server.ask(issuer.token({ sub: "a" }))).to.include({ name: "a" });
@@ -54,7 +54,7 @@ describe("keys of an issuer", () => {
       expect(n).to.be.below(50);
   });
 
-  it("are fetched once in the cooldown, however many tokens name unknown ones", async () => {
+  it("are fetched once within the cooldown, however many tokens name unknown keys", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
     const stranger = signingKey();
@@ -70,7 +70,7 @@ describe("keys of an issuer", () => {
     expect(issuer.counts.keys).to.equal(1);
   });
 
-  it("of many kinds may be published: what cannot check a signature is passed over", async () => {
+  it("can be of many types: keys that cannot verify signatures are skipped", async () => {
     await using issuer = await TestIssuer.start();
     const { key } = issuer;
     const wrong = [
@@ -90,17 +90,17 @@ describe("keys of an issuer", () => {
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
   });
 
-  it("are passed over when they are too short to be safe", async () => {
+  it("are skipped when they are too short to be safe", async () => {
     await using issuer = await TestIssuer.start();
     const short = signingKey("rsa-1024");
     issuer.keys = [publicJwk(short), ...issuer.keys];
     await using server = await startJwt([issuer.config()]);
     expect(await server.ask(issuer.token({}, { key: short, alg: "RS256" }))).to.equal(undefined);
-    expect(server.reasons()).to.deep.equal(["no key of its issuer has signed it"]);
+    expect(server.reasons()).to.deep.equal(["signature matches no key of its issuer"]);
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
   });
 
-  it("are those given, which are fetched from nowhere: a key set, PEM, a certificate", async () => {
+  it("can be given as a key set, PEM or a certificate, and are then never fetched", async () => {
     const authority = Authority.root("signs tokens");
     const pair = authority.issue({ name: "token-signer" });
     const key = signingKey("rsa");
@@ -127,29 +127,29 @@ describe("keys of an issuer", () => {
 });
 
 describe("an issuer", () => {
-  it("that is down at first lets nobody in, keeps nobody else out, and is asked again", async () => {
+  it("rejects its own tokens only when it is down at the start, and recovers", async () => {
     await using down = await TestIssuer.start();
     await using other = await TestIssuer.start({ authority: down.authority });
     await using server = await startJwt([down.config(), other.config()]);
     await down.down();
     expect(await server.ask(down.token())).to.equal(undefined);
-    expectFault(/keys of a token issuer not fetched .*"serving":"none".*ECONNREFUSED/);
-    expect(server.reasons()).to.deep.equal(["the keys of its issuer cannot be had"]);
+    expectFault(/cannot fetch keys of token issuer .*"serving":"none".*ECONNREFUSED/);
+    expect(server.reasons()).to.deep.equal(["keys of its issuer are not available"]);
     expect(await server.ask(other.token())).to.include({ name: "jane" });
     await down.up();
     expect(await server.ask(down.token())).to.include({ name: "jane" });
   });
 
-  it("that is down is asked once in the cooldown", async () => {
+  it("is contacted once within the cooldown while it is down", async () => {
     await using issuer = await TestIssuer.start();
     issuer.answer = () => ({ status: 503, body: "" });
     await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
     for (let n = 0; n < 10; n++) expect(await server.ask(issuer.token({ n }))).to.equal(undefined);
-    expectFault(/not fetched .*answered 503/);
+    expectFault(/cannot fetch .*status 503/);
     expect(issuer.paths).to.have.length(1);
   });
 
-  it("that goes down leaves its keys, and is asked for others when it is back", async () => {
+  it("keeps its keys when it goes down, and publishes new ones when it is back", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { refreshKeysEvery: 1 });
     expect(await server.ask(issuer.token({ sub: "a" }))).to.include({ name: "a" });
@@ -158,14 +158,14 @@ describe("an issuer", () => {
     const before = issuer.key;
     issuer.rotate(false);
     expect(await server.ask(issuer.token({ sub: "e" }))).to.equal(undefined);
-    expectFault(/not fetched .*"serving":"the keys of before"/);
+    expectFault(/cannot fetch .*"serving":"the previous keys"/);
     await issuer.up();
     expect(await server.ask(issuer.token({ sub: "f" }))).to.include({ name: "f" });
     expect(await server.ask(issuer.token({ sub: "g" }, { key: before }))).to.equal(undefined);
   });
 
   for (const how of ["hang", "stall"] as const)
-    it(`that does not answer is given up on, and holds up nobody whose keys are known: ${how}`, async () => {
+    it(`times out if it does not respond, without delaying tokens with known keys: ${how}`, async () => {
       await using issuer = await TestIssuer.start();
       await using other = await TestIssuer.start({ authority: issuer.authority });
       await using server = await startJwt([issuer.config(), other.config()], { fetchTimeout: 1000 });
@@ -177,18 +177,18 @@ describe("an issuer", () => {
       expect(await server.ask(other.token())).to.include({ name: "jane" });
       expect(settled).to.equal(false);
       expect(await slow).to.equal(undefined);
-      expectFault(/not fetched .*no whole answer within 1000 ms/);
+      expectFault(/cannot fetch .*no complete response within 1000 ms/);
       issuer.answer = () => undefined;
       expect(await server.ask(issuer.token())).to.include({ name: "jane" });
     });
 
-  it("that answers with an upgrade is not waited for, and is asked again", async () => {
+  it("fails at once if it responds with an upgrade, and is contacted again", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     const headers = { Connection: "Upgrade", Upgrade: "websocket" };
     issuer.answer = () => ({ status: 101, headers, body: "" });
     expect(await server.ask(issuer.token())).to.equal(undefined);
-    expectFault(/not fetched .*answered 101/);
+    expectFault(/cannot fetch .*status 101/);
     issuer.answer = () => undefined;
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
   });
@@ -204,38 +204,38 @@ describe("an issuer", () => {
       RegExp,
     ]
   > = {
-    "of 2 MiB": [() => ({ body: large }), /more than 1048576 bytes/],
-    "that are no JSON": [() => ({ body: "<html>hi</html>" }), /discovery document is no JSON object/],
+    "of 2 MiB": [() => ({ body: large }), /larger than 1048576 bytes/],
+    "that are not JSON": [() => ({ body: "<html>hi</html>" }), /discovery document is not a JSON object/],
     "that are not UTF-8": [() => ({ body: Buffer.from([0x7b, 0xff, 0x7d]) }), /not UTF-8/],
     "of another issuer": [
       (issuer) => ({ body: JSON.stringify({ issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/keys` }) }),
       /of another issuer/,
     ],
-    "without a place of keys": [(issuer) => ({ body: JSON.stringify({ issuer: issuer.url }) }), /no jwks_uri/],
-    "that send us to plain HTTP": [
+    "without jwks_uri": [(issuer) => ({ body: JSON.stringify({ issuer: issuer.url }) }), /no jwks_uri/],
+    "that name a plain HTTP URL": [
       (issuer) => ({ body: JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace("https", "http") }) }),
-      /no https URL/,
+      /not an https URL/,
     ],
-    "that send us to a file": [
+    "that name a file URL": [
       (issuer) => ({ body: JSON.stringify({ issuer: issuer.url, jwks_uri: "file:///etc/passwd" }) }),
-      /no https URL/,
+      /not an https URL/,
     ],
     "that redirect": [
       (issuer, path) =>
         path.startsWith("/.well") ? { status: 302, headers: { Location: `${issuer.url}/there` }, body: "" } : undefined,
-      /answered 302/,
+      /status 302/,
     ],
-    "whose keys are no key set": [
+    "whose keys are not a key set": [
       (_, path) => (path === "/keys" ? { body: '{"keys":{"a":1}}' } : undefined),
-      /no JSON Web Key Set/,
+      /not a JSON Web Key Set/,
     ],
-    "with more keys than anybody has": [
+    "with too many keys": [
       (_, path) => (path === "/keys" ? { body: JSON.stringify({ keys: Array(101).fill({}) }) } : undefined),
       /more than 100 keys/,
     ],
   };
   for (const [what, [answer, fault]] of Object.entries(nonsense))
-    it(`with answers ${what} has no keys`, async () => {
+    it(`has no keys with responses ${what}`, async () => {
       await using issuer = await TestIssuer.start();
       await using server = await startJwt([issuer.config()]);
       issuer.answer = (path) => answer(issuer, path);
@@ -246,7 +246,7 @@ describe("an issuer", () => {
       expect(await server.ask(issuer.token())).to.include({ name: "jane" });
     });
 
-  it("whose certificate is of an authority that was not named for it has no keys, though another's issuer was", async () => {
+  it("has no keys if another issuer's authority signed its certificate", async () => {
     await using issuer = await TestIssuer.start();
     await using other = await TestIssuer.start();
     const wrong = { ...issuer.config().issuer, certificateAuthority: other.authority.cert };
@@ -260,7 +260,7 @@ describe("an issuer", () => {
     expect(issuer.paths).to.deep.equal([]);
   });
 
-  it("may take as long as it likes, and is not asked by times that are none", async () => {
+  it("can have an unlimited timeout, and invalid durations are rejected", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { fetchTimeout: Number.POSITIVE_INFINITY });
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
@@ -273,7 +273,7 @@ describe("an issuer", () => {
       expect(() => jwt(issuer.config(), settings)).to.throw(message);
   });
 
-  it("may have an empty discoveryURL, which is none, as in Kubernetes", async () => {
+  it("can have an empty discoveryURL, which counts as unset, as in Kubernetes", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([
       { ...issuer.config(), issuer: { ...issuer.config().issuer, discoveryURL: "" } },
@@ -281,7 +281,7 @@ describe("an issuer", () => {
     expect(await server.ask(issuer.token())).to.include({ name: "jane" });
   });
 
-  it("may be asked elsewhere, and must still say who it is", async () => {
+  it("can be discovered at another URL, if the document names the issuer", async () => {
     await using issuer = await TestIssuer.start();
     const url = "https://issuer.example";
     const there: JwtAuthenticator = {
@@ -290,7 +290,7 @@ describe("an issuer", () => {
     };
     await using server = await startJwt([there]);
     expect(await server.ask(issuer.token({ iss: url }))).to.equal(undefined);
-    expectFault(/answered 404/);
+    expectFault(/status 404/);
     issuer.answer = (path) =>
       path.startsWith("/discovery")
         ? { body: JSON.stringify({ issuer: url, jwks_uri: `${issuer.url}/keys` }) }
@@ -300,8 +300,8 @@ describe("an issuer", () => {
   });
 });
 
-describe("verdicts about tokens", () => {
-  it("take a bounded place, whatever tokens come: 12,000 of 4 KiB", async () => {
+describe("cached verdicts", () => {
+  it("take limited memory, whatever tokens arrive: 12,000 of 4 KiB", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const held = (): number => {

@@ -1,4 +1,4 @@
-// What claims make of a user, and the rules about both, as Kubernetes does it. Through the front door.
+// Mapping of claims to users, and the rules for both, as in Kubernetes; tested with requests to a server.
 import type {
   ClaimMappings,
   ClaimValidationRule,
@@ -24,7 +24,7 @@ const userRule = (rule: UserValidationRule, mappings: Partial<ClaimMappings> = {
   userValidationRules: [rule],
 });
 
-/** What differs from Jane without groups, or why she is refused. */
+/** The differences from Jane without groups, or the reason for the rejection. */
 type Outcome = { name?: string; uid?: string; groups?: readonly string[]; extra?: Json } | RegExp;
 type Row = readonly [what: string, config: Config, claims: Json, outcome: Outcome];
 
@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
     "an empty claim with a prefix",
     { claimMappings: { username: { claim: "n", prefix: "p#" } } },
     { n: "" },
-    /empty name/,
+    /user name is empty/,
   ],
   [
     "a claim named like what all objects have",
@@ -52,15 +52,25 @@ const rows: readonly Row[] = [
     {},
     /claim __proto__ is missing/,
   ],
-  ["an address that is verified", EMAIL, { email: mail, email_verified: true }, { name: `mail:${mail}` }],
-  ["an address of which nothing is said", EMAIL, { email: mail }, { name: `mail:${mail}` }],
-  ["an address that is not verified", EMAIL, { email: mail, email_verified: false }, /email is not verified/],
-  ["an address verified in words", EMAIL, { email: mail, email_verified: "true" }, /email is not verified/],
-  ["an address verified by null", EMAIL, { email: mail, email_verified: null }, /email is not verified/],
+  ["a verified address", EMAIL, { email: mail, email_verified: true }, { name: `mail:${mail}` }],
+  ["an address without email_verified", EMAIL, { email: mail }, { name: `mail:${mail}` }],
+  ["an unverified address", EMAIL, { email: mail, email_verified: false }, /email is not verified/],
+  [
+    "an address with email_verified as a string",
+    EMAIL,
+    { email: mail, email_verified: "true" },
+    /email is not verified/,
+  ],
+  ["an address with email_verified null", EMAIL, { email: mail, email_verified: null }, /email is not verified/],
   ["an expression", username("'a:' + claims.sub.upperAscii()"), {}, { name: "a:JANE" }],
   ["a verified address by expression", username(VERIFIED), { email: mail, email_verified: false }, { name: "jane" }],
-  ["an expression that is no text", username("claims.groups"), { groups: ["a"] }, /username.expression is no text/],
-  ["an expression that is empty", username("claims.n"), { n: "" }, /empty name/],
+  [
+    "an expression that is not a string",
+    username("claims.groups"),
+    { groups: ["a"] },
+    /username.expression must be a string/,
+  ],
+  ["an empty expression result", username("claims.n"), { n: "" }, /user name is empty/],
   [
     "an expression of a claim that is not there",
     username("claims.n"),
@@ -71,17 +81,17 @@ const rows: readonly Row[] = [
     "an expression that fails on a value",
     username("string(timestamp(claims.n))"),
     { n: "s3cret" },
-    /username.expression could not be evaluated: it failed$/,
+    /username.expression could not be evaluated: evaluation failed$/,
   ],
   ["an escaped name", username("claims.a__dash__b.c__dot__d"), { "a-b": { "c.d": "x" } }, { name: "x" }],
   ["a name in brackets", username("claims['https://x/y'].z[0]"), { "https://x/y": { z: ["x"] } }, { name: "x" }],
 
   ["groups: a list", groupsOf("g", "p:"), { g: ["a", "b"] }, { groups: ["p:a", "p:b"] }],
-  ["groups: a text", groupsOf("g", ""), { g: "a" }, { groups: ["a"] }],
+  ["groups: a string", groupsOf("g", ""), { g: "a" }, { groups: ["a"] }],
   ["groups: none", groupsOf("g", ""), {}, {}],
   ["groups: null", groupsOf("g", ""), { g: null }, {}],
-  ["groups: empty ones", groupsOf("g", "p:"), { g: ["", "a"] }, { groups: ["p:a"] }],
-  ["groups: within", groups("claims.realm.roles"), { realm: { roles: ["a", "b"] } }, { groups: ["a", "b"] }],
+  ["groups: empty strings", groupsOf("g", "p:"), { g: ["", "a"] }, { groups: ["p:a"] }],
+  ["groups: a nested claim", groups("claims.realm.roles"), { realm: { roles: ["a", "b"] } }, { groups: ["a", "b"] }],
   ["groups: joined", groups("claims.a + claims.b"), { a: ["x"], b: ["y"] }, { groups: ["x", "y"] }],
   [
     "groups: chosen",
@@ -89,26 +99,31 @@ const rows: readonly Row[] = [
     { g: ["k8s-a", "b"] },
     { groups: ["a"] },
   ],
-  ["groups: perhaps", groups("claims.?g.orValue([])"), {}, {}],
-  ["groups: one expression", groups("claims.?g.orValue('')"), {}, {}],
+  ["groups: an optional claim", groups("claims.?g.orValue([])"), {}, {}],
+  ["groups: an optional string", groups("claims.?g.orValue('')"), {}, {}],
   [
     "groups: 3,000",
     groups("claims.g.map(g, 'oidc:' + g)"),
     { g: Array.from({ length: 3000 }, (_, n) => `g${n}`) },
     { groups: Array.from({ length: 3000 }, (_, n) => `oidc:g${n}`) },
   ],
-  ["groups: numbers", groups("claims.g"), { g: [1] }, /groups.expression is neither/],
-  ["groups: a map", groups("claims.g"), { g: { a: 1 } }, /groups.expression is neither/],
+  ["groups: numbers", groups("claims.g"), { g: [1] }, /groups.expression must be/],
+  ["groups: a map", groups("claims.g"), { g: { a: 1 } }, /groups.expression must be/],
   [
     "groups: twice as long a look as there is time for",
     groups("claims.g.filter(a, claims.g.all(b, a == b || a != b))"),
     { g: Array.from({ length: 3000 }, (_, n) => `g${n}`) },
-    /would take too long/,
+    /too large to be evaluated in time/,
   ],
 
   ["a uid", { claimMappings: { ...SUB, uid: { claim: "id" } } }, { id: "7" }, { uid: "7" }],
-  ["no uid", { claimMappings: { ...SUB, uid: { claim: "id" } } }, {}, /claim id is missing/],
-  ["a uid that is a number", { claimMappings: { ...SUB, uid: { claim: "id" } } }, { id: 7 }, /claim id is no text/],
+  ["a missing uid", { claimMappings: { ...SUB, uid: { claim: "id" } } }, {}, /claim id is missing/],
+  [
+    "a uid that is a number",
+    { claimMappings: { ...SUB, uid: { claim: "id" } } },
+    { id: 7 },
+    /claim id must be a string/,
+  ],
   [
     "a uid by expression",
     { claimMappings: { ...SUB, uid: { expression: "string(int(claims.id))" } } },
@@ -116,23 +131,33 @@ const rows: readonly Row[] = [
     { uid: "7" },
   ],
 
-  ["more of a text", extra("claims.t"), { t: "a" }, { extra: { "example.com/x": ["a"] } }],
-  ["more of a list", extra("claims.t"), { t: ["a", "", "b"] }, { extra: { "example.com/x": ["a", "b"] } }],
-  ["more of null", extra("claims.t"), { t: null }, {}],
-  ["more of nothing", extra("''"), {}, {}],
-  ["more of a number", extra("claims.t"), { t: 1 }, /valueExpression is neither/],
+  ["extra: a string", extra("claims.t"), { t: "a" }, { extra: { "example.com/x": ["a"] } }],
+  ["extra: a list", extra("claims.t"), { t: ["a", "", "b"] }, { extra: { "example.com/x": ["a", "b"] } }],
+  ["extra: null", extra("claims.t"), { t: null }, {}],
+  ["extra: an empty string", extra("''"), {}, {}],
+  ["extra: a number", extra("claims.t"), { t: 1 }, /valueExpression must be/],
 
   ["a required value", claimRule({ claim: "hd", requiredValue: "x" }), { hd: "x" }, {}],
-  ["another value", claimRule({ claim: "hd", requiredValue: "x" }), { hd: "y" }, /claim hd is not the required value$/],
-  ["no value", claimRule({ claim: "hd", requiredValue: "x" }), {}, /claim hd is missing/],
-  ["a required value in a list", claimRule({ claim: "hd", requiredValue: "x" }), { hd: ["x"] }, /claim hd is no text/],
+  [
+    "another value",
+    claimRule({ claim: "hd", requiredValue: "x" }),
+    { hd: "y" },
+    /claim hd does not have the required value$/,
+  ],
+  ["a missing value", claimRule({ claim: "hd", requiredValue: "x" }), {}, /claim hd is missing/],
+  [
+    "a required value in a list",
+    claimRule({ claim: "hd", requiredValue: "x" }),
+    { hd: ["x"] },
+    /claim hd must be a string/,
+  ],
   ["a required empty value", claimRule({ claim: "hd" }), { hd: "" }, {}],
-  ["a rule that holds", claimRule({ expression: "claims.n == 3 && claims.n < 3.5" }), { n: 3 }, {}],
+  ["a satisfied rule", claimRule({ expression: "claims.n == 3 && claims.n < 3.5" }), { n: 3 }, {}],
   [
     "a rule that does not",
     claimRule({ expression: "claims.n == 3", message: "must be three" }),
     { n: 4 },
-    /^jwt\[0\].claimValidationRules\[0\].expression does not hold: must be three$/,
+    /^jwt\[0\].claimValidationRules\[0\].expression is not satisfied: must be three$/,
   ],
   [
     "a rule that fails",
@@ -140,15 +165,15 @@ const rows: readonly Row[] = [
     {},
     /claimValidationRules\[0\].expression could not be evaluated/,
   ],
-  ["a rule about great numbers", claimRule({ expression: "claims.n > 9000000000000000.0" }), { n: 2 ** 60 }, {}],
+  ["a rule with large numbers", claimRule({ expression: "claims.n > 9000000000000000.0" }), { n: 2 ** 60 }, {}],
 
   [
     "a rule about the user",
     userRule({ expression: "!user.username.startsWith('system:')" }),
     { sub: "system:admin" },
-    /userValidationRules\[0\].expression does not hold$/,
+    /userValidationRules\[0\].expression is not satisfied$/,
   ],
-  ["one that holds", userRule({ expression: "!user.username.startsWith('system:')" }), {}, {}],
+  ["a satisfied user rule", userRule({ expression: "!user.username.startsWith('system:')" }), {}, {}],
   [
     "one about groups",
     userRule(
@@ -156,7 +181,7 @@ const rows: readonly Row[] = [
       { groups: { claim: "g", prefix: "" } },
     ),
     { g: ["a", "system:masters"] },
-    /does not hold: no$/,
+    /is not satisfied: no$/,
   ],
   [
     "one about all of the user",

@@ -1,4 +1,4 @@
-// Whose JSON Web Tokens are taken: attacks on tokens, through a running server and with an issuer that has real keys.
+// Which JSON Web Tokens are accepted: attacks with tokens on a running server, and an issuer with real keys.
 import { inspect } from "node:util";
 import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -23,7 +23,7 @@ describe("tokens of an issuer", () => {
     await issuer[Symbol.asyncDispose]();
   });
 
-  /** Nobody's, for a reason. By a server of its own: only so many reasons a second are told. */
+  /** Rejected for a reason. Each uses a server of its own, because the log of reasons is rate limited. */
   const refused = async (token: string, reason: RegExp): Promise<void> => {
     await using strict = await startJwt([issuer.config()]);
     expect(await strict.ask(token)).to.equal(undefined);
@@ -32,7 +32,7 @@ describe("tokens of an issuer", () => {
     expect(more).to.deep.equal([]);
   };
 
-  it("are taken: the user is whom the claims name, an authenticated one", async () => {
+  it("are accepted: the claims name the user, who is authenticated", async () => {
     expect(await server.ask(issuer.token({ groups: ["a", "b"], jti: "1" }))).to.deep.equal({
       name: "jane",
       uid: "",
@@ -43,7 +43,7 @@ describe("tokens of an issuer", () => {
   });
 
   for (const alg of ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"])
-    it(`are taken with ${alg}`, async () => {
+    it(`are accepted with ${alg}`, async () => {
       expect(await server.ask(issuer.token({}, { key: rsa, alg }))).to.include({ name: "jane" });
     });
 
@@ -51,23 +51,23 @@ describe("tokens of an issuer", () => {
     ["ES384", "P-384"],
     ["ES512", "P-521"],
   ] as const)
-    it(`are taken with ${alg}, by a key of its curve only`, async () => {
+    it(`are accepted with ${alg}, only by a key of its curve`, async () => {
       const [key, other] = [signingKey(curve), signingKey("P-256")];
       issuer.keys = [...issuer.keys, publicJwk(key), publicJwk(other)];
       expect(await server.ask(issuer.token({}, { key, alg }))).to.include({ name: "jane" });
       await refused(issuer.token({}, { key: other, alg }), /no key of its issuer/);
     });
 
-  it("are nobody's without a signature: alg none in any spelling", async () => {
+  it("are rejected without a signature: alg none in any spelling", async () => {
     for (const alg of ["none", "None", "NONE", "nOnE", ""]) {
       const token = issuer.token({}, { alg: "none", header: { alg } });
-      // Without a third part it is none at all; with one it is refused.
+      // Without a third part it is not a JWT; with one it is rejected.
       expect(await server.ask(token)).to.equal(undefined);
       await refused(`${token}AAAA`, /algorithm/);
     }
   });
 
-  it("are nobody's when signed with the public key as a shared secret", async () => {
+  it("are rejected when signed with the public key as a shared secret", async () => {
     const secrets = [
       rsa.publicKey.export({ type: "spki", format: "pem" }) as string,
       rsa.publicKey.export({ type: "pkcs1", format: "pem" }) as string,
@@ -80,7 +80,7 @@ describe("tokens of an issuer", () => {
         await refused(signed({ alg, kid: rsa.kid }, claims, { key: secret, alg }), /algorithm/);
   });
 
-  it("are nobody's with an algorithm that is not on the list", async () => {
+  it("are rejected with an unsupported algorithm", async () => {
     const key = signingKey("ed25519");
     issuer.keys = [...issuer.keys, publicJwk(key)];
     await refused(issuer.token({}, { key, alg: "EdDSA" }), /algorithm/);
@@ -89,7 +89,7 @@ describe("tokens of an issuer", () => {
     await refused(issuer.token({}, { header: { alg: "toString" } }), /algorithm/);
   });
 
-  it("are nobody's when a key signs with another key's algorithm", async () => {
+  it("are rejected when a key signs with another key's algorithm", async () => {
     const token = issuer.token({}, { key: rsa, alg: "RS256" });
     for (const alg of ["ES256", "PS256", "RS512"]) {
       const [, claims, signature] = token.split(".");
@@ -99,39 +99,39 @@ describe("tokens of an issuer", () => {
   });
 
   const claims: Record<string, readonly [Record<string, unknown>, RegExp]> = {
-    "for somebody else": [{ aud: "other" }, /meant for others/],
-    "for a part of the audience": [{ aud: ["v", "vw2", "VW", " vw"] }, /meant for others/],
-    "for nobody": [{ aud: undefined }, /claim aud/],
-    "for an object": [{ aud: { vw: "vw" } }, /claim aud/],
-    "for a list of anything": [{ aud: ["vw", 1] }, /claim aud/],
-    "of nobody": [{ iss: undefined }, /no issuer of this name/],
-    "of another issuer": [{ iss: "https://other.example" }, /no issuer of this name/],
-    "of an issuer with a slash more": [{ iss: "issuer/" }, /no issuer of this name/],
+    "for another audience": [{ aud: "other" }, /audience is not accepted/],
+    "for a substring of the audience": [{ aud: ["v", "vw2", "VW", " vw"] }, /audience is not accepted/],
+    "without an audience": [{ aud: undefined }, /claim aud/],
+    "with an object as audience": [{ aud: { vw: "vw" } }, /claim aud/],
+    "with a mixed list of audiences": [{ aud: ["vw", 1] }, /claim aud/],
+    "without an issuer": [{ iss: undefined }, /no issuer with this name/],
+    "of another issuer": [{ iss: "https://other.example" }, /no issuer with this name/],
+    "of an issuer with an additional slash": [{ iss: "issuer/" }, /no issuer with this name/],
     "that have expired": [{ exp: seconds() - 2 }, /expired/],
     "that never expire": [{ exp: undefined }, /claim exp is missing/],
-    "that expire as a text": [{ exp: String(seconds() + 60) }, /claim exp is no number/],
-    "that expire at null": [{ exp: null }, /claim exp is no number/],
+    "with a string as expiry": [{ exp: String(seconds() + 60) }, /claim exp must be a number/],
+    "with null as expiry": [{ exp: null }, /claim exp must be a number/],
     "that are not valid yet": [{ nbf: seconds() + 3600 }, /not valid yet/],
-    "that begin as a text": [{ nbf: "0" }, /claim nbf is no number/],
+    "with a string as start": [{ nbf: "0" }, /claim nbf must be a number/],
     "without a name": [{ sub: undefined }, /claim sub is missing/],
-    "with an empty name": [{ sub: "" }, /empty name/],
-    "with a name that is none": [{ sub: 7 }, /claim sub is no text/],
-    "with a list of names": [{ sub: ["jane"] }, /claim sub is no text/],
-    "with groups that are none": [{ groups: { a: "b" } }, /claim groups is neither/],
-    "with groups of anything": [{ groups: ["a", 1] }, /claim groups is neither/],
-    "whose groups are elsewhere": [
+    "with an empty name": [{ sub: "" }, /user name is empty/],
+    "with a number as name": [{ sub: 7 }, /claim sub must be a string/],
+    "with a list of names": [{ sub: ["jane"] }, /claim sub must be a string/],
+    "with an object as groups": [{ groups: { a: "b" } }, /claim groups must be/],
+    "with a mixed list of groups": [{ groups: ["a", 1] }, /claim groups must be/],
+    "with distributed groups": [
       { _claim_names: { groups: "src1" }, _claim_sources: { src1: { endpoint: "https://127.0.0.1:1/" } } },
       /distributed claim/,
     ],
   };
   for (const [what, [changed, reason]] of Object.entries(claims))
-    it(`are nobody's ${what}`, () => refused(issuer.token(changed), reason));
+    it(`are rejected ${what}`, () => refused(issuer.token(changed), reason));
 
-  it("are taken from 5 minutes before they begin, and with several audiences", async () => {
+  it("are accepted from 5 minutes before they become valid, and with several audiences", async () => {
     expect(await server.ask(issuer.token({ nbf: seconds() + 290, aud: ["x", "vw"] }))).to.include({ name: "jane" });
   });
 
-  it("are nobody's when one bit of them is another", async () => {
+  it("are rejected when one bit is changed", async () => {
     const token = issuer.token({ groups: ["a"] });
     const [header = "", body = "", signature = ""] = token.split(".");
     const flipped = (part: string): string => `${part.slice(0, 9)}${part[9] === "A" ? "B" : "A"}${part.slice(10)}`;
@@ -141,7 +141,7 @@ describe("tokens of an issuer", () => {
     await refused(`${header}.${body}.${signature.slice(0, -4)}`, /no key of its issuer/);
   });
 
-  it("are nobody's when they bring or name their own key: jwk, jku, x5u, x5c", async () => {
+  it("are rejected when they contain or name their own key: jwk, jku, x5u, x5c", async () => {
     const own = signingKey();
     const there = `${issuer.url}/evil`;
     issuer.paths.length = 0;
@@ -156,12 +156,12 @@ describe("tokens of an issuer", () => {
     expect(issuer.paths.filter((path) => path.includes("evil"))).to.deep.equal([]);
   });
 
-  it("are nobody's with a header that asks for more than is known", async () => {
+  it("are rejected with critical extensions in the header", async () => {
     for (const crit of [["b64"], ["exp"], [], "exp"])
       await refused(issuer.token({}, { header: { crit, b64: false } }), /critical extensions/);
   });
 
-  it("have key ids that are compared and nothing else", async () => {
+  it("have key ids that are used only for comparison", async () => {
     const kids = [
       "../../keys",
       "/etc/passwd",
@@ -174,7 +174,8 @@ describe("tokens of an issuer", () => {
     ];
     issuer.paths.length = 0;
     for (const kid of kids) await refused(issuer.token({}, { header: { kid } }), /no key of its issuer/);
-    for (const kid of [7, null, {}, ["a"]]) await refused(issuer.token({}, { header: { kid } }), /key id is no text/);
+    for (const kid of [7, null, {}, ["a"]])
+      await refused(issuer.token({}, { header: { kid } }), /key id must be a string/);
     expect(new Set(issuer.paths)).to.deep.equal(new Set(["/.well-known/openid-configuration", "/keys"]));
   });
 
@@ -185,36 +186,42 @@ describe("tokens of an issuer", () => {
     expect(counts.keys).to.equal(before);
   });
 
-  it("are nobody's when a claim or a member of the header is there twice, whichever is right", async () => {
+  it("are rejected with a duplicate claim or header member, whichever is valid", async () => {
     const { kid, privateKey } = issuer.key;
     const signing = { key: privateKey, alg: "ES256" };
     const all = { iss: issuer.url, aud: "vw", sub: "jane", exp: seconds() + 60 };
     const header = { alg: "ES256", kid };
     const twice = (text: object, member: string): string => JSON.stringify(text).replace("{", `{${member},`);
-    await refused(signed(header, twice(all, '"sub":"root"'), signing), /claims name a member twice/);
-    await refused(signed(header, twice(all, '"s\\u0075b":"root"'), signing), /claims name a member twice/);
-    await refused(signed(header, twice({ ...all, a: { b: 1 } }, '"iss":"x"'), signing), /claims name a member twice/);
-    await refused(signed(twice(header, '"alg":"ES256"'), all, signing), /header name a member twice/);
+    await refused(signed(header, twice(all, '"sub":"root"'), signing), /claims have a duplicate member/);
+    await refused(signed(header, twice(all, '"s\\u0075b":"root"'), signing), /claims have a duplicate member/);
+    await refused(
+      signed(header, twice({ ...all, a: { b: 1 } }, '"iss":"x"'), signing),
+      /claims have a duplicate member/,
+    );
+    await refused(signed(twice(header, '"alg":"ES256"'), all, signing), /header have a duplicate member/);
   });
 
-  it("are nobody's when they are no JSON objects, or not UTF-8", async () => {
+  it("are rejected when a part is not a JSON object, or not UTF-8", async () => {
     const { kid, privateKey } = issuer.key;
     const signing = { key: privateKey, alg: "ES256" };
     const header = { alg: "ES256", kid };
     for (const body of ["[]", "null", '"x"', "{", "", "{}{}", "\ufeff{}"])
-      if (body !== "") await refused(signed(header, body, signing), /no JSON object/);
+      if (body !== "") await refused(signed(header, body, signing), /not a JSON object/);
     const [head, , signature] = issuer.token().split(".");
     await refused(`${head}.${Buffer.from([0x7b, 0xff, 0x7d]).toString("base64url")}.${signature}`, /UTF-8/);
-    await refused(`${Buffer.from("[1]").toString("base64url")}.${issuer.token().split(".")[1]}.AAAA`, /no JSON object/);
+    await refused(
+      `${Buffer.from("[1]").toString("base64url")}.${issuer.token().split(".")[1]}.AAAA`,
+      /not a JSON object/,
+    );
   });
 
-  it("that are huge are refused before anybody looks into them", async () => {
+  it("are rejected without parsing when they are too large", async () => {
     await refused(issuer.token({ pad: "x".repeat(64 * 1024) }), /longer than 65536/);
-    await refused(issuer.token({ pad: Array(12_000).fill([]) }), /hold too much/);
+    await refused(issuer.token({ pad: Array(12_000).fill([]) }), /are too large/);
     expect(await server.ask(issuer.token({ pad: "x".repeat(40 * 1024) }))).to.include({ name: "jane" });
   });
 
-  it("are left to others when they are none at all, and nothing is logged", async () => {
+  it("are left to other authenticators when they are not JWTs, and nothing is logged", async () => {
     for (const token of ["x", "a.b", "a.b.c.d.e", "..", "a..c", "a.b.c=", "a b.c.d", "ä.b.c"])
       expect(await server.ask(encodeURI(token))).to.equal(undefined);
     expect(server.reasons()).to.deep.equal([]);
@@ -222,7 +229,7 @@ describe("tokens of an issuer", () => {
 });
 
 describe("tokens", () => {
-  it("are taken beyond their end as far as clocks may differ, and no further", async () => {
+  it("are accepted after their expiry within the clock skew, and no longer", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { clockSkew: 60_000 });
     expect(await server.ask(issuer.token({ exp: seconds() - 30 }))).to.include({ name: "jane" });
@@ -230,7 +237,7 @@ describe("tokens", () => {
     expect(server.reasons()).to.deep.equal(["it has expired"]);
   });
 
-  it("end when they end, though their verdict is remembered", async () => {
+  it("expire even if their verdict is cached", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()]);
     const end = seconds() + 2;
@@ -243,7 +250,7 @@ describe("tokens", () => {
     expect(server.reasons()).to.deep.equal(["it has expired"]);
   });
 
-  it("are judged by the issuer that they name, though another has the same key", async () => {
+  it("are judged only by the issuer that they name, though another has the same key", async () => {
     await using a = await TestIssuer.start();
     await using b = await TestIssuer.start({ authority: a.authority });
     b.key = a.key;
@@ -255,23 +262,23 @@ describe("tokens", () => {
     await using server = await startJwt([a.config(prefixed("a:")), { ...b.config(prefixed("b:")), issuer: forB }]);
     expect(await server.ask(a.token())).to.include({ name: "a:jane" });
     expect(await server.ask(b.token({ aud: "only-b" }))).to.include({ name: "b:jane" });
-    // Each audience is one issuer's.
+    // Each audience belongs to one issuer.
     expect(await server.ask(b.token())).to.equal(undefined);
     expect(await server.ask(a.token({ aud: "only-b" }))).to.equal(undefined);
-    // A name put in afterwards is not signed.
+    // The name that is inserted here is not signed.
     const [header, body = "", signature] = a.token().split(".");
     const swapped = Buffer.from(body, "base64url").toString().replace(a.url, b.url).replace('"vw"', '"only-b"');
     expect(await server.ask(`${header}.${Buffer.from(swapped).toString("base64url")}.${signature}`)).to.equal(
       undefined,
     );
     expect(server.reasons()).to.deep.equal([
-      "it is meant for others: claim aud",
-      "it is meant for others: claim aud",
-      "no key of its issuer has signed it",
+      "audience is not accepted: claim aud",
+      "audience is not accepted: claim aud",
+      "signature matches no key of its issuer",
     ]);
   });
 
-  it("of Google's may leave out the scheme, as Kubernetes knows of them alone", async () => {
+  it("can omit the scheme of the issuer if they are Google's, as in Kubernetes", async () => {
     const key = signingKey();
     const given = (url: string): JwtAuthenticator => ({
       issuer: { url, audiences: ["vw"], keys: { keys: [publicJwk(key)] } },
@@ -287,7 +294,7 @@ describe("tokens", () => {
     expect(await ask("a.example")).to.equal(undefined);
   });
 
-  it("of one issuer do not count when another's key has signed them", async () => {
+  it("are rejected when another issuer's key signed them", async () => {
     await using a = await TestIssuer.start();
     await using b = await TestIssuer.start({ authority: a.authority });
     await using server = await startJwt([a.config(), b.config()]);
@@ -297,14 +304,14 @@ describe("tokens", () => {
     expect(a.paths.length).to.be.above(0);
   });
 
-  it("that are refused are told in few lines, however many come, with nothing of them but issuer and key id", async () => {
+  it("are logged at a limited rate when they are rejected, only with issuer and key id", async () => {
     await using issuer = await TestIssuer.start();
     await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
     const secret = "s3cr3t-claim";
     const kid = `k${"x".repeat(5000)}`;
     for (let n = 0; n < 300; n++)
       await server.ask(issuer.token({ sub: secret, groups: [secret], n }, { key: signingKey(), header: { kid } }));
-    const lines = server.records.filter(({ message }) => message === "token refused");
+    const lines = server.records.filter(({ message }) => message === "token rejected");
     expect(lines.length).to.be.within(10, 30);
     expect(lines[0]).to.have.all.keys("level", "message", "issuer", "keyId", "reason");
     expect(lines.at(-1)?.level).to.equal("info");

@@ -1,4 +1,4 @@
-// Who asks, by token and by authenticators of one's own: the order, what a broken one does, and where credentials go.
+// Authentication by token and by custom authenticators: their order, failures, and where credentials end up.
 import { inspect } from "node:util";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
@@ -24,7 +24,7 @@ const tokens = staticTokens({
   schlüssel: { name: "zoë" },
   // Its last byte in UTF-8, A0, is a space in Latin-1.
   voilà: { name: "zoé" },
-  constructor: { name: "named like an object's own" },
+  constructor: { name: "named like an object member" },
 });
 
 async function start(...authentication: readonly Authenticator[]) {
@@ -33,13 +33,13 @@ async function start(...authentication: readonly Authenticator[]) {
   const { port } = await server.listen({ port: 0 });
   return {
     records,
-    /** The Status that these lines get. */
+    /** Returns the Status for a request with these header lines. */
     async refusal(...lines: readonly string[]): Promise<Record<string, unknown>> {
       using wire = await Wire.open(port);
       wire.request("GET /services/who/ HTTP/1.1", "Host: x", ...lines);
       return JSON.parse((await wire.answer())?.body ?? "");
     },
-    /** The user's name; undefined is 401. Lines are bytes. */
+    /** Returns the user's name; undefined for 401. Lines are bytes. */
     async ask(...lines: readonly string[]): Promise<string | undefined> {
       using wire = await Wire.open(port);
       wire.request("GET /services/who/ HTTP/1.1", "Host: x", ...lines);
@@ -76,7 +76,7 @@ describe("bearer tokens", () => {
     [`Authorization: Bearer \t ${latin1("voilà")} \t`]: "zoé",
     [`Authorization: Bearer ${latin1(`\u00a0${SECRET}`)}`]: undefined,
     [`Authorization: Bearer \xa0${SECRET}`]: undefined,
-    "Authorization: Bearer constructor": "named like an object's own",
+    "Authorization: Bearer constructor": "named like an object member",
     "Authorization: Bearer schlüssel": undefined,
     "Authorization: Bearer toString": undefined,
     "Authorization: Bearer __proto__": undefined,
@@ -93,13 +93,13 @@ describe("bearer tokens", () => {
     [`Cookie: Authorization=Bearer ${SECRET}`]: undefined,
   };
   for (const [lines, name] of Object.entries(cases)) {
-    it(`${JSON.stringify(lines)} is ${name ?? "nobody's"}`, async () => {
+    it(`with the lines ${JSON.stringify(lines)} authenticate ${name ?? "no user"}`, async () => {
       await using server = await start(tokens);
       expect(await server.ask(...lines.split("\r\n"))).to.equal(name);
     });
   }
 
-  it("that come twice are refused, whichever is right: readers differ in which one counts", async () => {
+  it("are rejected when they are sent twice, whichever is valid, because servers differ in which one they use", async () => {
     await using server = await start(tokens);
     const right = `Authorization: Bearer ${SECRET}`;
     for (const lines of [
@@ -110,12 +110,12 @@ describe("bearer tokens", () => {
       expect(await server.refusal(...lines)).to.include({ code: 400, message: "two Authorization headers: send one" });
   });
 
-  it("and user names may not be empty", () => {
-    expect(() => staticTokens({ "": { name: "x" } })).to.throw("neither a token nor a user name may be empty");
-    expect(() => staticTokens({ x: { name: "" } })).to.throw("neither a token nor a user name may be empty");
+  it("must not be empty, nor may user names", () => {
+    expect(() => staticTokens({ "": { name: "x" } })).to.throw("empty token or user name");
+    expect(() => staticTokens({ x: { name: "" } })).to.throw("empty token or user name");
   });
 
-  it("make an authenticated user, frozen", async () => {
+  it("authenticate a user, who is frozen", async () => {
     const user = await tokens.authenticate(
       { headers: { authorization: `Bearer ${SECRET}` } } as Parameters<Authenticator["authenticate"]>[0],
       { clientCa: [] },
@@ -126,7 +126,7 @@ describe("bearer tokens", () => {
 });
 
 describe("a user", () => {
-  it("is its own and stays as it is, whatever becomes of what it was made from", () => {
+  it("is a copy that later changes of its input do not affect", () => {
     const groups = ["g"];
     const scopes = ["read"];
     const user = new User({ name: "alice", groups, extra: { scopes, ["__proto__"]: ["x"] } });
@@ -156,21 +156,21 @@ describe("authenticators", () => {
   const rejects: Authenticator = { name: "broken", authenticate: () => Promise.reject(new Error("database is away")) };
 
   const orders: Record<string, readonly [readonly Authenticator[], string | undefined]> = {
-    "none at all": [[], undefined],
-    "nobody knows": [[silent, silentLater, silent], undefined],
+    "no authenticators": [[], undefined],
+    "none recognizes the caller": [[silent, silentLater, silent], undefined],
     "the first": [[is("a"), is("b")], "a"],
-    "the first that knows": [[silent, silentLater, is("a"), later("b")], "a"],
-    "the first that knows, be it later": [[silent, later("a"), is("b")], "a"],
-    "one behind one that takes its time": [[silentLater, silent, is("a")], "a"],
+    "the first that recognizes the caller": [[silent, silentLater, is("a"), later("b")], "a"],
+    "the first that recognizes the caller asynchronously": [[silent, later("a"), is("b")], "a"],
+    "one after an asynchronous one": [[silentLater, silent, is("a")], "a"],
   };
   for (const [what, [authentication, name]] of Object.entries(orders)) {
-    it(`are asked in order: ${what}`, async () => {
+    it(`are called in order: ${what}`, async () => {
       await using server = await start(...authentication);
       expect(await server.ask()).to.equal(name);
     });
   }
 
-  it("that know are the last to be asked", async () => {
+  it("end the search when they recognize the caller", async () => {
     const never: Authenticator = { name: "never", authenticate: () => expect.fail("asked") };
     await using server = await start(silentLater, is("a"), never);
     expect(await server.ask()).to.equal("a");
@@ -180,7 +180,7 @@ describe("authenticators", () => {
     ["throws", throws],
     ["rejects", rejects],
   ] as const) {
-    it(`that fail have no opinion, and it is logged: one that ${how}`, async () => {
+    it(`have no opinion when they fail, and the error is logged: one that ${how}`, async () => {
       await using server = await start(one, is("a"));
       expect(await server.ask()).to.equal("a");
       expectFault(/authenticator failed .*"authenticator":"broken".*database is away/);
@@ -190,7 +190,7 @@ describe("authenticators", () => {
     });
   }
 
-  it("that are away for now are no reason to call credentials bad: 503, unless another one knows the caller", async () => {
+  it("cause 503 instead of 401 when they are unavailable, unless another one recognizes the caller", async () => {
     const away: Authenticator = {
       name: "away",
       authenticate: () => Promise.reject(ApiError.serviceUnavailable("the users are away: try again", 1)),
@@ -214,18 +214,18 @@ describe("authenticators", () => {
     "a copy of a user": { ...authenticatedUser({ name: "admin" }) },
     "a user without a name": new User({ name: "" }),
     // biome-ignore lint/suspicious/noThenProperty: that is the point
-    "a promise of another make": { then: (resolve: (user: undefined) => void) => resolve(undefined) },
+    "a custom thenable": { then: (resolve: (user: undefined) => void) => resolve(undefined) },
     "a promise of null": Promise.resolve(null),
   };
   for (const [what, verdict] of Object.entries(strange)) {
-    it(`let nobody in by returning ${what}`, async () => {
+    it(`authenticate no one by returning ${what}`, async () => {
       await using server = await start({ name: "strange", authenticate: () => verdict as User });
       expect(await server.ask()).to.equal(undefined);
       expectFault(/authenticator failed .*"strange".*neither a User nor undefined/);
     });
   }
 
-  it("may be of another copy of this package", async () => {
+  it("can be of another copy of this package", async () => {
     class OtherUser extends Object {
       name = "far";
       groups = ["system:authenticated"];
@@ -241,7 +241,7 @@ describe("authenticators", () => {
 });
 
 describe("credentials", () => {
-  it("do not reach raw handlers, whichever way these read headers", async () => {
+  it("do not reach raw handlers, however these read headers", async () => {
     const server = createServer({ virtualWorkspaces: [whoami()], authentication: [tokens], log: testLog().log });
     await using closing = server;
     const { port } = await closing.listen({ port: 0 });
@@ -256,7 +256,7 @@ describe("credentials", () => {
     ]);
   });
 
-  it("do not reach the log, the access log or any answer, whatever goes wrong", async () => {
+  it("do not reach the log, the access log or any response, whatever fails", async () => {
     const { log, records } = testLog();
     const told: unknown[] = [];
     const authorize = ({ path }: { path: string }) => {

@@ -1,4 +1,4 @@
-// A view's own ways to log in: asked behind the server's, for its own requests alone.
+// Authenticators of a view: called after the server's, only for the view's own requests.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { type Authenticator, allow, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -8,7 +8,7 @@ import { Wire } from "../_support/wire.ts";
 
 type Own = NonNullable<Parameters<typeof views>[0]>;
 
-/** One that has a way of its own, and one that has none. */
+/** One view with an authenticator, and one without. */
 function views(
   authentication?: (
     params: { readonly cluster: string },
@@ -32,7 +32,7 @@ function views(
   ];
 }
 
-/** What a token gets. */
+/** Returns the result of a request with a token. */
 async function said(server: PlainServer, path: string, user: string): Promise<string | number> {
   const { status, text } = await server.get(`/services${path}`, { user });
   return status === 200 ? text : status;
@@ -41,7 +41,7 @@ async function said(server: PlainServer, path: string, user: string): Promise<st
 const guests = staticTokens({ guest: { name: "guest" }, alice: { name: "mallory" } });
 
 describe("a view's own authentication", () => {
-  it("lets in whom the server does not know, there alone, and nobody whom the server knows by another name", async () => {
+  it("accepts users of its own only in that view, and never renames a user that the server recognizes", async () => {
     await using server = await startPlain(views(() => [guests]));
     expect(await said(server, "/own/clusters/a/x", "guest")).to.equal("guest in a");
     expect(await said(server, "/own/clusters/a/x", "alice")).to.equal("alice in a");
@@ -50,7 +50,7 @@ describe("a view's own authentication", () => {
     for (const path of ["/metrics", "/apis"]) expect((await server.get(path, { user: "guest" })).status).to.equal(401);
   });
 
-  it("is told what the path says, and only of those who are not known", async () => {
+  it("receives the path parameters, and is called only for unrecognized callers", async () => {
     const asked: string[] = [];
     const own: Own = ({ cluster }, { prefix, tail }) => {
       asked.push(cluster);
@@ -66,7 +66,7 @@ describe("a view's own authentication", () => {
     expect(asked).to.deep.equal(["root:a", "root:b", "*"]);
   });
 
-  it("may be several, in their order, of which those that fail are no opinion", async () => {
+  it("can have several authenticators, called in order; one that fails has no opinion", async () => {
     const broken = { name: "broken", authenticate: async () => Promise.reject(new Error("oh")) };
     const others = staticTokens({ guest: { name: "somebody else" }, late: { name: "late" } });
     await using server = await startPlain(views(() => [broken, guests, others]));
@@ -76,7 +76,7 @@ describe("a view's own authentication", () => {
     expectFault(/authenticator failed.*oh/);
   });
 
-  it("counts for upgrades as well", async () => {
+  it("applies to upgrades too", async () => {
     await using server = await startPlain(views(() => [guests]));
     const answer = async (token: string) => {
       using wire = await Wire.open(Number(new URL(server.url).port));
@@ -90,11 +90,11 @@ describe("a view's own authentication", () => {
       return (await wire.answer())?.status;
     };
     expect(await answer("nobody")).to.equal(401);
-    // It is known, and the view takes no upgrades.
+    // The user is authenticated, but the view has no upgrades.
     expect(await answer("guest")).not.to.equal(401);
   });
 
-  it("lets nobody in by failing", async () => {
+  it("authenticates no one by failing", async () => {
     const fails = (error: Error): never => {
       throw error;
     };

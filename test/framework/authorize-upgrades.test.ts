@@ -1,4 +1,4 @@
-// Connections into pods: opened by GET, they need what opening one by POST needs.
+// Connections into pods that a GET opens need the same permission as those that a POST opens.
 import { once } from "node:events";
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
@@ -13,14 +13,14 @@ import { rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 
-/** What clients ask for who open terminals: over WebSockets by GET, over SPDY by POST. */
+/** Requests of clients that open terminals: GET for WebSockets, POST for SPDY. */
 interface Asked {
   readonly method?: string;
   readonly user?: string;
   readonly upgrade?: boolean;
 }
 
-/** A view that passes on whatever its rule allows, as one over a plain cluster does. */
+/** A view that forwards everything that its rule allows, as one in front of a plain cluster does. */
 async function start(authorize: Authorizer<unknown>) {
   const open: Duplex[] = [];
   const view = defineVirtualWorkspace({
@@ -98,7 +98,7 @@ describe("connections into pods", () => {
     } as never);
 
   for (const path of WAYS_IN)
-    it(`are refused by GET ${path} to whoever may only read`, async () => {
+    it(`by GET ${path} are denied to users who may only read`, async () => {
       await using view = await start(policy());
       const [code, message] = await view.said(path);
       expect([code, message]).to.satisfy(() => code === 403 && message.includes('User "alice" cannot create resource'));
@@ -117,12 +117,12 @@ describe("connections into pods", () => {
     "/apis/test.dev/v1/namespaces/ns/pods/p/exec",
     "/apis/test.dev/v1/machines/m/console",
   ])
-    it(`are no other upgrades: GET ${path} is asked about once`, async () => {
+    it(`do not include other upgrades: GET ${path} is authorized once`, async () => {
       await using view = await start(policy());
       expect(await view.said(path)).to.deep.equal([101, ""]);
     });
 
-  it("are asked about as what they are first, then as what they come to; anything but an upgrade is not", async () => {
+  it("are authorized as the request and then as the connection; requests without an upgrade only as the request", async () => {
     const asked: string[] = [];
     await using view = await start(({ verb, group, resource, subresource, name, namespace, upgrade, ...rest }) => {
       asked.push([verb, group, resource, subresource, namespace, name, upgrade, rest.longRunning].join(" "));
@@ -138,7 +138,7 @@ describe("connections into pods", () => {
     ]);
   });
 
-  it("are cut when a rule that is asked again does not allow either any more", async () => {
+  it("are closed when a repeated authorization denies one of the two", async () => {
     for (const verb of ["get", "create"]) {
       let withdrawn = false;
       const rule = (request: AuthorizeRequest<unknown>) =>

@@ -1,4 +1,4 @@
-// Authorization: a view's own rule is asked for everything, decides alone, and when it fails nobody gets in.
+// Authorization: the view's rule is called for everything and decides alone; when it fails, access is denied.
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
@@ -44,7 +44,7 @@ function view(authorize: VirtualWorkspace["authorize"], resources?: VirtualWorks
 async function start(authorize: VirtualWorkspace["authorize"], resources?: VirtualWorkspace["resources"]) {
   const server = await startPlain([view(authorize, resources)]);
   return {
-    /** The Status (or whatever) that alice gets. */
+    /** The Status (or any other response) that alice gets. */
     async ask(target: string, method = "GET"): Promise<Status & { readonly body: string }> {
       using wire = await Wire.open(Number(new URL(server.url).port));
       wire.request(`${method} ${target} HTTP/1.1`, "Host: x", "Authorization: Bearer alice");
@@ -56,7 +56,7 @@ async function start(authorize: VirtualWorkspace["authorize"], resources?: Virtu
 }
 
 describe("a denial", () => {
-  // Word for word as Kubernetes' authorization filter has it, the reason behind a colon.
+  // The exact text of Kubernetes' authorization filter, with the reason after a colon.
   const cases: Record<string, string> = {
     "GET /apis/test.dev/v1/quotes":
       'quotes.test.dev is forbidden: User "alice" cannot list resource "quotes" in API group "test.dev" at the cluster scope: ask Bob',
@@ -77,7 +77,7 @@ describe("a denial", () => {
     "POST /a%3Cb%3E%26": `forbidden: User "alice" cannot post path "${BASE}/a&lt;b&gt;&amp;": ask Bob`,
   };
   for (const [request, message] of Object.entries(cases)) {
-    it(`of ${request} is a 403 in Kubernetes' words`, async () => {
+    it(`of ${request} is a 403 with Kubernetes' text`, async () => {
       await using server = await start(() => deny("ask Bob"));
       const [method = "", target = ""] = request.split(" ");
       const { body: _, ...status } = await server.ask(BASE + target, method);
@@ -85,7 +85,7 @@ describe("a denial", () => {
     });
   }
 
-  it("comes before the discovery hook and the storage are asked, and before a 404 could tell what there is", async () => {
+  it("precedes the discovery hook, the storage, and any 404 that could reveal what exists", async () => {
     const unasked = (): never => expect.fail("asked");
     const storage = { get: unasked, list: unasked };
     await using hook = await start(() => deny("no"), unasked);
@@ -96,7 +96,7 @@ describe("a denial", () => {
   });
 });
 
-describe("a rule that fails", () => {
+describe("an authorizer that fails", () => {
   const failures: Record<string, () => unknown> = {
     throws: () => {
       throw new Error("secret text");
@@ -105,17 +105,17 @@ describe("a rule that fails", () => {
     "returns nothing": () => undefined,
     "returns null": () => null,
     "returns true": () => true,
-    "returns text": () => "allow",
+    "returns a string": () => "allow",
     "returns {}": () => ({}),
     "returns allowed: 1": () => ({ allowed: 1 }),
-    "returns allowed as text": () => ({ allowed: "true" }),
+    "returns allowed as a string": () => ({ allowed: "true" }),
     "returns a promise of nothing": () => Promise.resolve(),
     "returns a promise of true": () => Promise.resolve(true),
     // biome-ignore lint/suspicious/noThenProperty: that is the point
-    "returns a promise of another make": () => ({ then: (resolve: (yes: Decision) => void) => resolve(allow()) }),
+    "returns a custom thenable": () => ({ then: (resolve: (yes: Decision) => void) => resolve(allow()) }),
   };
   for (const [how, rule] of Object.entries(failures)) {
-    it(`lets nobody in, says nothing of why, and is logged: one that ${how}`, async () => {
+    it(`denies access, hides the reason from the caller, and is logged: one that ${how}`, async () => {
       await using server = await start(rule as VirtualWorkspace["authorize"]);
       const status = await server.ask(`${BASE}/apis/test.dev/v1/quotes/ssh`);
       expect(status).to.include({ code: 500, reason: "InternalError" });
@@ -125,7 +125,7 @@ describe("a rule that fails", () => {
     });
   }
 
-  it("may say how with an ApiError", async () => {
+  it("can choose its response with an ApiError", async () => {
     await using server = await start(() => {
       throw ApiError.serviceUnavailable("the policy server is away", 7);
     });
@@ -134,7 +134,7 @@ describe("a rule that fails", () => {
   });
 });
 
-describe("what a rule is asked", () => {
+describe("an authorizer receives", () => {
   const info = (fields: Partial<AuthorizeRequest>) => ({
     isResource: false,
     path: "",
@@ -189,7 +189,7 @@ describe("what a rule is asked", () => {
     }),
   };
   for (const [request, expected] of Object.entries(cases)) {
-    it(`of ${request || "the root"}: ${expected.verb} ${expected.path}`, async () => {
+    it(`for ${request || "the root"}: ${expected.verb} ${expected.path}`, async () => {
       const asked: AuthorizeRequest[] = [];
       await using server = await start((question) => {
         asked.push(question);
@@ -206,7 +206,7 @@ describe("what a rule is asked", () => {
     });
   }
 
-  it("for every request anew, with the cluster that is asked for, `*` included", async () => {
+  it("every request separately, with the requested cluster, including `*`", async () => {
     const asked: string[] = [];
     await using server = await start(({ params }) => {
       asked.push(params["cluster"] ?? "");
@@ -222,7 +222,7 @@ describe("what a rule is asked", () => {
 });
 
 describe("a view", () => {
-  it("that decides nothing cannot be defined", () => {
+  it("without an authorizer cannot be defined", () => {
     for (const authorize of [undefined, null, true, allow()]) {
       const options = { name: "view", path: "/", resources: [], authorize: authorize as never };
       expect(() => defineVirtualWorkspace(options)).to.throw("decides nothing about access: give it authorize");
@@ -230,8 +230,8 @@ describe("a view", () => {
   });
 });
 
-describe("rules ready made", () => {
-  it("authenticated() lets in whoever an authenticator has called authenticated", async () => {
+describe("ready-made authorizers", () => {
+  it("authenticated() allows every user that an authenticator marks as authenticated", async () => {
     const rule = authenticated();
     const ask = (groups: readonly string[]) =>
       rule({ user: { in: (group: string) => groups.includes(group) } } as Parameters<typeof rule>[0]);
@@ -239,7 +239,7 @@ describe("rules ready made", () => {
     expect(ask(["system:unauthenticated"])).to.deep.equal({ allowed: false, reason: "log in first" });
   });
 
-  it("allow() cannot be turned into something else by whoever holds it", () => {
+  it("allow() returns a decision that cannot be modified", () => {
     const decision = allow() as { allowed: boolean };
     expect(() => {
       decision.allowed = false;
@@ -247,7 +247,7 @@ describe("rules ready made", () => {
   });
 });
 
-describe("without credentials", () => {
+describe("requests without credentials", () => {
   const paths = [
     "/",
     "/services",
@@ -276,7 +276,7 @@ describe("without credentials", () => {
     ["Authorization: Bearer wrong"],
     ["X-Remote-User: alice", "Impersonate-User: alice"],
   ]) {
-    it(`nobody is told anything but how the server does, with ${credentials.join(" and ") || "nothing"}`, async () => {
+    it(`get 401 except from health endpoints, with ${credentials.join(" and ") || "nothing"}`, async () => {
       const unasked = (): never => expect.fail("asked");
       const views: (readonly ServedResource[] | (() => never))[] = [[Quote.serve(Quote.collection())], unasked];
       for (const resources of views) {

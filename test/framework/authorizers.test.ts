@@ -1,4 +1,4 @@
-// Ready-made authorizers: whom each lets in, alone and put together, and that what it lists is what it decides.
+// Ready-made authorizers: whom each allows, alone and combined, and that the listed rules agree with the decisions.
 import { get } from "node:http";
 import {
   type AuthorizeRequest,
@@ -48,14 +48,14 @@ const rulesOf = (authorizer: Authorizer<unknown>, user: User) =>
   authorizer.rules?.({ user, params: {}, namespace: "default", signal: new AbortController().signal } as RulesRequest);
 
 describe("authenticated", () => {
-  it("lets in whom an authenticator knows, and lists that", () => {
+  it("allows authenticated users, and lists that", () => {
     expect(decisionOf(authenticated(), alice)).to.deep.equal(allow());
     expect(rulesOf(authenticated(), alice)).to.deep.equal(EVERYTHING);
   });
 });
 
 describe("groups", () => {
-  it("lets in members of any, exactly as spelt, and lists that", () => {
+  it("allows members of any group, compared exactly, and lists that", () => {
     const authorizer = groups("owners", "admins");
     expect(decisionOf(authorizer, admin)).to.deep.equal(allow());
     expect(decisionOf(authorizer, alice)).to.include({ allowed: false });
@@ -63,13 +63,13 @@ describe("groups", () => {
     expect([rulesOf(authorizer, admin), rulesOf(authorizer, alice)]).to.deep.equal([EVERYTHING, NO_RULES]);
   });
 
-  it("does not tell which groups those are", () => {
+  it("does not reveal the groups", () => {
     expect(JSON.stringify(decisionOf(groups("secret-society"), alice))).not.to.include("secret");
   });
 
-  it("names at least one", () => {
-    expect(() => groups()).to.throw("groups: name at least one");
-    expect(() => groups("admins", "")).to.throw("groups: a name must not be empty");
+  it("requires at least one name", () => {
+    expect(() => groups()).to.throw("groups: no group given");
+    expect(() => groups("admins", "")).to.throw("groups: empty group name");
   });
 });
 
@@ -97,17 +97,17 @@ describe("readOnly", () => {
     ["an upgrade of a path", { path: "/shell", verb: "get", longRunning: true, upgrade: true }, false],
   ].map((one) => [...one] as [string, Partial<AuthorizeRequest>, boolean]);
   for (const [what, about, allowed] of cases)
-    it(`${allowed ? "allows" : "refuses"} ${what}`, () => {
+    it(`${allowed ? "allows" : "denies"} ${what}`, () => {
       expect(decisionOf(readOnly(), alice, about)).to.include({ allowed });
     });
 
-  it("asks another about reads, and about nothing else", () => {
+  it("consults the inner authorizer for reads only", () => {
     expect(decisionOf(readOnly(groups("admins")), alice)).to.include({ allowed: false });
     expect(decisionOf(readOnly(groups("admins")), admin)).to.include({ allowed: true });
     expect(decisionOf(readOnly(broken), admin, { ...QUESTION, verb: "delete" })).to.include({ allowed: false });
   });
 
-  it("lets no upgrade through to a view that takes them, whatever path it is to", async () => {
+  it("denies upgrades to a view that has them, whatever the path", async () => {
     let taken = 0;
     const Quote = defineResource({
       group: "test.dev",
@@ -148,15 +148,15 @@ describe("readOnly", () => {
 });
 
 describe("union", () => {
-  it("is a yes when one says yes, and asks nobody behind it", () => {
+  it("allows when one member allows, and skips the rest", () => {
     expect(decisionOf(union(no("a"), yes, broken), alice)).to.deep.equal(allow());
   });
 
-  it("is a no with all reasons, each once, when nobody does", () => {
+  it("denies with all distinct reasons when no member allows", () => {
     expect(decisionOf(union(no("a"), no(""), no("b"), no("a")), alice)).to.deep.equal(deny("a; b"));
   });
 
-  it("stops at a no that is final: those behind are not asked, those before have been", async () => {
+  it("stops at a final denial: later members are skipped, earlier ones were called", async () => {
     const final: Authorizer<unknown> = () => ({ allowed: false, reason: "never", final: true });
     const about = asked(alice, { verb: "get" });
     expect(await union(no("a"), final, yes)(about)).to.deep.equal({ allowed: false, reason: "never", final: true });
@@ -164,14 +164,14 @@ describe("union", () => {
     expect(await union(yes, final)(about)).to.deep.equal({ allowed: true });
   });
 
-  it("takes a failure for no opinion as long as somebody says yes, and throws it otherwise", async () => {
+  it("treats a failure as no opinion if a member allows, and throws it otherwise", async () => {
     expect(decisionOf(union(broken, yes), alice)).to.deep.equal(allow());
     expect(await decisionOf(union(later(broken), later(yes)), alice)).to.deep.equal(allow());
     expect(() => decisionOf(union(broken, no("a")), alice)).to.throw("secret");
     expect(() => decisionOf(union(broken, broken), alice)).to.throw(AggregateError);
   });
 
-  it("takes what is neither yes nor no for a failure", () => {
+  it("treats a result that is not a decision as a failure", () => {
     const nothing = (() => undefined) as unknown as Authorizer<unknown>;
     const odd = (() => ({ allowed: "true" })) as unknown as Authorizer<unknown>;
     for (const one of [nothing, odd]) {
@@ -180,7 +180,7 @@ describe("union", () => {
     }
   });
 
-  it("asks one after the other, those that answer later too", async () => {
+  it("calls one member after the other, also asynchronous ones", async () => {
     expect(await decisionOf(union(later(no("a")), no("b"), later(no("c"))), alice)).to.deep.equal(deny("a; b; c"));
     expect(await decisionOf(union(later(no("a")), yes), alice)).to.deep.equal(allow());
     let failure: unknown;
@@ -190,7 +190,7 @@ describe("union", () => {
     expect(String(failure)).to.equal("Error: secret");
   });
 
-  it("lists the rules of all, or none when one cannot list", async () => {
+  it("lists the rules of all members, or none if one cannot list", async () => {
     expect(await rulesOf(union(groups("admins"), authenticated()), admin)).to.deep.equal({
       resourceRules: [...EVERYTHING.resourceRules, ...EVERYTHING.resourceRules],
       nonResourceRules: [...EVERYTHING.nonResourceRules, ...EVERYTHING.nonResourceRules],
@@ -205,12 +205,12 @@ describe("union", () => {
     });
   });
 
-  it("takes authorizers, and at least one", () => {
-    expect(() => union()).to.throw("union: give it at least one authorizer");
-    expect(() => union(authenticated as never, undefined as never)).to.throw("union: takes authorizers");
+  it("requires authorizers, and at least one", () => {
+    expect(() => union()).to.throw("union: no authorizer given: give at least one");
+    expect(() => union(authenticated as never, undefined as never)).to.throw("union: argument is not an authorizer");
   });
 
-  it("served: 500 with the request's id when nobody says yes and somebody fails, 200 when somebody says yes", async () => {
+  it("on a server: 500 with the request's id when one fails and none allows, 200 when one allows", async () => {
     const view = (name: string, last: Authorizer<unknown>) =>
       defineVirtualWorkspace({ name, path: "/", authorize: union(broken, last), resources: [] });
     await using server = await startPlain([view("denied", no("ask Bob")), view("allowed", yes)]);
@@ -223,8 +223,8 @@ describe("union", () => {
   });
 });
 
-describe("what each decides", () => {
-  it("comes at once where nothing has to be waited for", () => {
+describe("the decision of each authorizer", () => {
+  it("is synchronous if possible", () => {
     const decided: Decision | Promise<Decision> = union(groups("admins"), readOnly())(asked(alice, QUESTION));
     expect(decided).not.to.be.instanceOf(Promise);
   });

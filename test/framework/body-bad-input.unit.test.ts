@@ -1,4 +1,4 @@
-// Why: whatever is sent, the answer is a value or a refusal, and it comes in time; meanwhile others are served.
+// Why: any input must produce a value or an error within a time limit, while other requests are served.
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
@@ -18,7 +18,7 @@ describe("any body", () => {
   });
   after(() => yaml[Symbol.asyncDispose]());
 
-  /** The code of the answer. */
+  /** Returns the code of the response. */
   async function outcomeOf(
     body: Buffer,
     contentType: string | undefined,
@@ -71,7 +71,7 @@ describe("any body", () => {
     fc.string(),
   );
 
-  it("is a value, or 400, 413, 415", async () => {
+  it("produces a value, or 400, 413, 415", async () => {
     await fc.assert(
       fc.asyncProperty(body, contentType, async (bytes, type) => {
         expect([200, 400, 413, 415]).to.include(await outcomeOf(bytes, type));
@@ -80,7 +80,7 @@ describe("any body", () => {
     );
   });
 
-  /** Text of `size` bytes: what `unit` gives, again and again. */
+  /** Returns text of `size` bytes, the repeated results of `unit`. */
   function filled(size: number, unit: (at: number) => string, [head, tail] = ["", ""]): Buffer {
     const parts = [head];
     let length = head.length + tail.length;
@@ -97,12 +97,12 @@ describe("any body", () => {
 
   const hostileJson: Readonly<Record<string, readonly [Buffer, code: number]>> = {
     "deep arrays": [filled(MAX, () => `${nested},`, list), 413],
-    "as many deep arrays as may be": [filled(2 * 900 * 290, () => `${nested},`, list), 200],
+    "the maximum number of deep arrays": [filled(2 * 900 * 290, () => `${nested},`, list), 200],
     brackets: [Buffer.from("[".repeat(MAX)), 413],
     "tiny members": [filled(MAX, (at) => `"${at.toString(36)}":0,`, map), 413],
-    "as many names as may be": [filled(MAX, (at) => `"k${(at % 65_000).toString(36)}":0,`, map), 200],
+    "the maximum number of names": [filled(MAX, (at) => `"k${(at % 65_000).toString(36)}":0,`, map), 200],
     "objects of many shapes": [filled(MAX, (at) => (at < 65_000 ? `{"k${at.toString(36)}":0},` : "0,"), list), 200],
-    "one member again and again": [filled(MAX, () => '"a":0,', map), 200],
+    "one repeated member": [filled(MAX, () => '"a":0,', map), 200],
     "numbers of 19 digits": [filled(MAX, () => "9223372036854775807,", list), 200],
     "long numbers": [filled(MAX, () => `0.${"1".repeat(1000)},`, list), 200],
     "one number": [Buffer.from("1".repeat(MAX)), 400],
@@ -111,16 +111,16 @@ describe("any body", () => {
     "names with escapes": [filled(MAX, (at) => `"\\u006b${at % 65_000}":0,`, map), 200],
     "an error at the end": [filled(MAX, () => '["a",0.1234567890123456],', ["[", "]x"]), 400],
     "colons without names": [Buffer.from(":".repeat(40_000)), 400],
-    "colons behind a long name": [Buffer.from(`{"${"a".repeat(40_000)}"${":".repeat(40_000)}`), 400],
+    "colons after a long name": [Buffer.from(`{"${"a".repeat(40_000)}"${":".repeat(40_000)}`), 400],
     "an unfinished string": [Buffer.from(`["${"a".repeat(MAX)}`), 400],
   };
   for (const [what, [text, code]] of Object.entries(hostileJson)) {
-    it(`of JSON does not stall: ${what}`, async () => {
+    it(`of JSON does not stall the process: ${what}`, async () => {
       expect(await outcomeOf(text, JSON_TYPE)).to.equal(code);
       const began = computed();
       await outcomeOf(text, JSON_TYPE, () => undefined);
       const took = computed() - began;
-      // Three times what is promised, and more where this machine is slower just now.
+      // Three times the promised time, scaled by the current speed of this machine.
       expect(took).to.be.lessThan(450 * slowness());
     });
   }
@@ -135,15 +135,15 @@ describe("any body", () => {
     aliases: (size) => filled(size, () => "- *a\n", [`- &a [${"x,".repeat(50)}]\n`, ""]),
     merges: (size) => filled(size, () => "<<: *a\n", ["z: &a {a: 1}\nb:\n  c: 1\n", ""]),
     directives: (size) => filled(size, () => "%FOO a\n", ["", "---\na"]),
-    "a bomb": () => {
+    "an alias bomb": () => {
       const lists = [..."bcdefghij"].map((name, at) => `${name}: &${name} [${`*${"abcdefghij"[at]},`.repeat(9)}]\n`);
       return Buffer.from(`a: &a [x]\n${lists.join("")}`);
     },
   };
   for (const [what, text] of Object.entries(hostileYaml)) {
-    it(`of YAML is refused in time, or read: ${what}`, async () => {
+    it(`of YAML is rejected in time, or parsed: ${what}`, async () => {
       for (const size of [16_000, MAX]) {
-        const began = process.cpuUsage(); // the worker's too
+        const began = process.cpuUsage(); // includes the worker
         expect([200, 400, 413]).to.include(await outcomeOf(text(size), YAML_TYPE));
         const { user, system } = process.cpuUsage(began);
         expect((user + system) / 1000).to.be.lessThan(2000);
@@ -151,7 +151,7 @@ describe("any body", () => {
     });
   }
 
-  it("of YAML does not keep others waiting", async () => {
+  it("of YAML does not delay other requests", async () => {
     const text = Buffer.from(`[${",".repeat(MAX - 1)}`);
     let longest = 0;
     let last = performance.now();

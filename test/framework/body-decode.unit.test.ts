@@ -15,7 +15,7 @@ interface Recorded {
   readonly others?: readonly string[];
 }
 
-/** What sigs.k8s.io/yaml makes of YAML. */
+/** Results of sigs.k8s.io/yaml. */
 const recorded = parseJson(readFileSync(new URL("fixtures/yaml.snapshot.json", import.meta.url), "utf8"))
   .value as readonly Recorded[];
 
@@ -54,7 +54,7 @@ describe("decodeBody", () => {
       it(`YAML: ${type}`, async () => expect((await decode("a: on\n", type)).value).to.deep.equal({ a: true }));
 
     for (const type of ["application/vnd.kubernetes.protobuf", "application/cbor", "text/yaml", "x", APPLY, MERGE])
-      it(`none that is read: ${type}`, async () => {
+      it(`unsupported: ${type}`, async () => {
         const { code, reason, message } = await refusal("{}", type);
         expect([code, reason, message]).to.deep.equal([
           415,
@@ -63,7 +63,7 @@ describe("decodeBody", () => {
         ]);
       });
 
-    it("others when they are accepted, and then not JSON by default", async () => {
+    it("others when they are accepted; JSON is then not the default", async () => {
       expect((await decode('{"a":1}', MERGE, { accepted: [MERGE, APPLY] })).value).to.deep.equal({ a: 1 });
       expect((await decode("a: 1", APPLY, { accepted: [MERGE, APPLY] })).value).to.deep.equal({ a: 1 });
       expect((await refusal("{}", undefined, { accepted: [MERGE, APPLY] })).message).to.match(
@@ -72,7 +72,7 @@ describe("decodeBody", () => {
     });
   });
 
-  describe("what is malformed", () => {
+  describe("malformed bodies", () => {
     const place = "at line 1 column 2";
     for (const [what, text, type, options, message] of [
       ["JSON", "{a", undefined, {}, `couldn't get version/kind; json parse error: ${beginning("a", place)}`],
@@ -124,10 +124,10 @@ describe("decodeBody", () => {
         "a: 1\n---\nb: 2\n",
         "application/yaml",
         {},
-        "yaml: the body holds more than one document; send them one by one",
+        "yaml: the body has more than one document: send each in its own request",
       ],
       ["control characters", "a: \u0001", "application/yaml", {}, "yaml: control characters are not allowed"],
-      ["what is nested too deeply", "[".repeat(12_000), "application/yaml", {}, "yaml: nested too deeply"],
+      ["deep nesting", "[".repeat(12_000), "application/yaml", {}, "yaml: nested too deeply"],
       ["1,001 levels", `${"[".repeat(1001)}${"]".repeat(1001)}`, "application/yaml", {}, "yaml: nested too deeply"],
       [
         "1,001 levels of JSON",
@@ -143,7 +143,7 @@ describe("decodeBody", () => {
       });
     }
 
-    it("YAML that is not UTF-8; JSON is read with its bad bytes replaced, as Go does", async () => {
+    it("reject YAML that is not UTF-8; in JSON, invalid bytes are replaced, as in Go", async () => {
       const bytes = Buffer.from('["\xff"]', "latin1");
       expect((await refusal(bytes, "application/yaml")).message).to.equal("yaml: the body is not UTF-8");
       expect((await decode(bytes)).value).to.deep.equal(["\ufffd"]);
@@ -163,14 +163,14 @@ describe("decodeBody", () => {
       });
     }
 
-    it("JSON is YAML, and duplicates in it are told as YAML's", async () => {
+    it("includes JSON, whose duplicates are reported as YAML's", async () => {
       const text = '{"a":9007199254740993,\n"b":1e3}';
       expect((await decode(text, "application/yaml")).value).to.deep.equal({ a: 9007199254740993n, b: 1000 });
       const { value, duplicates, others } = await decode('{"a":1,\n"a":2}', "application/yaml");
       expect([value, duplicates, others]).to.deep.equal([{ a: 2 }, [], ['line 2: key "a" already set in map']]);
     });
 
-    it("complains of a hundred keys and no more", async () => {
+    it("reports at most a hundred duplicate keys", async () => {
       expect((await decode("a: 1\n".repeat(1000), "application/yaml")).others).to.have.length(100);
     });
   });
@@ -178,7 +178,7 @@ describe("decodeBody", () => {
   describe("long YAML", () => {
     const entries = Array.from({ length: 5000 }, (_, at) => `key${at}: { id: ${2n ** 62n}, text: on }\n`).join("");
 
-    it("is read in a worker, to the same value", async () => {
+    it("is parsed in a worker, to the same value", async () => {
       const { value, others } = await decode(`${entries}key0: 1\n`, "application/yaml");
       const { key1, key0 } = value as Record<string, unknown>;
       expect([key0, key1, others]).to.deep.equal([
@@ -189,33 +189,33 @@ describe("decodeBody", () => {
       expect((await refusal(`${entries}- x`, "application/yaml")).message).to.match(/^yaml: line 5001 column 1: /);
     });
 
-    it("is refused where there is no worker", async () => {
+    it("is rejected without a worker", async () => {
       const { code, message } = await refusal(entries, "application/yaml", { yaml: undefined } as never);
       expect([code, message]).to.deep.equal([
         413,
-        "Request entity too large: the YAML document is longer than 16384; send JSON",
+        "Request entity too large: the YAML document is longer than 16384 characters: send it as JSON",
       ]);
     });
 
-    it("that takes too long is cut", async () => {
+    it("is aborted when it takes too long", async () => {
       await using impatient = new YamlReader({ budget: 1 });
       const { code, message } = await refusal(entries, "application/yaml", { yaml: impatient });
       expect([code, message]).to.deep.equal([
         413,
-        "Request entity too large: the YAML document takes longer than 1 ms to read; send it as JSON",
+        "Request entity too large: the YAML document takes longer than 1 ms to parse: send it as JSON",
       ]);
     });
 
-    it("that takes too much memory is cut", async () => {
+    it("is aborted when it takes too much memory", async () => {
       await using poor = new YamlReader({ budget: 30_000, heapMiB: 16 });
       const { code, message } = await refusal(entries.repeat(4), "application/yaml", { yaml: poor });
       expect([code, message]).to.deep.equal([
         413,
-        "Request entity too large: the YAML document takes too much memory to read; send it as JSON",
+        "Request entity too large: the YAML document takes too much memory to parse: send it as JSON",
       ]);
     });
 
-    it("for which there is no room is told to come back", async () => {
+    it("gets 429 when the queue is full", async () => {
       await using narrow = new YamlReader({ budget: 30_000, queue: 0 });
       const first = decode(entries, "application/yaml", { yaml: narrow });
       const { code, status } = await refusal(entries, "application/yaml", { yaml: narrow });
@@ -223,7 +223,7 @@ describe("decodeBody", () => {
       expect((await first).value).to.have.property("key0");
     });
 
-    it("is forgotten when its sender leaves, and refused when the server stops", async () => {
+    it("is dropped when the client disconnects, and rejected when the server closes", async () => {
       const reader = new YamlReader({ budget: 30_000 });
       const leaving = new AbortController();
       const left = decode(entries, "application/yaml", { yaml: reader, signal: leaving.signal }).catch(String);

@@ -13,10 +13,10 @@ import { Wire } from "../_support/wire.ts";
 
 const LIMIT = 1000;
 
-/** A server that answers with the length of what it was sent; and what went wrong, by request. */
+/** A server that responds with the length of the body, and the errors by request. */
 interface Reader extends AsyncDisposable {
   readonly port: number;
-  /** What reading the next request's body came to: its length, or an error. */
+  /** Result of reading the next request's body: its length, or an error. */
   outcome(): Promise<unknown>;
   wire(): Promise<Wire>;
 }
@@ -75,7 +75,7 @@ const post = (...lines: readonly string[]): string => ["POST / HTTP/1.1", "Host:
 const chunk = (size: number): string => `${size.toString(16)}\r\n${"x".repeat(size)}\r\n`;
 
 describe("readBody", () => {
-  it("reads bodies of a length, in chunks and of none, one after the other on a connection", async () => {
+  it("reads bodies with a length, chunked and empty, one after the other on a connection", async () => {
     await using server = await reader();
     using wire = await server.wire();
     wire.send(`${post("Content-Length: 1000")}${"x".repeat(LIMIT)}`);
@@ -86,7 +86,7 @@ describe("readBody", () => {
     expect((await wire.answer())?.body).to.equal("0");
   });
 
-  it("keeps the bytes and not the pieces they come in: a chunk of one byte would take hundreds", async () => {
+  it("retains the bytes and not the chunks: a chunk of one byte would take hundreds", async () => {
     const pieces: WeakRef<Buffer>[] = [];
     let all: () => void = () => undefined;
     const come = new Promise<void>((resolve) => (all = resolve));
@@ -107,7 +107,7 @@ describe("readBody", () => {
     expect((await wire.answer())?.body).to.equal("1000");
   });
 
-  it("refuses a longer one at once, without a byte of it, and closes the connection", async () => {
+  it("rejects a body with too long a length at once, without reading it, and closes the connection", async () => {
     await using server = await reader();
     using wire = await server.wire();
     wire.send(post("Content-Length: 1001"));
@@ -120,7 +120,7 @@ describe("readBody", () => {
     expect(await wire.end()).to.equal("end");
   });
 
-  it("refuses one in chunks when it has become too long, and the answer arrives whatever is still sent", async () => {
+  it("rejects a chunked body when it exceeds the limit, and the response arrives although the client keeps sending", async () => {
     await using server = await reader();
     using wire = await server.wire();
     wire.send(post("Transfer-Encoding: chunked"));
@@ -130,7 +130,7 @@ describe("readBody", () => {
     expect(await wire.end()).to.equal("end");
   });
 
-  it("cuts the connection of a client that never stops sending", async () => {
+  it("closes the connection of a client that never stops sending", async () => {
     await using server = await reader();
     using wire = await server.wire();
     wire.send(`${post("Content-Length: 1000000000")}${"x".repeat(100_000)}`);
@@ -138,7 +138,7 @@ describe("readBody", () => {
     await wire.cut();
   });
 
-  it("asks for a body that a client holds back only when it reads it", async () => {
+  it("sends 100 Continue only when it reads the body", async () => {
     await using server = await reader();
     using wire = await server.wire();
     wire.send(post("Content-Length: 4", "Expect: 100-continue"));
@@ -151,7 +151,7 @@ describe("readBody", () => {
     expect(await wire.rest()).to.match(/\r\nConnection: close\r\n/);
   });
 
-  it("is not held up by a long Content-Encoding", async () => {
+  it("does not stall on a long Content-Encoding", async () => {
     await using server = await reader();
     using wire = await server.wire();
     const before = computed();
@@ -160,7 +160,7 @@ describe("readBody", () => {
     expect(computed() - before).to.be.below(500);
   });
 
-  it("refuses what is compressed", async () => {
+  it("rejects compressed bodies", async () => {
     await using server = await reader();
     using wire = await server.wire();
     wire.send(`${post("Content-Encoding: gzip", "Content-Length: 4")}abcd`);
@@ -168,22 +168,22 @@ describe("readBody", () => {
     expect(status).to.equal(415);
     expect(JSON.parse(body ?? "")).to.include({
       reason: "UnsupportedMediaType",
-      message: "the body of the request is compressed; send it as it is, without Content-Encoding",
+      message: "compressed request body is not supported: send it without Content-Encoding",
     });
   });
 
-  it("rejects when the client leaves, by end or by reset", async () => {
+  it("rejects when the client disconnects, by end or by reset", async () => {
     await using server = await reader();
     for (const leave of ["end", "resetAndDestroy"] as const) {
       const wire = await server.wire();
       wire.send(`${post("Content-Length: 1000")}abc`);
       wire.socket[leave]();
-      expect(await server.outcome()).to.include({ code: 400, message: "the body of the request ended early" });
+      expect(await server.outcome()).to.include({ code: 400, message: "the request body ended early" });
       wire.socket.destroy();
     }
   });
 
-  it("stops reading when it is told to", async () => {
+  it("stops reading when the signal aborts", async () => {
     const stop = new AbortController();
     await using server = await reader({ signal: stop.signal });
     using wire = await server.wire();
@@ -195,10 +195,10 @@ describe("readBody", () => {
     expect(await server.outcome()).to.include({ message: "enough" });
   });
 
-  it("says that somebody has read the body before", async () => {
+  it("reports that the body was already read", async () => {
     await using server = await reader({}, (handle) => express().use(express.json(), handle) as unknown as Handler);
     using wire = await server.wire();
     wire.send(`${post("Content-Type: application/json", "Content-Length: 2")}{}`);
-    expect(String(await server.outcome())).to.contain("mount virtual workspaces before what parses bodies");
+    expect(String(await server.outcome())).to.contain("mount virtual workspaces before body parsers");
   });
 });

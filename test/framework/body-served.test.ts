@@ -1,4 +1,4 @@
-// Bodies through the front door: what a server with writable objects makes of them.
+// Request bodies on a server with writable objects.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { APPLY } from "../_support/patches.ts";
@@ -24,11 +24,11 @@ async function start(): Promise<PlainServer> {
 }
 
 const head = (name: string): string => `apiVersion: example.dev/v1\nkind: Note\nmetadata: {name: ${name}}\n`;
-/** 20 KiB: more than is read in place. */
+/** 20 KiB: more than the main thread parses. */
 const long = `spec:\n  lines:\n${"  - some words of a line\n".repeat(800)}`;
 
-describe("a server that is written to", () => {
-  it("takes short and long YAML, as objects and as applies", async () => {
+describe("a server with writable objects", () => {
+  it("accepts short and long YAML, for objects and applies", async () => {
     await using server = await start();
     expect((await server.send(`POST ${NOTES}`, `${head("a")}spec: {text: "on"}\n`, YAML)).status).to.equal(201);
     const created = await server.send(`POST ${NOTES}`, `${head("b")}${long}`, YAML);
@@ -37,7 +37,7 @@ describe("a server that is written to", () => {
     expect([applied.status, applied.body?.spec.lines.length]).to.deep.equal([201, 800]);
   });
 
-  it("warns of keys given twice, in YAML and in JSON", async () => {
+  it("warns about duplicate keys in YAML and JSON", async () => {
     await using server = await start();
     const { headers } = await server.send(`POST ${NOTES}`, `${head("a")}spec:\n  text: a\n  text: b\n`, YAML);
     expect(headers["warning"]).to.equal('299 - "line 6: key \\"text\\" already set in map"');
@@ -46,7 +46,7 @@ describe("a server that is written to", () => {
     expect(others["warning"]).to.equal('299 - "duplicate field \\"spec.text\\""');
   });
 
-  it("refuses what is too long before it is sent, and closes the connection behind the answer", async () => {
+  it("rejects a body that is too long before it is sent, and closes the connection after the response", async () => {
     await using server = await start();
     using wire = await Wire.open(Number(new URL(server.url).port));
     const lines = ["Host: x", "Authorization: Bearer alice", "Content-Type: application/json"];
@@ -57,7 +57,7 @@ describe("a server that is written to", () => {
     expect(await wire.end()).to.equal("end");
   });
 
-  it("serves others while hostile YAML is read", async () => {
+  it("serves other requests while hostile YAML is parsed", async () => {
     await using server = await start();
     await server.send(`POST ${NOTES}`, `${head("a")}spec: {text: a}\n`, YAML);
     const hostile = server.send(`POST ${NOTES}`, "[".padEnd(1_000_000, ","), YAML);

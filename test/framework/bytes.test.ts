@@ -1,4 +1,4 @@
-// Objects and lists as bytes: cut and checked without being parsed, and never otherwise than a parser would.
+// Objects and lists as bytes: split and validated without parsing, with the same result as a parser.
 import { EncodedBytes, ListSplitter } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -6,7 +6,7 @@ import { Note } from "../_support/note.ts";
 
 const context = { definition: Note, scope: { cluster: "root" } };
 
-/** What a splitter makes of a text that comes in pieces. */
+/** Returns the result of a splitter for a text that arrives in chunks. */
 function split(text: string, sizes: readonly number[]): { items: unknown[]; around: unknown; joined: string } {
   const items: unknown[] = [];
   let around = "";
@@ -49,8 +49,8 @@ const anyList = fc.record({
 });
 const anySizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
 
-describe("a list that is cut into its items", () => {
-  it("has the items that a parser finds, wherever they stand and however it comes", () => {
+describe("a list split into items", () => {
+  it("has the items that a parser finds, wherever they are and however they arrive", () => {
     fc.assert(
       fc.property(anyList, anySizes, ({ before, items, behind, indent }, sizes) => {
         const list = { ...before, items, ...behind };
@@ -63,7 +63,7 @@ describe("a list that is cut into its items", () => {
     );
   });
 
-  it("has its items however their name is spelt, and wherever a piece of it ends", () => {
+  it("has its items however their name is escaped, and wherever a chunk ends", () => {
     for (const name of ["items", "\\u0069tems", "\\u0069\\u0074\\u0065\\u006d\\u0073", "item\\u0073"]) {
       const text = `{"a":"\\u0069tems","b":"x\\"y","${name}":[{"c":1}],"d":"\\\\"}`;
       for (let size = 1; size < text.length; size++) expect(split(text, [size]).items).to.deep.equal([{ c: 1 }]);
@@ -73,23 +73,23 @@ describe("a list that is cut into its items", () => {
   for (const [what, text] of Object.entries({
     "ends early": '{"items":[{"a":1}',
     "is an array": '[{"a":1}]',
-    "has items that are no objects": '{"items":[1]}',
+    "has items that are not objects": '{"items":[1]}',
     "has items twice": '{"items":[],"items":[]}',
-    "goes on behind its end": '{"items":[]}{}',
+    "continues after its end": '{"items":[]}{}',
     "is empty": "",
   })) {
-    it(`is refused when it ${what}`, () => {
+    it(`is rejected when it ${what}`, () => {
       expect(() => split(text, [3])).to.throw(SyntaxError);
     });
   }
 
-  it("is refused when an item is longer than may be", () => {
+  it("is rejected when an item exceeds the limit", () => {
     const splitter = new ListSplitter({ around: () => undefined, item: () => undefined }, { item: 100 });
     expect(() => splitter.push(Buffer.from(`{"items":[{"a":"${"x".repeat(200)}"`))).to.throw(RangeError);
   });
 });
 
-describe("an object of which there are only bytes", () => {
+describe("an object as bytes", () => {
   const note = {
     kind: "Note",
     apiVersion: "test.dev/v1",
@@ -97,7 +97,7 @@ describe("an object of which there are only bytes", () => {
     spec: { text: 'quotes " and \\ and ü', deep: [[{ n: -1.5e3 }], null, true] },
   };
 
-  it("tells what routing and selecting need, whatever its spelling", () => {
+  it("has the fields that routing and selectors need, whatever the encoding", () => {
     for (const text of [
       JSON.stringify(note),
       JSON.stringify(note, undefined, 2),
@@ -114,7 +114,7 @@ describe("an object of which there are only bytes", () => {
     }
   });
 
-  it("is taken exactly when a parser takes it", () => {
+  it("is accepted exactly when a parser accepts it", () => {
     const text = JSON.stringify(note);
     const takes = (read: () => unknown): boolean => {
       try {
@@ -133,7 +133,7 @@ describe("an object of which there are only bytes", () => {
           const changed = text.slice(0, at) + mark + text.slice(at + gone);
           const parsed = takes(() => JSON.parse(changed));
           const skimmed = takes(() => new EncodedBytes(Buffer.from(changed), context).uid);
-          // Escapes within a text are left to whoever reads it.
+          // Escapes within a string are not validated.
           if (parsed) expect(skimmed, changed).to.equal(true);
           else if (!/\\[^"\\/bfnrt]/.test(changed)) expect(skimmed, changed).to.equal(false);
         },
@@ -143,13 +143,13 @@ describe("an object of which there are only bytes", () => {
   });
 
   for (const metadata of [{ name: 1 }, { name: null }, { resourceVersion: 7 }, { uid: {} }, { labels: { l: 1 } }]) {
-    it(`is refused with ${JSON.stringify(metadata)}: names, versions and labels are texts`, () => {
+    it(`is rejected with ${JSON.stringify(metadata)}: names, versions and labels are strings`, () => {
       const text = JSON.stringify({ ...note, metadata: { ...note.metadata, ...metadata } });
-      expect(() => EncodedBytes.checked(Buffer.from(text), context)).to.throw("text");
+      expect(() => EncodedBytes.checked(Buffer.from(text), context)).to.throw("must be strings");
     });
   }
 
-  it("of another kind is refused; an item of a list that says none is given its own", () => {
+  it("of another kind is rejected; a list item without a kind gets the list's", () => {
     const { kind: _kind, apiVersion: _version, ...bare } = note;
     expect(() => EncodedBytes.checked(Buffer.from(JSON.stringify({ ...note, kind: "Other" })), context)).to.throw(
       "Other",

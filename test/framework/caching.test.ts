@@ -1,4 +1,4 @@
-// What caches between server and client may keep: what is for everybody, and named by its content.
+// What caches between server and client may store: public content with its hash in the URL.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
@@ -6,8 +6,8 @@ import { startPlain } from "../_support/plain.ts";
 
 const BASE = "/services/notes/clusters/root";
 
-describe("answers", () => {
-  it("for one caller may be kept by no cache in between, those named by their content may be kept by any", async () => {
+describe("responses", () => {
+  it("for a single caller must not be stored by shared caches; those with their hash in the URL may be", async () => {
     const notes = Note.collection();
     notes.in("root").set("a", {});
     const view = defineVirtualWorkspace({

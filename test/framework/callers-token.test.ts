@@ -1,4 +1,4 @@
-// The token that a caller has brought, told to views that take it: the caller's own, by a server that is asked by its own process alone.
+// The caller's own token, given to views that accept it, by a server that only its own process can reach.
 import { allow, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
 import { callersTokenHeaders } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -23,8 +23,8 @@ const said = (token: string): Record<string, string> => {
 };
 const AS = { "impersonate-user": "bob" };
 
-describe("a caller's token", () => {
-  it("is the one by which they ask, whatever else a client says, and none of those who go on as somebody else", async () => {
+describe("the caller's token", () => {
+  it("is the one of the request, whatever else a client sends, and undefined for impersonated users", async () => {
     await using server = await start();
     const ask = async (headers = {}) => (await server.get("/services/takes", { headers })).text;
     expect(await ask()).to.equal("alice: alice");
@@ -34,7 +34,7 @@ describe("a caller's token", () => {
     expect(heard).to.deep.equal([]);
   });
 
-  it("is what a server says that asks itself, and never that server's own", async () => {
+  it("is the one in the header if the server accepts it, and never the one that authenticated the request", async () => {
     await using server = await start({ takesCallersTokens: true });
     const ask = async (headers = {}, path = "takes") => (await server.get(`/services/${path}`, { headers })).text;
     expect(await ask({ ...AS, ...said("bob's Zwölf") })).to.equal("bob: bob's Zwölf");
@@ -52,7 +52,7 @@ describe("a caller's token", () => {
     expect(String(await wire.read(answer.length))).to.equal(answer);
   });
 
-  it("is nobody's where two are said", async () => {
+  it("is undefined when there are two", async () => {
     await using server = await start({ takesCallersTokens: true });
     using wire = await Wire.open(Number(new URL(server.url).port));
     const [name, value] = callersTokenHeaders("a");

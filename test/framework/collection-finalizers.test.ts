@@ -1,4 +1,4 @@
-// An author's own code as the one that holds objects: a controller in the same process.
+// In-process code of an author as the owner of finalizers, like a controller.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
@@ -7,8 +7,8 @@ import { startPlain } from "../_support/plain.ts";
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 const HELD = ["example.dev/cleanup"];
 
-describe("finalizers of an author's code", () => {
-  it("hold what a client deletes until they are taken away; watches see both", async () => {
+describe("finalizers of in-process code", () => {
+  it("delay a client's delete until they are removed; watches get both events", async () => {
     const notes = Note.collection();
     const here = notes.in("root");
     const resources = [Note.serve(notes)];
@@ -27,7 +27,7 @@ describe("finalizers of an author's code", () => {
     expect(await watch.take(3)).to.deep.equal(["MODIFIED a", "MODIFIED a", "DELETED a"]);
   });
 
-  it("are kept when nothing is said of them, and are no change when they are the same", () => {
+  it("are kept when a write omits them, and equal ones are no change", () => {
     const here = Note.collection().in("root");
     const first = here.set("a", { text: "x" }, { finalizers: HELD });
     expect(here.set("a", { text: "x" }, { finalizers: HELD }).metadata.resourceVersion).to.equal(

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
 
-describe("a collection's objects", () => {
-  // In a pool, one that stays would hold on to all that stood beside it and are gone.
-  it("are kept in memory of their own", () => {
+describe("objects of a collection", () => {
+  // In a shared pool, one retained object would keep all its deleted neighbors in memory.
+  it("have memory of their own", () => {
     const notes = Note.collection();
     const { cache } = notes.cache();
     for (const text of ["", "short", "é€😀".repeat(100), "x".repeat(10_000)]) {

@@ -1,4 +1,4 @@
-// The author's own code beside clients: whose a field is.
+// Field ownership of in-process code beside clients.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { APPLY } from "../_support/patches.ts";
@@ -16,8 +16,8 @@ const NOTES = "/services/notes/clusters/root/apis/example.dev/v1/notes";
 const config = (text: string): string =>
   JSON.stringify({ apiVersion: "example.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text } });
 
-describe("fields that an author's code sets", () => {
-  it("are its own from then on: a client that applied them meets a conflict, and may force", async () => {
+describe("fields set by in-process code", () => {
+  it("are owned by it from then on: a client that applied them gets a conflict, and can force", async () => {
     const notes = Note.collection();
     const here = notes.in("root");
     const resources = [Note.serve(notes)];
@@ -52,7 +52,7 @@ describe("fields that an author's code sets", () => {
     expect(forced.body.status).to.deep.equal({ seen: true });
   });
 
-  it("are nobody's as long as no client wrote", async () => {
+  it("have no owner until a client writes", async () => {
     const notes = Note.collection();
     notes.in("root").set("a", { text: "one" });
     expect(notes.in("root").set("a", { text: "two" }).metadata.managedFields).to.equal(undefined);

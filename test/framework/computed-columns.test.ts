@@ -1,4 +1,4 @@
-// Columns that a function makes of the object, as Kubernetes' own kinds have them.
+// Columns that a function computes from the object, as for Kubernetes' own kinds.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
@@ -36,8 +36,8 @@ async function start(value: Parameters<typeof define>[0]) {
 }
 const cellsOf = ({ rows }: { rows: { cells: unknown[] }[] }): unknown[][] => rows.map(({ cells }) => cells.slice(0, 4));
 
-describe("a column that a function computes", () => {
-  it("is in Tables of lists, single objects and watches, of its own type", async () => {
+describe("a computed column", () => {
+  it("is in Tables of lists, single objects and watches, with its own type", async () => {
     const { pairs, server } = await start(({ data = {} }) => Object.keys(data).length);
     await using _ = server;
     const list = (await server.get(PAIRS, TABLE)).body;
@@ -68,12 +68,12 @@ describe("a column that a function computes", () => {
     throws: () => {
       throw new Error("cannot count");
     },
-    "reads what is not there": ({ data }) => Object.keys(data as object).length,
-    "makes what is of another type": () => "two",
-    "makes what cannot be printed": () => Promise.resolve(1),
+    "reads a missing field": ({ data }) => Object.keys(data as object).length,
+    "returns another type": () => "two",
+    "returns a value that cannot be printed": () => Promise.resolve(1),
   };
   for (const [what, value] of Object.entries(faulty))
-    it(`that ${what} shows nothing, and the rest is shown`, async () => {
+    it(`is empty if its function ${what}, and the other columns are shown`, async () => {
       const { server } = await start(value);
       await using _ = server;
       const { status, body } = await server.get(PAIRS, TABLE);
@@ -81,7 +81,7 @@ describe("a column that a function computes", () => {
       expect(cellsOf(body).at(-1)).to.deep.equal(["y", null, null, "Y"]);
     });
 
-  it("changes nothing of the object, whatever it does to it", async () => {
+  it("cannot change the object, whatever the function does to it", async () => {
     const { server } = await start((object) => {
       (object as { data?: object }).data = { hacked: "1" };
       return 1;
@@ -91,7 +91,7 @@ describe("a column that a function computes", () => {
     expect((await server.get(`${PAIRS}/x`)).body.data).to.deep.equal({ a: "1", b: "2" });
   });
 
-  it("is part of what the definition is, by its source text", () => {
+  it("is part of the definition's hash, by its source text", () => {
     const count = () => define(({ data = {} }) => Object.keys(data).length);
     expect(count().hash).to.equal(count().hash);
     expect(count().hash).not.to.equal(define(({ data = {} }) => Object.values(data).length).hash);

@@ -1,4 +1,4 @@
-// Connections that leave the process nowhere: served as any, at the pace of both ends, and ended by either.
+// Connections within the process: served like others, with backpressure on both ends, and closed by either.
 import { authenticated, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
@@ -59,7 +59,7 @@ async function served() {
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
 describe("connections within the process", () => {
-  it("are served as others are: one after the other on one, many at a time, watches too", async () => {
+  it("are served like others: sequential and concurrent requests, watches too", async () => {
     await using within = await served();
     const { upstream } = within;
     const answers = await Promise.all(Array.from({ length: 100 }, () => upstream.send({ path: NOTES })));
@@ -77,13 +77,13 @@ describe("connections within the process", () => {
     expect(made.status).to.equal(201);
   });
 
-  it("are asked by nobody who does not say who they are", async () => {
+  it("require authentication", async () => {
     await using within = await served();
     await using nobody = new Upstream({ url: "http://within", dial: async () => within.server.connect() });
     expect((await nobody.send({ path: NOTES })).status).to.equal(401);
   });
 
-  it("hold up whoever writes faster than the other end reads, and free them when that leaves", async () => {
+  it("block a writer that is faster than the reader, and release it when the reader closes", async () => {
     await using within = await served();
     const answer = await within.upstream.stream({ path: "/services/much/", long: true });
     let before = -1;
@@ -97,7 +97,7 @@ describe("connections within the process", () => {
     await answer[Symbol.asyncDispose]();
   });
 
-  it("end with the server, and with TLS there are none", async () => {
+  it("end with the server, and do not exist with TLS", async () => {
     await using within = await served();
     const watch = await within.upstream.stream({ path: `${NOTES}?watch=true`, long: true });
     await within.server.close();

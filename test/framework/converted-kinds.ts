@@ -1,4 +1,4 @@
-// Widgets in two versions: v1 is kept and has a size in millimetres, v1beta1 is served besides and has one in text.
+// Widgets in two versions: v1 is stored and has a size in millimeters, v1beta1 is also served and has the size as text.
 import {
   allow,
   type Collection,
@@ -39,7 +39,7 @@ export const WidgetV1beta1 = defineResource({
   selectableFields: [".spec.size"],
 });
 
-/** How often objects were converted, each way. */
+/** Number of conversions in each direction. */
 export interface Counts {
   read: number;
   write: number;

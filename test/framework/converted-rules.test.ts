@@ -1,4 +1,4 @@
-// What a conversion may not do, what becomes of objects that cannot be converted, and what conversions cost.
+// Limits of conversions, handling of objects that cannot be converted, and the cost of conversions.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { converted, view } from "@virtual-workspaces/framework";
 import type { CacheLease } from "@virtual-workspaces/framework/storage";
@@ -9,7 +9,7 @@ import { MERGE, outcome } from "./lens-kinds.ts";
 
 type Fault = (metadata: Record<string, unknown>) => unknown;
 
-/** A conversion that does something to metadata. */
+/** A conversion that changes metadata. */
 async function start(fault: Fault) {
   const widgets = Widget.collection();
   const told: string[] = [];
@@ -44,7 +44,7 @@ describe("a conversion", () => {
     ["metadata must be an object", () => "none"],
   ];
   for (const [rule, fault] of faults) {
-    it(`is refused with a 500 that names the rule, and told to its author: ${rule}`, async () => {
+    it(`is rejected with a 500 that names the rule, and logged for its author: ${rule}`, async () => {
       const { server, told, widgets } = await start(fault);
       await using _ = server;
       const what = 'Internal error occurred: conversion of widgets.test.dev "a" from v1 to v1beta1 failed: ';
@@ -60,7 +60,7 @@ describe("a conversion", () => {
     });
   }
 
-  it("that throws says nothing of why, unless it is an ApiError, and ends watches with the reason", async () => {
+  it("hides the reason when it throws, unless it is an ApiError, and ends watches with the reason", async () => {
     let thrown: Error | undefined;
     const widgets = Widget.collection();
     const told: unknown[] = [];
@@ -99,7 +99,7 @@ describe("a conversion", () => {
     expect((await server.get(BETA)).body.items).to.have.length(2);
   });
 
-  it("is done once for an object's version, however many read it", async () => {
+  it("runs once for each version of an object, however many clients read it", async () => {
     const widgets = Widget.collection();
     const counts: Counts = { read: 0, write: 0 };
     await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(v1beta1(widgets, counts)));
@@ -118,20 +118,20 @@ describe("a conversion", () => {
     expect(counts).to.deep.equal({ read: 52, write: counts.write });
   });
 
-  it("keeps no more than it may, and gives the rest away", async () => {
+  it("caches up to its limit, and releases the rest", async () => {
     const widgets = Widget.collection();
     const counts: Counts = { read: 0, write: 0 };
     for (let n = 0; n < 20; n++) widgets.in("root").set(`w${n}`, { millimetres: 1 });
     await using server = await serve(WidgetV1beta1.serve(v1beta1(widgets, counts, { memory: 2_000 })));
     expect((await server.get(BETA)).body.items).to.have.length(20);
     expect((await server.get(BETA)).body.items).to.have.length(20);
-    // Once to learn that it can be answered, and how long it is; then once for each answer.
+    // Once to check that it can be served and for its length; then once for each response.
     expect(counts.read).to.equal(60);
     expect((await server.get(`${BETA}?limit=1`)).body.items).to.have.length(1);
     expect(counts.read, "what a page leaves out is not converted").to.equal(61);
   });
 
-  it("is kept while somebody reads, and no longer", async () => {
+  it("is cached only while it is being read", async () => {
     const widgets = Widget.collection();
     const counts: Counts = { read: 0, write: 0 };
     for (let n = 0; n < 20; n++) widgets.in("root").set(`w${n}`, { millimetres: 1 });
@@ -145,7 +145,7 @@ describe("a conversion", () => {
     expect(counts.read % 20).to.equal(0);
   });
 
-  it("that fails hides the object from a view of that version, which tells, and shows the rest", async () => {
+  it("hides the object from a view of that version when it fails, logs it, and shows the rest", async () => {
     const widgets = Widget.collection();
     const told: string[] = [];
     const failing = converted({
@@ -171,7 +171,7 @@ describe("a conversion", () => {
     expect(told).to.include.members(["root//a", "root//b"]);
   });
 
-  it("takes leases whose methods need their object", async () => {
+  it("accepts leases whose methods need `this`", async () => {
     const widgets = Widget.collection();
     const lease = new CountedLease(widgets.cache().cache);
     widgets.cache = () => lease;
@@ -180,7 +180,7 @@ describe("a conversion", () => {
     expect(lease).to.include({ confirmed: 1, released: 1 });
   });
 
-  it("that fails fails a list before it has begun, however long it is and whatever it is to be", async () => {
+  it("makes a list fail before it starts when it fails, whatever its length and form", async () => {
     const widgets = Widget.collection();
     const failing = converted({
       from: widgets,
@@ -209,7 +209,7 @@ describe("a conversion", () => {
   });
 });
 
-/** As an author may write one: a class. */
+/** A lease as an author might write it: as a class. */
 class CountedLease implements CacheLease {
   readonly cache: CacheLease["cache"];
   confirmed = 0;

@@ -1,4 +1,4 @@
-// Several versions of a kind: one set of objects, with one line of versions, in as many forms as there are.
+// A kind with several versions: one set of objects with one history of resource versions.
 import { converted, defineResource, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
@@ -22,7 +22,7 @@ describe("a kind in several versions", () => {
     expect(table.body.rows[0].cells.slice(0, 2)).to.deep.equal(["a", "5mm"]);
   });
 
-  it("is written in any of them, and checked by the rules of the version that is kept", async () => {
+  it("can be written in each of them, and is validated by the rules of the stored version", async () => {
     const widgets = Widget.collection();
     await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(v1beta1(widgets)));
     const created = await server.send(`POST ${BETA}`, beta("a", { size: "5mm" }, { labels: { l: "x" } }));
@@ -60,7 +60,7 @@ describe("a kind in several versions", () => {
     expect(widgets.in("root").list()).to.deep.equal([]);
   });
 
-  it("has one history: what is listed in one version is watched in another, from before anybody read it", async () => {
+  it("has one history: a list in one version can be watched in another, from before its first read", async () => {
     const widgets = Widget.collection();
     const here = widgets.in("root");
     here.set("a", { millimetres: 1 });
@@ -86,7 +86,7 @@ describe("a kind in several versions", () => {
     expect(page.status).to.equal(200);
   });
 
-  it("selects by the fields of the version that is asked", async () => {
+  it("selects by the fields of the requested version", async () => {
     const widgets = Widget.collection();
     for (const n of [1, 2, 3]) widgets.in("root").set(`w${n}`, { millimetres: n });
     await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(v1beta1(widgets)));
@@ -101,7 +101,7 @@ describe("a kind in several versions", () => {
     expect(label(await watch.next())).to.equal("DELETED w2");
   });
 
-  it("keeps the owners of fields in the versions that they wrote in", async () => {
+  it("records field managers in the versions that they wrote", async () => {
     const widgets = Widget.collection();
     // Served before the other version is known, as modules may do.
     const v1 = Widget.serve(widgets);
@@ -134,7 +134,7 @@ describe("a kind in several versions", () => {
     expect(managed).to.contain("f:size").and.contain("f:colour").and.not.contain("f:millimetres");
   });
 
-  it("may be made of one another, and tell owners of fields through all of them", async () => {
+  it("can chain conversions, and keeps field managers through all of them", async () => {
     const widgets = Widget.collection();
     const middle = v1beta1(widgets);
     const Oldest = defineResource({
@@ -170,7 +170,7 @@ describe("a kind in several versions", () => {
     expect(again.body.message).to.contain('conflict with "new": .spec.millimetres');
   });
 
-  it("that differ in name only need no functions, whatever they hold", async () => {
+  it("needs no functions if its versions differ only in name, whatever the objects contain", async () => {
     const schema = {
       type: "object",
       properties: { data: { type: "object", additionalProperties: { type: "string" } } },
@@ -188,7 +188,7 @@ describe("a kind in several versions", () => {
     expect(configs.in("root", "ns").get("a")).to.deep.include({ apiVersion: "test.dev/v2", data: sent.data });
   });
 
-  it("are told by discovery, preferred first, with the hash of the version that is kept", async () => {
+  it("is advertised in discovery, preferred version first, with the hash of the stored version", async () => {
     const widgets = Widget.collection();
     await using server = await serve(WidgetV1beta1.serve(v1beta1(widgets)), Widget.serve(widgets));
     const root = "/services/w/clusters/root/apis" as const;
@@ -206,7 +206,7 @@ describe("a kind in several versions", () => {
     );
   });
 
-  it("can be looked at through a writable view, in the version that is not kept", async () => {
+  it("can be read through a writable view, in a version that is not stored", async () => {
     const widgets = Widget.collection();
     widgets.in("root").set("a", { millimetres: 5, colour: "red" });
     widgets.in("root").set("b", { millimetres: 5, colour: "blue" });

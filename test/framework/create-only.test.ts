@@ -1,4 +1,4 @@
-// Kinds that are only created, and answered: reviews of a view's own, without a name, some of them in a namespace.
+// Create-only kinds, such as reviews: without a name, some of them namespaced.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -68,8 +68,8 @@ function reviews() {
 }
 const review = (token?: string) => ({ apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token } });
 
-describe("a kind that is only created", () => {
-  it("needs no name, is answered with 201 and what the storage says, and asks admission first", async () => {
+describe("a create-only kind", () => {
+  it("needs no name, returns 201 with the result of the storage, and calls admission first", async () => {
     const { view, admitted } = reviews();
     await using server = await startPlain([view]);
     const { status, body } = await server.send(`POST ${TOKENS}`, review("good"));
@@ -86,7 +86,7 @@ describe("a kind that is only created", () => {
     ]);
   });
 
-  it("says nothing of a name when something else is wrong", async () => {
+  it("does not report a missing name beside another error", async () => {
     await using server = await startPlain([reviews().view]);
     expect(outcome(await server.send(`POST ${TOKENS}`, review()))).to.deep.equal([
       422,
@@ -95,7 +95,7 @@ describe("a kind that is only created", () => {
     ]);
   });
 
-  it("is in a namespace where it is namespaced, and takes that from the URL", async () => {
+  it("takes the namespace from the URL if it is namespaced", async () => {
     await using server = await startPlain([reviews().view]);
     const local = { apiVersion: "authorization.k8s.io/v1", kind: "LocalSubjectAccessReview", spec: { user: "eve" } };
     const { status, body } = await server.send(`POST ${LOCAL}`, local);
@@ -108,7 +108,7 @@ describe("a kind that is only created", () => {
     ).to.equal(404);
   });
 
-  it("is advertised with create alone, and does nothing else", async () => {
+  it("is advertised with create only, and supports nothing else", async () => {
     await using server = await startPlain([reviews().view]);
     const { resources } = (await server.get(`${BASE}/apis/authentication.k8s.io/v1`)).body;
     expect(resources).to.have.length(1);
@@ -131,7 +131,7 @@ describe("a kind that is only created", () => {
     ).to.equal(405);
   });
 
-  it("is taken in protobuf, as typed Go clients send it", async () => {
+  it("accepts protobuf, which typed Go clients send", async () => {
     await using server = await startPlain([reviews().view]);
     const text = (number: number, value: string | Buffer): Buffer =>
       Buffer.concat([Buffer.from([(number << 3) | 2, value.length]), Buffer.from(value)]);

@@ -1,4 +1,4 @@
-// The time a request may take, and what becomes of answers that come too late.
+// The deadline of a request, and responses that come too late.
 import { setTimeout } from "node:timers/promises";
 import {
   type Authenticator,
@@ -26,7 +26,7 @@ const NOTES = "/services/notes/apis/test.dev/v1/notes";
 const GOOD = ["Host: x", "Authorization: Bearer token"];
 const object = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: {} };
 
-/** A storage that answers when the test lets it. */
+/** A storage that responds when the test releases it. */
 async function start() {
   const asked: AbortSignal[] = [];
   const gate = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ async function start() {
     list: (_scope, { signal }) => slow(signal, { items: [object], resourceVersion: "1" }),
     create: () => object,
   };
-  /** A list in two pieces, the second when the test lets it. */
+  /** A list in two parts, the second when the test releases it. */
   const stream: Storage = {
     appliesSelectors: true,
     list: (_scope, { signal }) => {
@@ -73,7 +73,7 @@ async function start() {
 
 describe("the deadline of a request", () => {
   for (const path of [`${NOTES}/a`, NOTES]) {
-    it(`is answered 504, and what comes later goes nowhere: ${path}`, async () => {
+    it(`gets 504, and a late response is dropped: ${path}`, async () => {
       await using server = await start();
       using wire = await server.wire();
       wire.request(`GET ${path} HTTP/1.1`, ...GOOD);
@@ -89,13 +89,13 @@ describe("the deadline of a request", () => {
       expect(signal?.reason).to.have.property("code", 504);
       server.gate.resolve();
       await server.done.promise;
-      // The connection has not been spoilt by the late answer, and nothing is logged of it.
+      // The late response has not damaged the connection, and nothing is logged.
       wire.request(`GET ${NOTES}/quick HTTP/1.1`, ...GOOD);
       expect(JSON.parse((await wire.answer())?.body ?? "")).to.deep.equal(object);
     });
   }
 
-  it("is refused without delay when it is no duration, however long", async () => {
+  it("gets 400 without delay when it is not a duration, however long the text", async () => {
     await using server = await start();
     using wire = await server.wire();
     const before = computed();
@@ -104,7 +104,7 @@ describe("the deadline of a request", () => {
     expect(computed() - before).to.be.below(500);
   });
 
-  it("bounds a body that trickles: it is answered 504, and the connection closes behind it", async () => {
+  it("applies to a slow body: the response is 504, and the connection closes after it", async () => {
     await using server = await start();
     using wire = await server.wire();
     wire.request(`POST ${NOTES} HTTP/1.1`, ...GOOD, "Content-Type: application/json", "Content-Length: 1000000");
@@ -119,7 +119,7 @@ describe("the deadline of a request", () => {
     }
   });
 
-  it("bounds all hooks, of watches too until they begin", async () => {
+  it("applies to all hooks, and to watches until they start", async () => {
     const hang = (): Promise<never> => new Promise(() => undefined);
     const asks: Authenticator = {
       name: "asks",
@@ -160,7 +160,7 @@ describe("the deadline of a request", () => {
     }
   });
 
-  it("lets finish what has begun to be answered", async () => {
+  it("does not interrupt a response that has started", async () => {
     await using server = await start();
     using wire = await server.wire();
     wire.request("GET /services/notes/apis/test.dev/v1/tomes HTTP/1.1", ...GOOD);
@@ -171,7 +171,7 @@ describe("the deadline of a request", () => {
     expect(await wire.answer()).to.include({ status: 200, body: '{"first":"last"}' });
   });
 
-  it("is no later than the client says, who hears in time of what is no duration", async () => {
+  it("is at most what the client requests, and an invalid duration is reported in time", async () => {
     await using server = await start();
     using wire = await server.wire();
     for (const text of ["1h", "1.5h.5m1.s7ms", "-1ns", "+0", "0", ""]) {

@@ -1,9 +1,9 @@
-// Defaults that the rules of their own schema refuse: no API server takes such a schema.
+// Defaults that violate the rules of their own schema: no API server accepts such a schema.
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import { schemaProblems } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
 
-/** A kind whose spec is missing nothing by default but what is said. */
+/** A kind whose spec has only the given schema. */
 const withSpec = (spec: JsonSchema): JsonSchema => ({ type: "object", properties: { spec } });
 const TLS: JsonSchema = { type: "string", default: "Agent" };
 const RULE = { rule: "self.tls != 'EndToEnd'", message: "say more" };
@@ -11,7 +11,7 @@ const told = (schema: JsonSchema) =>
   schemaProblems(schema, { path: "spec.schema" }).map(({ field, message }) => `${field}: ${message}`);
 
 describe("defaults of a schema", () => {
-  it("are held to its rules, before anything else is set within them", () => {
+  it("are validated by its rules before nested defaults are set", () => {
     const rules = { "x-kubernetes-validations": [RULE] };
     const spec: JsonSchema = { type: "object", default: {}, properties: { tls: TLS }, ...rules };
     expect(told(withSpec(spec))).to.deep.equal([
@@ -25,7 +25,7 @@ describe("defaults of a schema", () => {
     expect(told(withSpec({ ...spec, "x-kubernetes-validations": guarded }))).to.deep.equal([]);
   });
 
-  it("are held to those of what is within them, in lists too", () => {
+  it("are validated by the rules of their nested values, in lists too", () => {
     const port: JsonSchema = {
       type: "integer",
       "x-kubernetes-validations": [{ rule: "self > 0", message: "positive" }],
@@ -42,7 +42,7 @@ describe("defaults of a schema", () => {
     ]);
   });
 
-  it("are held to rules about what has been, as values that stay", () => {
+  it("are validated by transition rules as unchanged values", () => {
     const spec: JsonSchema = { type: "integer", default: 1, "x-kubernetes-validations": [{ rule: "self > oldSelf" }] };
     expect(told(withSpec({ type: "object", properties: { count: spec } }))).to.deep.equal([
       "spec.schema.properties[spec].properties[count].default: Invalid value: 1: failed rule: self > oldSelf",

@@ -1,12 +1,12 @@
-// Requests that go on under another path, user or cluster: of each place that does so, whether all else arrives, and whether
-// what is made when it is asked for is made by nobody but who asks.
+// Requests that continue with another path, user or cluster: for each place that derives them, whether all other fields are
+// kept, and whether lazy fields are computed only on access.
 import { type RawRequest, User } from "@virtual-workspaces/framework";
 import { deriveRequest, type RequestChanges } from "@virtual-workspaces/framework/request";
 import { expect } from "chai";
 
 type Request = Required<RawRequest<Readonly<Record<string, string>>>> & { readonly head: Buffer };
 
-/** Every field that there is, and which of the lazy ones have been asked. */
+/** A request with every field, and the names of the lazy fields that were read. */
 function requestWith(): { readonly request: Request; readonly asked: string[] } {
   const asked: string[] = [];
   const ending = new AbortController().signal;
@@ -38,7 +38,7 @@ function requestWith(): { readonly request: Request; readonly asked: string[] } 
 
 const over = new AbortController().signal;
 
-/** A getter that combines what the request says of its end with the end of what it goes through. */
+/** A getter that combines the `ending` signals of the request and of the code that derives it. */
 const endingWith = (request: Request): RequestChanges => ({
   get ending() {
     return AbortSignal.any([request.ending, over]);
@@ -49,20 +49,20 @@ const prefix = "/clusters/two";
 const user = new User({ name: "system:lifecycle" });
 const { signal } = new AbortController();
 
-/** Whoever derives requests, and what of them is another. */
+/** Places that derive requests, and the fields that they change. */
 const DERIVATIONS: readonly (readonly [string, (request: Request) => RequestChanges])[] = [
   ["a workspace behind the front proxy", () => ({ prefix })],
-  ["a backend of the front proxy that may leave", endingWith],
-  ["a mapped service, told fewer groups", () => ({ user })],
-  ["a view that keeps a resource of an export", () => ({ prefix, tail: "/apis" })],
+  ["a backend of the front proxy that can be removed", endingWith],
+  ["a mapped service with fewer groups", () => ({ user })],
+  ["a view that stores a resource of an export", () => ({ prefix, tail: "/apis" })],
   ["a mounted workspace", (request) => withGetters({ prefix, signal }, endingWith(request))],
-  ["a remote cluster by one of its tunnels", endingWith],
+  ["a remote cluster through one of its tunnels", endingWith],
   ["the workspace of a ClusterProxy itself", (request) => withGetters({ prefix }, endingWith(request))],
-  ["the content of a workspace that is set up or removed", () => ({ user })],
-  ["an upgrade that a view or a subresource takes", () => ({ head: Buffer.from("other") })],
+  ["the content of a workspace during setup or removal", () => ({ user })],
+  ["an upgrade by a view or a subresource", () => ({ head: Buffer.from("other") })],
 ];
 
-/** The parts of both, unread. */
+/** Merges the changes of both without reading them. */
 function withGetters(one: RequestChanges, other: RequestChanges): RequestChanges {
   return Object.defineProperties({ ...one }, Object.getOwnPropertyDescriptors(other));
 }
@@ -71,7 +71,7 @@ const NAMES = Object.keys(requestWith().request) as (keyof Request)[];
 
 describe("deriveRequest()", () => {
   for (const [name, changes] of DERIVATIONS) {
-    it(`loses no field on the way to ${name}`, () => {
+    it(`keeps all fields for ${name}`, () => {
       const { request } = requestWith();
       const changed = changes(request);
       const derived = deriveRequest(request, changed);
@@ -82,7 +82,7 @@ describe("deriveRequest()", () => {
         expect(derived[field], field).to.equal((changed as Partial<Request>)[field]);
     });
 
-    it(`asks nothing of the request on the way to ${name}`, () => {
+    it(`reads no lazy field for ${name}`, () => {
       const { request, asked } = requestWith();
       const derived = deriveRequest(request, changes(request));
       expect(asked).to.deep.equal([]);
@@ -91,7 +91,7 @@ describe("deriveRequest()", () => {
     });
   }
 
-  it("keeps what is lazy lazy however often a request is derived", () => {
+  it("keeps fields lazy however often a request is derived", () => {
     const { request, asked } = requestWith();
     const derived = deriveRequest(deriveRequest(request, { prefix }), { user });
     expect(asked).to.deep.equal([]);
@@ -99,7 +99,7 @@ describe("deriveRequest()", () => {
     expect(asked).to.deep.equal(["via"]);
   });
 
-  it("hands on what a request of a class reads of its private parts", () => {
+  it("keeps fields that a request class reads from private members", () => {
     class Asking {
       readonly params = { cluster: "one" };
       readonly user = user;

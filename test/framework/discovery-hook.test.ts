@@ -1,4 +1,4 @@
-// The discovery hook: what is served is a function of who asks and of when.
+// The discovery hook: the served resources depend on the caller and on time.
 import { allow, defineResource, defineVirtualWorkspace, type ServedResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -29,7 +29,7 @@ function setUp() {
   const state = {
     forAlice: [resources.publics, resources.secrets] as readonly ServedResource[],
     fails: false,
-    /** How often the hook was asked, and when it is next. */
+    /** How often the hook was called, and when the next call happens. */
     asked: 0,
     next: (): Promise<void> => new Promise((resolve) => (heard = resolve)),
   };
@@ -48,7 +48,7 @@ function setUp() {
 }
 
 describe("the discovery hook", () => {
-  it("shows each caller discovery, OpenAPI and objects of their own", async () => {
+  it("gives each caller its own discovery, OpenAPI and objects", async () => {
     await using server = await startPlain(setUp().views);
     const alice = await server.get(`${BASE}/apis/test.dev/v1`);
     const bob = await server.get(`${BASE}/apis/test.dev/v1`, { user: "bob" });
@@ -63,7 +63,7 @@ describe("the discovery hook", () => {
     expect((await server.get(openapi, { user: "bob" })).text).not.to.contain("Secret");
   });
 
-  it("a change moves the ETag", async () => {
+  it("changes the ETag when the resources change", async () => {
     const { state, resources, views } = setUp();
     await using server = await startPlain(views);
     const { headers } = await server.get(`${BASE}/apis`);
@@ -86,7 +86,7 @@ describe("the discovery hook", () => {
     ).to.equal(304);
   });
 
-  it("ends open watches of what went away with 410, within a second, and leaves the others", async () => {
+  it("ends open watches of removed resources with 410 within a second, and keeps the others", async () => {
     const { state, resources, collections, views } = setUp();
     await using server = await startPlain(views);
     await using gone = await server.watch(`${api("secrets")}?watch=true`);
@@ -101,7 +101,7 @@ describe("the discovery hook", () => {
     expect(await stays.take(1)).to.deep.equal(["ADDED q"]);
   });
 
-  it("ends open watches when the schema changes, not when an equal one is made anew", async () => {
+  it("ends open watches when the schema changes, and not when an equal one is created", async () => {
     const { state, resources, collections, views } = setUp();
     await using server = await startPlain(views);
     await using watch = await server.watch(`${api("secrets")}?watch=true`);
@@ -115,7 +115,7 @@ describe("the discovery hook", () => {
     expect((await watch.rest()).map(label)).to.deep.equal(["ERROR 410"]);
   });
 
-  it("a hook that fails decides nothing for open watches, and is a 500 for requests", async () => {
+  it("has no effect on open watches when it fails, and causes a 500 for requests", async () => {
     const { state, collections, views } = setUp();
     await using server = await startPlain(views);
     await using watch = await server.watch(`${api("secrets")}?watch=true`);
@@ -130,7 +130,7 @@ describe("the discovery hook", () => {
     expect(await watch.take(1)).to.deep.equal(["ADDED t"]);
   });
 
-  it("is asked for open watches with a signal that outlives the request of the first of them", async () => {
+  it("is called for open watches with a signal that outlives the request of the first one", async () => {
     const publics = Public.collection();
     const resource = Public.serve(publics);
     let served: readonly ServedResource[] = [resource];

@@ -10,12 +10,12 @@ const AGGREGATED = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 describe("Accept headers", () => {
   const order = (header: string): string[] => parseAccept(header).map(({ type, subtype }) => `${type}/${subtype}`);
 
-  it("are read best first: quality, then precision, then as they came", () => {
+  it("are parsed best first: by quality, then specificity, then order", () => {
     expect(order("a/b;q=0.5, */*, c/*, c/d, e/f;q=0.9")).to.deep.equal(["c/d", "c/*", "*/*", "e/f", "a/b"]);
     expect(order("b/b,a/a")).to.deep.equal(["b/b", "a/a"]);
   });
 
-  it("lose what has quality 0 and what is malformed", () => {
+  it("lose ranges with quality 0 and malformed ones", () => {
     expect(order("a/b;q=0, c, /d, e/, f/g/h, ,;, i/j;q=x")).to.deep.equal(["i/j"]);
   });
 
@@ -30,7 +30,7 @@ describe("Accept headers", () => {
     expect({ ...range?.parameters }).to.deep.equal({ as: "Table", v: "V1" });
   });
 
-  it("cover a type by name or wildcard", () => {
+  it("match a type by name or wildcard", () => {
     const covers = (header: string): boolean =>
       parseAccept(header).some((range) => accepts(range, "application", "json"));
     expect(["application/json", "application/*", "*/*"].every(covers)).to.equal(true);
@@ -51,7 +51,7 @@ describe("negotiation of discovery", () => {
     [`application/json;${AGGREGATED}`, { encoding: "json", aggregated: "v2" }, undefined],
     [`application/json;${AGGREGATED};profile=nopeer`, { encoding: "json", aggregated: "v2" }, undefined],
     [`application/yaml;${AGGREGATED}`, { encoding: "yaml", aggregated: "v2" }, undefined],
-    // As Kubernetes has it: named at all is enough.
+    // As in Kubernetes, any mention of it suffices.
     [`application/json,application/json;${AGGREGATED};q=0.1`, { encoding: "json", aggregated: "v2" }, json],
     [`application/vnd.kubernetes.protobuf;${AGGREGATED},application/json`, json, json],
     [`application/json;${AGGREGATED.replace("v2", "v3")},application/json`, json, json],
@@ -68,7 +68,7 @@ describe("negotiation of discovery", () => {
     });
   }
 
-  it("never throws, and what it chooses was asked for", () => {
+  it("never throws, and chooses only formats that were requested", () => {
     const part = fc.constantFrom(
       "application",
       "json",
@@ -100,7 +100,7 @@ describe("negotiation of discovery", () => {
 describe("ETags", () => {
   const etag = etagOf("content");
 
-  it("match If-None-Match by name, weakly, in a list, or by the wildcard", () => {
+  it("match If-None-Match by value, weakly, in a list, or by the wildcard", () => {
     for (const header of [etag, `W/${etag}`, `"x", ${etag}`, "*", ` ${etag} `])
       expect(etagMatches(header, etag), header).to.equal(true);
   });
@@ -112,7 +112,7 @@ describe("ETags", () => {
 });
 
 describe("the cache of documents", () => {
-  it("keeps what was used last within its capacity", () => {
+  it("keeps the most recently used documents within its capacity", () => {
     const cache = new BoundedCache<string>({ capacity: 3 });
     const made: string[] = [];
     const get = (key: string): string =>
@@ -125,7 +125,7 @@ describe("the cache of documents", () => {
     expect(cache.size).to.equal(3);
   });
 
-  it("counts weight, and never exceeds it", () => {
+  it("counts sizes, and never exceeds its capacity", () => {
     const cache = new BoundedCache<string>({ capacity: 10, weigh: (value) => value.length });
     cache.get("small", () => "x");
     expect(cache.get("big", () => "x".repeat(11))).to.have.length(11);
@@ -135,7 +135,7 @@ describe("the cache of documents", () => {
     expect(cache.size).to.equal(3);
   });
 
-  it("keeps nothing when making fails", () => {
+  it("keeps nothing when creating a document fails", () => {
     const cache = new BoundedCache<string>({ capacity: 1 });
     const fail = (): string => {
       throw new Error("no");

@@ -9,7 +9,7 @@ import { ALL, Author, ConfigMap, OldQuote, Quote, READ, served } from "./openapi
 
 const V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const V2BETA1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
-/** What kubectl sends. */
+/** The Accept header of kubectl. */
 const KUBECTL = `${V2},${V2BETA1},application/json`;
 
 const quotes = [served(Quote), served(OldQuote, ["get"]), served(Author, ALL)];
@@ -44,7 +44,7 @@ describe("discovery, legacy documents", () => {
     expect(document("/apis", quotes)).to.deep.equal({ kind: "APIGroupList", apiVersion: "v1", groups });
   });
 
-  it("/apis/<group> is one of them", () => {
+  it("/apis/<group> equals its entry in /apis", () => {
     expect(document("/apis/example.dev", quotes)).to.deep.equal({
       kind: "APIGroup",
       apiVersion: "v1",
@@ -54,13 +54,13 @@ describe("discovery, legacy documents", () => {
     });
   });
 
-  it("/apis/<group>/<version> lists resources with the verbs they are served with", () => {
+  it("/apis/<group>/<version> lists resources with their served verbs", () => {
     const { resources, ...rest } = document("/apis/example.dev/v1", [served(Quote)]);
     expect(rest).to.deep.equal({ kind: "APIResourceList", apiVersion: "v1", groupVersion: "example.dev/v1" });
     expect(resources).to.deep.equal([quoteResource]);
   });
 
-  it("tells the verbs of the served resource and no others", () => {
+  it("list exactly the verbs of the served resource", () => {
     for (const verbs of [ALL, READ, ["get"], ["list", "watch"], []] as const) {
       const { resources } = document("/apis/example.dev/v1", [served(Quote, verbs)]);
       expect((resources as { verbs: string[] }[])[0]?.verbs).to.deep.equal(verbs);
@@ -75,14 +75,14 @@ describe("discovery, legacy documents", () => {
     expect(document("/apis", [served(ConfigMap)])["groups"]).to.deep.equal([]);
   });
 
-  it("takes one trailing slash", () => {
+  it("ignore a trailing slash", () => {
     for (const path of ["/apis", "/apis/example.dev", "/apis/example.dev/v1", "/api"]) {
       expect(document(`${path}/`, quotes), path).to.deep.equal(document(path, quotes));
       expect(answer(`${path}//`, quotes).kind, path).to.equal("not-found");
     }
   });
 
-  it("knows nothing that is not served", () => {
+  it("are not found for groups and versions that are not served", () => {
     const paths = [
       "/api/v1",
       "/apis/example.dev/v2",
@@ -125,7 +125,7 @@ describe("discovery, aggregated documents", () => {
     [KUBECTL, "v2"],
     [`${V2BETA1},application/json`, "v2beta1"],
   ] as const) {
-    it(`/apis is ${version} for a client that asks for it first`, () => {
+    it(`/apis has ${version} for a client that prefers it`, () => {
       const found = answer("/apis", [served(Quote)], accept);
       expect(found).to.include({
         kind: "document",
@@ -151,7 +151,7 @@ describe("discovery, aggregated documents", () => {
     expect(core?.versions.map(({ resources }) => resources)).to.deep.equal([[]]);
   });
 
-  it("exists at the two roots only", () => {
+  it("exist only at the two roots", () => {
     for (const path of ["/apis/example.dev", "/apis/example.dev/v1"]) {
       expect(answer(path, quotes, KUBECTL)).to.include({ kind: "document", contentType: "application/json" });
       expect(answer(path, quotes, V2).kind, path).to.equal("not-acceptable");
@@ -160,14 +160,14 @@ describe("discovery, aggregated documents", () => {
 });
 
 describe("discovery, representation and caching", () => {
-  it("is had as YAML", () => {
+  it("is available as YAML", () => {
     const found = answer("/apis", quotes, "application/yaml");
     if (found.kind !== "document") throw new Error(found.kind);
     expect(found.contentType).to.equal("application/yaml");
     expect(parse(found.body.toString("utf8"))).to.deep.equal(document("/apis", quotes));
   });
 
-  it("names what can be had when nothing is acceptable", () => {
+  it("lists the supported types when none is acceptable", () => {
     for (const path of ["/api", "/apis", "/apis/example.dev", "/apis/example.dev/v1"])
       expect(answer(path, quotes, "application/vnd.kubernetes.protobuf")).to.deep.equal({
         kind: "not-acceptable",
@@ -175,7 +175,7 @@ describe("discovery, representation and caching", () => {
       });
   });
 
-  it("makes a document once for lists of equal content, whoever's they are", () => {
+  it("creates one document for lists with equal content, whatever the view", () => {
     const documents = new DiscoveryDocuments();
     const request = { path: "/apis", accept: undefined };
     const body = (resources: readonly Advertised[]): unknown => {
@@ -187,7 +187,7 @@ describe("discovery, representation and caching", () => {
     expect(body([served(Quote, ["get"])])).not.to.equal(first);
   });
 
-  it("has an ETag that changes with the content and only then", () => {
+  it("has an ETag that changes exactly when the content changes", () => {
     const etag = (resources: readonly Advertised[], path = "/apis/example.dev/v1"): string => {
       const found = answer(path, resources);
       return found.kind === "document" ? found.etag : found.kind;

@@ -1,4 +1,4 @@
-// Texts that a view serves at paths of their own.
+// Text documents that a view serves at its own paths.
 import { allow, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { outcome, startPlain } from "../_support/plain.ts";
@@ -13,7 +13,7 @@ const about = (documents: Readonly<Record<string, () => { contentType: string; b
   });
 
 describe("documents of a view", () => {
-  it("are read where they are, by whom its rule lets, and named at its root", async () => {
+  it("are served at their paths, to callers whom the rule allows, and listed at the view's root", async () => {
     const thing = ({ prefix = "", params = {} } = {}) => ({
       contentType: "text/x-thing; charset=utf-8",
       body: `${prefix} ${JSON.stringify(params)} é`,
@@ -38,7 +38,7 @@ describe("documents of a view", () => {
     expect((await server.get("/services/x/one")).body.paths).to.include.members(["/.well-known/thing", "/other"]);
   });
 
-  it("are nowhere that something else is", () => {
+  it("cannot have a path that serves something else", () => {
     for (const path of ["/", "/api", "/apis/x", "/openapi/v2", "nowhere", "//x"])
       expect(() => about({ [path]: () => ({ contentType: "", body: "" }) }), path).to.throw(
         `virtual workspace x has a document at ${path}: give it a path of its own`,

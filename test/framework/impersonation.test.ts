@@ -228,29 +228,32 @@ describe("impersonation", () => {
       [extra, "impersonate-extra-*"],
     ] as const) {
       const answer = await server.ask("Impersonate-User: a", ...Array.from({ length: 2501 }, line));
-      const message = `the header ${header} names 2501 different values: at most 2500 are taken`;
+      const message = `header "${header}" has 2501 different values: send at most 2500`;
       expect(answer).to.include({ kind: "Status", code: 400, message });
     }
     expect(server.asked).to.deep.equal([]);
   });
 
   const bad: Record<string, [lines: readonly string[], message: string]> = {
-    "groups of nobody": [["Impersonate-Group: a"], "to impersonate somebody, name them: impersonate-user is missing"],
-    "extra of nobody": [["Impersonate-Extra-a: a"], "to impersonate somebody, name them: impersonate-user is missing"],
-    "an unknown part": [
-      ["Impersonate-Everything: a"],
-      "to impersonate somebody, name them: impersonate-user is missing",
-    ],
+    "groups of nobody": [["Impersonate-Group: a"], "impersonation without a user: set the header impersonate-user"],
+    "extra of nobody": [["Impersonate-Extra-a: a"], "impersonation without a user: set the header impersonate-user"],
+    "an unknown part": [["Impersonate-Everything: a"], "impersonation without a user: set the header impersonate-user"],
     "two names": [
       ["Impersonate-User: a", "Impersonate-User: b"],
-      "the header impersonate-user came 2 times: send it once",
+      'header "impersonate-user" was sent 2 times: send it once',
     ],
-    "an empty name": [["Impersonate-User:"], "a header that begins with impersonate- is empty"],
+    "an empty name": [
+      ["Impersonate-User:"],
+      'empty impersonation header: give each header that begins with "impersonate-" a value',
+    ],
     "an empty group": [
       ["Impersonate-User: a", "Impersonate-Group:"],
-      "a header that begins with impersonate- is empty",
+      'empty impersonation header: give each header that begins with "impersonate-" a value',
     ],
-    "bytes that are no text": [["Impersonate-User: a\xff"], "the header impersonate-user is not UTF-8"],
+    "bytes that are no text": [
+      ["Impersonate-User: a\xff"],
+      'header "impersonate-user" is not UTF-8: encode its value as UTF-8',
+    ],
   };
   for (const [what, [lines, message]] of Object.entries(bad)) {
     it(`of ${what} is refused`, async () => {

@@ -84,11 +84,11 @@ describe("a value in protobuf", () => {
   });
 
   const faults: [string, Message | Buffer, string][] = [
-    ["a number where a text is due", Buffer.from([0x40, 1]), "quantity is of another type"],
-    ["a text where a number is due", { 1: "1" }, "integer is of another type"],
-    ["a year that no time has", { 6: time(1e12) }, "time is no time between the years 0 and 9999"],
-    ["JSON that is none", { 10: inner({ 1: "{" }) }, "json is no JSON: "],
-    ["a number that JSON has not", Buffer.from([33, 0, 0, 0, 0, 0, 0, 240, 127]), "double is no number that JSON has"],
+    ["a number where a text is due", Buffer.from([0x40, 1]), "quantity has the wrong wire type"],
+    ["a text where a number is due", { 1: "1" }, "integer has the wrong wire type"],
+    ["a year that no time has", { 6: time(1e12) }, "time is outside the years 0 to 9999"],
+    ["JSON that is none", { 10: inner({ 1: "{" }) }, "json is not valid JSON: "],
+    ["a number that JSON has not", Buffer.from([33, 0, 0, 0, 0, 0, 0, 240, 127]), "double is not a finite number"],
   ];
   for (const [what, message, fault] of faults)
     it(`is refused: ${what}`, () => {
@@ -102,12 +102,15 @@ describe("a value in protobuf", () => {
     let nested: Buffer = Buffer.alloc(0);
     for (let depth = 0; depth < 501; depth++)
       nested = Buffer.concat([Buffer.from([98, ...length(nested.length)]), nested]);
-    expect(() => read(nested)).to.throw("messages stand within each other more than 500 deep");
+    expect(() => read(nested)).to.throw("messages are nested deeper than 500 levels");
   });
 
   it("is bounded in number", () => {
     expect(() => read(Buffer.alloc(2 * 262_144, Buffer.from([114, 0])))).to.throw(RangeError, "more than 262144");
-    expect(() => read(Buffer.alloc(2 * 65_537, Buffer.from([122, 0])))).to.throw(RangeError, "more than 65536 entries");
+    expect(() => read(Buffer.alloc(2 * 65_537, Buffer.from([122, 0])))).to.throw(
+      RangeError,
+      "more than 65536 map entries",
+    );
     const brackets = Buffer.from("[".repeat(9) + "]".repeat(9));
     const one = Buffer.from([82, 20, 10, 18, ...brackets]);
     expect(() => read(Buffer.alloc(30_000 * one.length, one))).to.throw(RangeError, "more than 262144");

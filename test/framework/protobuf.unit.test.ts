@@ -161,7 +161,7 @@ describe("a body in protobuf", () => {
     const broken = await post(server.url + REVIEWS, Buffer.from("k8s\0\xff", "latin1"));
     expect([broken.status, broken.body.message]).to.deep.equal([
       400,
-      "the object provided is unrecognized (must be of type SelfSubjectAccessReview): protobuf: a number does not end (6b387300ff)",
+      "the object provided is unrecognized (must be of type SelfSubjectAccessReview): protobuf: a varint does not end (6b387300ff)",
     ]);
     const other = await post(server.url + REVIEWS, envelope("v1", "Pod", Buffer.alloc(0)));
     expect(other.status).to.equal(400);

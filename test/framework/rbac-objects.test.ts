@@ -31,7 +31,7 @@ describe("RBAC objects that Kubernetes would not take", () => {
     [role({ verbs: undefined }), "rules[0].verbs: Required value"],
     [role({ apiGroups: [] }), "rules[0].apiGroups: Required value: resource rules must supply at least one api group"],
     [role({ resources: [] }), "rules[0].resources: Required value: resource rules must supply at least one resource"],
-    [role({ resourceName: ["a"] }), "rules[0].resourceName: Forbidden: there is no such field"],
+    [role({ resourceName: ["a"] }), "rules[0].resourceName: Forbidden: unknown field: remove it or correct its name"],
     [role({ nonResourceURLs: ["/x"] }), "rules cannot apply to both regular resources and non-resource URLs"],
     [
       { kind: "Role", metadata: { name: "r", namespace: "ns" }, rules: [{ verbs: ["get"], nonResourceURLs: ["/x"] }] },
@@ -68,9 +68,9 @@ describe("RBAC objects that Kubernetes would not take", () => {
     });
 
   it("are refused when they are no objects, or given twice", () => {
-    expect(() => rbac({ objects: ["x" as never] })).to.throw("rbac: what is no object");
+    expect(() => rbac({ objects: ["x" as never] })).to.throw("rbac: not a role or binding");
     const twice = [role({}), role({})] as RbacObject[];
-    expect(() => rbac({ objects: twice })).to.throw('rbac: ClusterRole "r" is given twice');
+    expect(() => rbac({ objects: twice })).to.throw('rbac: duplicate ClusterRole "r"');
   });
 });
 
@@ -133,11 +133,11 @@ items:
     expect(refused(FILE.replace("kind: User", "kind: Robot"))).to.include("document 3, items[0]: ClusterRoleBinding");
     expect(refused(`${FILE}---\na: [1`)).to.match(/^rbac: \/rbac\.yaml, document 4: yaml: line (19|20)/);
     expect(refused("kind: ClusterRole\nkind: Role\n")).to.include('key "kind" already set');
-    expect(refused("--- not an object\n")).to.include("what is no object");
-    expect(refused("just text\n")).to.include("what is no object");
+    expect(refused("--- not an object\n")).to.include("not a role or binding");
+    expect(refused("just text\n")).to.include("not a role or binding");
     const empty = join(folder.path, "empty");
     mkdirSync(empty);
-    expect(() => rbac({ file: empty })).to.throw("rbac: there is no .yaml, .yml or .json file in");
+    expect(() => rbac({ file: empty })).to.throw("rbac: no .yaml, .yml or .json file in folder");
     expect(() => rbac({ file: join(folder.path, "nothing") })).to.throw("ENOENT");
   });
 });

@@ -155,11 +155,14 @@ describe("the headers of a proxy", () => {
   });
 
   const bad: Record<string, readonly string[]> = {
-    "the header x-remote-user came 2 times: send it once": ["X-Remote-User: alice", "x-remote-user: root"],
-    "the header x-remote-uid came 2 times: send it once": ["X-Remote-User: a", "X-Remote-Uid: 1", "X-Remote-Uid: 1"],
-    "the header x-remote-user is not UTF-8": ["X-Remote-User: a\xff"],
-    "the header x-remote-group is not UTF-8": ["X-Remote-User: a", "X-Remote-Group: \xc0\xaf"],
-    "the header x-remote-extra-a is not UTF-8": ["X-Remote-User: a", "X-Remote-Extra-A: \xed\xa0\x80"],
+    'header "x-remote-user" was sent 2 times: send it once': ["X-Remote-User: alice", "x-remote-user: root"],
+    'header "x-remote-uid" was sent 2 times: send it once': ["X-Remote-User: a", "X-Remote-Uid: 1", "X-Remote-Uid: 1"],
+    'header "x-remote-user" is not UTF-8: encode its value as UTF-8': ["X-Remote-User: a\xff"],
+    'header "x-remote-group" is not UTF-8: encode its value as UTF-8': ["X-Remote-User: a", "X-Remote-Group: \xc0\xaf"],
+    'header "x-remote-extra-a" is not UTF-8: encode its value as UTF-8': [
+      "X-Remote-User: a",
+      "X-Remote-Extra-A: \xed\xa0\x80",
+    ],
   };
   for (const [message, lines] of Object.entries(bad)) {
     it(`are refused: ${message}`, async () => {
@@ -174,7 +177,7 @@ describe("the headers of a proxy", () => {
       await using server = await start();
       const answer = await server.ask(proxy, "X-Remote-User: alice", "X-Remote-Group: a", `Connection: ${listed}`);
       expect(answer).to.include({ kind: "Status", code: 400 });
-      expect((answer as unknown as { message: string }).message).to.match(/^the Connection header must not list /);
+      expect((answer as unknown as { message: string }).message).to.match(/^Connection header must not list /);
     });
   }
 
@@ -190,6 +193,6 @@ describe("the headers of a proxy", () => {
   });
 
   it("need an authority to be checked against", () => {
-    expect(() => requestHeader({ ca: "" })).to.throw("ca holds no PEM certificate");
+    expect(() => requestHeader({ ca: "" })).to.throw('"ca" holds no PEM certificate');
   });
 });

@@ -175,7 +175,7 @@ describe("SelfSubjectAccessReview", () => {
     expect([status, body.status.allowed, body.status.denied]).to.deep.equal([201, false, undefined]);
     expect(body.status.evaluationError)
       .to.include(headers["audit-id"])
-      .and.to.match(/^the rule of this view failed/);
+      .and.to.match(/^authorizer of this view failed/);
     expect(text).not.to.include("secret");
     expectFault(/review failed/);
     await using away = await start(() => {

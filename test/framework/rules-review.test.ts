@@ -70,7 +70,7 @@ describe("SelfSubjectRulesReview", () => {
     ]);
     expect([incomplete, evaluationError])
       .to.deep.include(true)
-      .and.to.match(/cannot list what it allows/);
+      .and.to.match(/cannot list its rules/);
     expect((await view.rules("theirs")).resourceRules).to.have.length(3);
   });
 
@@ -100,7 +100,7 @@ describe("SelfSubjectRulesReview", () => {
       .to.include("notes")
       .and.not.include("quotes");
     expect(status.evaluationError)
-      .to.match(/the rule of this view failed/)
+      .to.match(/authorizer of this view failed/)
       .and.not.include("secret");
     await using listing = await start(
       Object.assign(() => allow(), { rules: () => Promise.reject(new Error("secret")) }),

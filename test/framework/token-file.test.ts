@@ -27,12 +27,15 @@ describe("a token file", () => {
   });
 
   const bad: Record<string, [content: string, problem: string]> = {
-    "two columns": ["ok,a,1\nsecret,alice\n", 'line 2: write token,user,uid or token,user,uid,"group1,group2"'],
-    "no token": [",alice,1\n", "line 1: write token,user,uid"],
-    "no user": ["secret,,1\n", "line 1: write token,user,uid"],
-    "a token twice": ["secret,a,1\nsecret,b,2\n", "line 2: this token stands in the file before"],
-    "a quote too many": ['ok,a,1\nsec"ret,alice,1\n', "line 2: this is no CSV"],
-    "a quote without end": ['"secret,alice,1\n', "this is no CSV"],
+    "two columns": [
+      "ok,a,1\nsecret,alice\n",
+      'line 2: malformed entry: write token,user,uid or token,user,uid,"group1,group2"',
+    ],
+    "no token": [",alice,1\n", "line 1: malformed entry: write token,user,uid"],
+    "no user": ["secret,,1\n", "line 1: malformed entry: write token,user,uid"],
+    "a token twice": ["secret,a,1\nsecret,b,2\n", "line 2: duplicate token"],
+    "a quote too many": ['ok,a,1\nsec"ret,alice,1\n', "line 2: invalid CSV"],
+    "a quote without end": ['"secret,alice,1\n', "invalid CSV"],
   };
   for (const [what, [content, problem]] of Object.entries(bad)) {
     it(`is refused, and not quoted, with ${what}`, () => {

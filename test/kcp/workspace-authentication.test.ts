@@ -169,7 +169,7 @@ describe("whoever logs in to a workspace of a type", () => {
     for (const sub of ["system:admin", "system:serviceaccount:default:robot", "system:anonymous", "system:"])
       expect(await login(authentication, { sub }), sub).to.equal(undefined);
     const reason = "the names of its users may not begin with system:";
-    expect(records[0]).to.deep.equal({ level: "info", message: "token refused", issuer: ISSUER, reason });
+    expect(records[0]).to.deep.equal({ level: "info", message: "token rejected", issuer: ISSUER, reason });
   });
 });
 

@@ -206,7 +206,7 @@ describe("issuers that a workspace's type names", function () {
     for (const user of [a.token(), b.token(), "root"]) expect(await inTeam("team-c", user)).to.equal(200);
     await away.down();
     expect(await waits).to.equal(401);
-    expectFault(/keys of a token issuer not fetched/);
+    expectFault(/cannot fetch keys of token issuer/);
     expectFault(/token issuers not usable.*Required value: at least one jwt\[0\].issuer.audiences is required/);
     await configureAll();
   });

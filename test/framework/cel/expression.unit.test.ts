@@ -1,5 +1,5 @@
-// Expressions over one variable that no schema describes: what they see, what they are refused, and what they may cost.
-// What Kubernetes makes of them was recorded from k8s.io/apiserver 0.37 (pkg/authentication/cel).
+// Expressions over one variable without a schema: their inputs, rejected forms and cost limits. Kubernetes' results were
+// recorded from k8s.io/apiserver 0.37 (pkg/authentication/cel).
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
@@ -42,11 +42,11 @@ describe("expressions over anything", () => {
   for (const [source, value] of Object.entries(values))
     it(`${source} is ${JSON.stringify(value)}`, () => expect(evaluate(source, claims)).to.deep.equal(value));
 
-  it("fail without a word of the values", () => {
+  it("fail without revealing values", () => {
     const failing: Record<string, string> = {
       "claims.more": "no such key",
       "claims.s + claims.n": "no such overload",
-      "int(claims.s)": "it failed",
+      "int(claims.s)": "evaluation failed",
       "claims[claims.s]": "no such key",
     };
     for (const [source, message] of Object.entries(failing))
@@ -56,7 +56,7 @@ describe("expressions over anything", () => {
       );
   });
 
-  it("are not evaluated when loops in loops would stall everybody, and are when they pass once", () => {
+  it("are rejected when nested loops would stall the process, and evaluated when there is a single loop", () => {
     const list = Array.from({ length: 8000 }, (_, n) => `g${n}`);
     const before = computed();
     for (const source of [
@@ -65,12 +65,14 @@ describe("expressions over anything", () => {
       "claims.list.map(a, claims.list).size() > 0 && claims.list.exists(a, [a] == claims.list)",
       "claims.text.split('').all(a, claims.text.contains(a))",
     ])
-      expect(() => evaluate(source, { list, text: "x".repeat(60_000) }), source).to.throw("would take too long");
+      expect(() => evaluate(source, { list, text: "x".repeat(60_000) }), source).to.throw(
+        "too large to be evaluated in time",
+      );
     expect(evaluate("claims.list.filter(a, a.startsWith('g1')).size()", { list })).to.equal(1111n);
     expect(computed() - before).to.be.below(500);
   });
 
-  it("know which fields they select", () => {
+  it("report which fields they select", () => {
     const selects = (source: string): boolean => compiled(anything, source).selects("email");
     for (const source of [
       "claims.email",
@@ -85,7 +87,7 @@ describe("expressions over anything", () => {
 });
 
 describe("expressions over an object", () => {
-  it("know its fields and their types", () => {
+  it("use its fields and their types", () => {
     const problem = (source: string, wanted?: "bool"): string => {
       const result = typed.compile(source, wanted);
       return "problem" in result ? (result.problem.split("\n")[0] ?? "") : "";
@@ -101,11 +103,11 @@ describe("expressions over an object", () => {
 
 interface Recorded {
   readonly claims: JsonObject;
-  /** Integers are `{ int }`, which JSON does not tell from doubles. */
+  /** Integers are `{ int }`, because JSON does not distinguish them from doubles. */
   readonly expressions: readonly (readonly [source: string, said: { value?: unknown; fails?: "compile" | "run" }])[];
 }
 
-/** What Kubernetes refuses or fails at and is understood here, and the other way round. */
+/** Expressions that Kubernetes rejects and that work here, or the other way round. */
 const DIFFERENT = new Set([
   "claims.groups.map(g, g)",
   "'sub' in claims",
@@ -115,7 +117,7 @@ const DIFFERENT = new Set([
 ]);
 const NOT_HERE = new Set(["claims.groups.flatten()"]);
 
-describe("expressions over claims that Kubernetes has evaluated", () => {
+describe("expressions over claims that Kubernetes evaluated", () => {
   const fixture = new URL("../fixtures/claim-expressions.snapshot.json", import.meta.url);
   const { claims, expressions } = JSON.parse(readFileSync(fixture, "utf8")) as Recorded;
   const told = (value: unknown): unknown => {

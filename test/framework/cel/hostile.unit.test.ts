@@ -1,4 +1,4 @@
-// A stranger's rule, pattern or object cannot stall the process: whatever takes long is done elsewhere, for a limited time.
+// An untrusted rule, pattern or object cannot stall the process: expensive work runs in a worker with a time limit.
 import type { JsonObject, JsonSchema } from "@virtual-workspaces/apimachinery";
 import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/c
 import { computed } from "../../_support/cpu.ts";
 import { Random } from "../../_support/random.ts";
 
-/** What this thread may compute at once, ms. */
+/** Longest computation that may block this thread, in ms. */
 const STALL = 50;
 const EXHAUSTED = "running out of cost budget";
 
@@ -27,7 +27,7 @@ function schemaWith(rule: string): JsonSchema {
   return { type: "object", properties: { ...PROPERTIES }, "x-kubernetes-validations": [{ rule }] };
 }
 
-/** Evaluates a rule, and says what it cost this thread until it first let go. */
+/** Evaluates a rule, and returns how long this thread was blocked before it first yielded. */
 function judge(engine: RuleEngine, rule: string, object: JsonObject): { stall: number; found: Promise<RuleFindings> } {
   const schema = schemaWith(rule);
   const before = computed();
@@ -54,11 +54,15 @@ describe("hostile rules", () => {
       "self.text.replace('', self.text).replace('', self.text) != ''",
       { text: "x".repeat(300) },
     ],
-    ["a large text made of a small one", "self.text.replace('', self.text).size() > 0", { text: "x".repeat(3000) }],
+    [
+      "a large string created from a small one",
+      "self.text.replace('', self.text).size() > 0",
+      { text: "x".repeat(3000) },
+    ],
     ["joined lists", "self.texts.map(x, self.texts.join(x)).join('') != ''", { texts: numbers(3000).map(String) }],
     ["a pattern that backtracks", "self.text.matches('^(a+)+$')", { text: `${"a".repeat(100_000)}!` }],
-    ["a pattern of many states", "self.text.matches('(a|b)*a(a|b){900}$')", { text: noise }],
-    ["a pattern of the object", "self.text.matches(self.pattern)", { text: noise, pattern: "(a|b)*a(a|b){900}$" }],
+    ["a pattern with many states", "self.text.matches('(a|b)*a(a|b){900}$')", { text: noise }],
+    ["a pattern from the object", "self.text.matches(self.pattern)", { text: noise, pattern: "(a|b)*a(a|b){900}$" }],
     [
       "many patterns",
       "self.texts.all(x, x.matches('(a|b)*a(a|b){100}c') || true)",
@@ -72,28 +76,28 @@ describe("hostile rules", () => {
     ["ranges", "lists.range(1000000).all(x, lists.range(1000000).all(y, x + y >= 0))", {}],
     ["sorting", "self.texts.sort() == self.texts", { texts: numbers(3000).map(String) }],
     ["a duration without a unit", "duration(self.text) == duration('1s')", { text: digits }],
-    ["a duration by its schema", "self.span == duration('1s')", { span: digits }],
-    ["a quantity of an unknown suffix", "isQuantity(self.text)", { text: `${digits}x` }],
-    ["a double that is none", "double(self.text) == 1.0", { text: `${digits}x` }],
-    ["spaces to be trimmed that are not at the end", "self.text.trim() == ''", { text: `x${" ".repeat(30_000)}x` }],
+    ["a duration format in the schema", "self.span == duration('1s')", { span: digits }],
+    ["a quantity with an unknown suffix", "isQuantity(self.text)", { text: `${digits}x` }],
+    ["an invalid double", "double(self.text) == 1.0", { text: `${digits}x` }],
+    ["inner spaces to trim", "self.text.trim() == ''", { text: `x${" ".repeat(30_000)}x` }],
     [
       "a text sought in another",
       "self.text.lastIndexOf(self.pattern) == 0",
       { text: as, pattern: `${as.slice(15_000)}b` },
     ],
-    ["all finds, each of which looks to the end", "self.text.findAll('a(.*b)?') == []", { text: as.slice(0, 8000) }],
+    ["many matches that each scan to the end", "self.text.findAll('a(.*b)?') == []", { text: as.slice(0, 8000) }],
     [
       "time zones",
       "self.texts.all(x, timestamp(0).getHours(x) >= 0)",
       { texts: numbers(2000).map(() => "Europe/Paris") },
     ],
-    ["lists joined again and again", "self.list.map(x, self.list + self.list) == []", { list: numbers(3000) }],
+    ["repeated list concatenation", "self.list.map(x, self.list + self.list) == []", { list: numbers(3000) }],
     [
       "a list flattened that is many times its source",
       "self.list.map(x, self.list).flatten() == []",
       { list: numbers(3000) },
     ],
-    ["a list printed again and again", "self.list.all(x, '%s'.format([self.list]) != '')", { list: numbers(1500) }],
+    ["repeated list formatting", "self.list.all(x, '%s'.format([self.list]) != '')", { list: numbers(1500) }],
     [
       "objects sought among such as differ late",
       "self.objects.all(x, self.objects.indexOf(x) >= 0)",
@@ -102,33 +106,33 @@ describe("hostile rules", () => {
   ];
 
   for (const [name, rule, object] of CASES) {
-    it(`${name}: this thread goes on`, async () => {
+    it(`do not block this thread: ${name}`, async () => {
       const { stall, found } = judge(engine, rule, object);
       await found;
       expect(stall).to.be.below(STALL);
     });
   }
 
-  it("what never ends is cut, and said to be out of budget", async () => {
+  it("are terminated when they never end, and reported as out of budget", async () => {
     const { causes } = await judge(engine, CASES[0]?.[1] ?? "", { list: numbers(5000) }).found;
     expect(causes.map(({ message }) => message)).to.have.length(1);
     expect(causes[0]?.message).to.include(EXHAUSTED);
   });
 
-  it("after one that was cut the next is judged", async () => {
+  it("do not affect the next evaluation after termination", async () => {
     const rule = "self.list.all(x, self.list.exists(y, y == x)) && self.list.size() == 1";
     const { causes } = await judge(engine, rule, { list: numbers(400) }).found;
     expect(causes.map(({ message }) => message)).to.deep.equal([`Invalid value: failed rule: ${rule}`]);
   });
 
-  it("chains of optMap take no more than their length", async () => {
+  it("with chains of optMap take time linear in their length", async () => {
     const chain = ".optMap(x, x)".repeat(60);
     const { stall, found } = judge(engine, `self.?text${chain}.hasValue()`, { text: "a" });
     expect((await found).causes).to.deep.equal([]);
     expect(stall).to.be.below(STALL);
   });
 
-  it("deep and long expressions are refused, or judged", async () => {
+  it("are rejected or evaluated when they are deep or long", async () => {
     const deep = `${"(".repeat(5000)}true${")".repeat(5000)}`;
     expect(engine.compile(schemaWith(deep)).problems).to.have.length(1);
     const long = Array.from({ length: 3000 }, () => "true").join(" && ");

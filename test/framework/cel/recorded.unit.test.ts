@@ -1,5 +1,5 @@
-// Rules over objects as Kubernetes' own validator judges them: what is wrong with the rules, and with the objects.
-// Recorded from k8s.io/apiextensions-apiserver 0.37; the differences that remain are in docs/reference/cel.md.
+// Rules over objects as Kubernetes' own validator evaluates them: errors of the rules, and of the objects. Recorded from
+// k8s.io/apiextensions-apiserver 0.37; docs/reference/cel.md lists the remaining differences.
 import { readFileSync } from "node:fs";
 import type { JsonObject, JsonSchema, StatusCause } from "@virtual-workspaces/apimachinery";
 import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
@@ -16,7 +16,7 @@ interface Case {
   readonly causes: Said;
 }
 
-/** What is said of a case, with the case. */
+/** A case and its recorded result. */
 interface Judgement {
   readonly at: number;
   readonly problems: readonly string[];
@@ -28,7 +28,7 @@ const AT_ONCE = 100;
 const recorded = readFileSync(new URL("./recorded.snapshot.json", import.meta.url), "utf8");
 const { shared, cases } = JSON.parse(recorded) as { shared: readonly unknown[]; cases: readonly Case[] };
 
-/** What many cases have is written once. */
+/** Restores values that many cases share. */
 function whole(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if ("$shared" in value) return whole(shared[Number(value.$shared)]);
@@ -36,14 +36,14 @@ function whole(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, whole(member)]));
 }
 
-describe("rules that Kubernetes has judged", () => {
+describe("rules that Kubernetes evaluated", () => {
   const engine = new RuleEngine();
   after(() => engine[Symbol.asyncDispose]());
 
   async function judged(at: number): Promise<Judgement> {
     const { schema, object, old } = whole(cases[at]) as Case;
     const rules = engine.compile(schema, { path: PATH });
-    // Kubernetes was asked without ratcheting, which makes errors warnings.
+    // Kubernetes was recorded without ratcheting, which turns errors into warnings.
     const { causes, warnings } = await rules.evaluate(compileSchema(schema).rules(object, old));
     return { at, problems: texts(rules.problems), causes: texts([...causes, ...warnings]) };
   }
@@ -54,7 +54,7 @@ describe("rules that Kubernetes has judged", () => {
 
   for (let from = 0; from < cases.length; from += AT_ONCE) {
     const some = cases.slice(from, from + AT_ONCE);
-    it(`are judged alike: ${from} to ${from + some.length - 1}`, async () => {
+    it(`have the same results: ${from} to ${from + some.length - 1}`, async () => {
       const wanted = some.map(({ problems, causes }, at) => {
         return { at: from + at, problems: recordedTexts(problems), causes: recordedTexts(causes) };
       });

@@ -1,4 +1,4 @@
-// Rules of a schema over its objects: when they run, where, and what becomes of their answers.
+// Rules of a schema over its objects: when and where they run, and their results.
 import type { JsonObject, JsonSchema, ValidationRule } from "@virtual-workspaces/apimachinery";
 import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
@@ -16,14 +16,14 @@ const schemaOf = (...rules: ValidationRule[]): JsonSchema => ({
   properties: { spec: { type: "object", properties: PROPERTIES ?? {}, "x-kubernetes-validations": rules } },
 });
 
-describe("rules", () => {
+describe("validation rules", () => {
   const engine = new RuleEngine();
   after(() => engine[Symbol.asyncDispose]());
 
   const judge = (schema: JsonSchema, spec: JsonObject, old?: JsonObject): RuleFindings | Promise<RuleFindings> =>
     engine.compile(schema).evaluate(compileSchema(schema).rules({ spec }, old && { spec: old }));
 
-  it("that are cheap are judged at once", () => {
+  it("are evaluated synchronously if they are cheap", () => {
     const found = judge(schemaOf({ rule: "self.replicas > 1" }), { replicas: 1 });
     expect(found).to.deep.equal({
       causes: [
@@ -33,7 +33,7 @@ describe("rules", () => {
     });
   });
 
-  it("are judged alike in place and elsewhere", async () => {
+  it("have the same results in place and in a worker", async () => {
     const rule = "self.weights.all(x, self.weights.exists(y, y == x)) && self.weights[0] == 7";
     const few = judge(schemaOf({ rule }), { weights: [1, 2] });
     const many = judge(schemaOf({ rule }), { weights: Array.from({ length: 1000 }, (_, at) => at) });
@@ -42,7 +42,7 @@ describe("rules", () => {
     expect(await many).to.deep.equal(few);
   });
 
-  it("elsewhere end with who asked for them", async () => {
+  it("in a worker end when their caller aborts", async () => {
     const schema = schemaOf({ rule: "self.weights.all(x, self.weights.exists(y, y == x))" });
     const sites = compileSchema(schema).rules({ spec: { weights: Array.from({ length: 3000 }, (_, at) => at) } });
     const left = new AbortController();
@@ -62,7 +62,7 @@ describe("rules", () => {
     expect(causes.map(({ message }) => message)).to.deep.equal(["Invalid value: may only grow"]);
   });
 
-  it("only warn of what was so before, unless they are about the change", () => {
+  it("only warn about unchanged values, unless they are about a change", () => {
     const schema = schemaOf({ rule: "self.replicas > 1" }, { rule: "self.replicas > oldSelf.replicas" });
     const { causes, warnings } = judge(schema, { replicas: 1 }, { replicas: 1 }) as RuleFindings;
     expect(warnings.map(({ message }) => message)).to.deep.equal(["Invalid value: failed rule: self.replicas > 1"]);
@@ -71,19 +71,19 @@ describe("rules", () => {
     ]);
   });
 
-  it("know integers of 64 bits, and properties that are no names", () => {
+  it("support 64-bit integers, and properties whose names are not identifiers", () => {
     const schema = schemaOf({ rule: "self.replicas == 9007199254740993 && self.x__dash__y == '__proto__'" });
     const spec = { replicas: 9007199254740993n, "x-y": "__proto__" };
     expect(judge(schema, spec)).to.deep.equal({ causes: [], warnings: [] });
   });
 
-  it("hold sets to be equal whatever their order", () => {
+  it("compare sets regardless of order", () => {
     const schema = schemaOf({ rule: "self.tags == oldSelf.tags" });
     const found = judge(schema, { tags: ["a", "b"] }, { tags: ["b", "a"] });
     expect(found).to.deep.equal({ causes: [], warnings: [] });
   });
 
-  it("keep nothing of one object for the next", () => {
+  it("keep no data of one object for the next", () => {
     const schema = schemaOf({ rule: "self.tags.all(t, t != 'bad')" });
     const rules = engine.compile(schema);
     const causesOf = (tag: string): number => {
@@ -93,7 +93,7 @@ describe("rules", () => {
     expect([causesOf("good"), causesOf("bad"), causesOf("good")]).to.deep.equal([0, 1, 0]);
   });
 
-  it("that do not compile are problems of the schema", () => {
+  it("are problems of the schema when they do not compile", () => {
     const { problems } = engine.compile(schemaOf({ rule: "self.nope == 1" }), { path: "spec.schema" });
     expect(problems.map(({ field }) => field)).to.deep.equal([
       "spec.schema.properties[spec].x-kubernetes-validations[0].rule",
@@ -101,7 +101,7 @@ describe("rules", () => {
     expect(problems[0]?.message).to.include("undefined field 'nope'");
   });
 
-  it("that several schemas share are compiled for each", () => {
+  it("are compiled for each of several schemas that share them", () => {
     const rules = [{ rule: "self > 0" }];
     const number = { type: "integer", "x-kubernetes-validations": rules } as const;
     const text = { type: "string", "x-kubernetes-validations": rules } as const;
@@ -111,7 +111,7 @@ describe("rules", () => {
     ]);
   });
 
-  it("of many values tell of the first thousand", async () => {
+  it("for many values report the first thousand causes", async () => {
     const items: JsonSchema = { type: "integer", "x-kubernetes-validations": [{ rule: "self > 0" }] };
     const schema: JsonSchema = { type: "object", properties: { list: { type: "array", items } } };
     const list = Array.from({ length: 20_000 }, () => 0);
@@ -124,7 +124,7 @@ describe("rules", () => {
     expect(await found({ list: [1] })).to.deep.equal([1000, 0]);
   });
 
-  it("cannot reach what their own functions are called inside", () => {
+  it("cannot call internal functions", () => {
     for (const rule of ["same_k8s(1, 1)", "'a'.matches_k8s('a')", "hAs(self.tags)", "cel.bind(x, 1, x == 1)"]) {
       expect(engine.compile(schemaOf({ rule })).problems, rule).to.have.length.above(0);
     }

@@ -4,16 +4,21 @@ import { ANONYMOUS, UNAUTHENTICATED, User } from "../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { bearerToken } from "./headers.ts";
 
-/** For which requests nobody need log in. */
+/** Options of {@link anonymous}. */
 export interface AnonymousOptions {
-  /** Only for these paths, to the letter and without the query (Kubernetes' `anonymous.conditions`). @default all */
+  /**
+   * Paths on which anonymous requests are accepted, compared exactly and without the query (Kubernetes'
+   * `anonymous.conditions`).
+   * @default all
+   */
   readonly paths?: readonly string[];
 }
 
 /**
- * Lets requests without credentials in, as Kubernetes' `system:anonymous` in the group `system:unauthenticated`; what it
- * may do is for `authorize` to say, and a rule that asks for nothing lets the world in. Give it last. Credentials that
- * nobody knew stay 401: a caller with a bad token is not told that things are not there, but that the token is bad.
+ * Authenticates requests without credentials as Kubernetes' `system:anonymous` in the group `system:unauthenticated`. List it
+ * last. A request whose credentials no authenticator accepts still gets 401, so that the caller learns that its token is bad
+ * and not that objects are missing. Security: `authorize` alone limits what this user may do; a rule that ignores the user
+ * opens the view to everyone.
  */
 export function anonymous({ paths }: AnonymousOptions = {}): Authenticator {
   const user = new User({ name: ANONYMOUS, groups: [UNAUTHENTICATED] });

@@ -3,21 +3,23 @@ import { readText } from "../listener/tls/pair.ts";
 import type { Authenticator } from "./authenticator.ts";
 
 /**
- * PEM of one or more authorities, or a file with that, which is read again within a second of a change
- * (`--client-ca-file`). An authority that is taken out of the file vouches for nobody from then on, on open connections
- * neither; a file that cannot be used changes nothing.
+ * PEM of one or more authorities, or a file that holds it (`--client-ca-file`). The file is read again within a second of a
+ * change. Certificates of an authority that was removed from the file are rejected from then on, on open connections too. A
+ * file that cannot be used changes nothing.
  */
 export type CaSource = { readonly ca: string | Buffer } | { readonly caFile: string };
 
-/** What an authenticator by these tells the server to trust in handshakes. */
+/** Returns the authorities that the server must trust in TLS handshakes for an authenticator with this source. */
 export function handshakeTrust(source: CaSource): Pick<Authenticator, "clientCa" | "clientCaFile"> {
   return "caFile" in source ? { clientCaFile: source.caFile } : { clientCa: source.ca };
 }
 
-/** How often a file is looked at, at most, ms. */
+/** Shortest interval between two checks of a file, in ms. */
 const LOOK_EVERY = 1000;
 
-/** The authorities that a source names now. Nothing watches: who is asked nothing reads nothing. */
+/**
+ * Current authorities of a source. There is no file watcher: the file is checked only when a request needs the authorities.
+ */
 export class Authorities {
   readonly #file: string | undefined;
   readonly #name: string;
@@ -26,8 +28,8 @@ export class Authorities {
   #lookedAt = performance.now();
 
   /**
-   * @param name the authenticator's, for complaints
-   * @throws Error when the file cannot be read, or there is no certificate
+   * @param name name of the authenticator, for error messages
+   * @throws Error when the file cannot be read or holds no certificate
    */
   constructor(source: CaSource, name: string) {
     this.#name = name;
@@ -36,7 +38,7 @@ export class Authorities {
     this.#certificates = this.#parsed(this.#pem);
   }
 
-  /** The same list as long as they are the same. */
+  /** Current authorities; the same array until they change. */
   get now(): readonly X509Certificate[] {
     if (this.#file !== undefined && performance.now() - this.#lookedAt >= LOOK_EVERY) this.#look(this.#file);
     return this.#certificates;
@@ -50,7 +52,7 @@ export class Authorities {
       this.#certificates = this.#parsed(pem);
       this.#pem = pem;
     } catch {
-      // The server that follows the file for its handshakes tells of it.
+      // The server, which reads the same file for its handshakes, reports the error.
     }
   }
 
@@ -61,7 +63,10 @@ export class Authorities {
   #parsed(pem: string): readonly X509Certificate[] {
     const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
     if (blocks.length > 0) return blocks.map((block) => new X509Certificate(block));
-    if (this.#file === undefined) throw new Error(`${this.#name}: ca holds no PEM certificate`);
-    throw new Error(`${this.#name}: caFile ${this.#file} holds no PEM certificate`);
+    if (this.#file === undefined)
+      throw new Error(`${this.#name}: "ca" holds no PEM certificate: give the certificates of one or more authorities`);
+    throw new Error(
+      `${this.#name}: caFile "${this.#file}" holds no PEM certificate: give the certificates of one or more authorities`,
+    );
   }
 }

@@ -8,41 +8,44 @@ import { whole } from "../util/numbers.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { bearerToken } from "./headers.ts";
 
-/** What a token turned out to be. */
+/** Result of verifying a token. */
 export interface TokenVerdict {
   readonly user: User;
-  /** When the token ends, ms since 1970: no verdict is remembered beyond that. @default never */
+  /** Expiry of the token, in ms since 1970; the verdict is not cached beyond it. @default never */
   readonly expiresAt?: number;
 }
 
-/** Somebody who knows tokens of one kind: all that {@link bearerTokens} needs. */
+/** Verifies tokens of one kind, for {@link bearerTokens}. */
 export interface TokenVerifier {
-  /** For logs. */
+  /** Name in logs. */
   readonly name: string;
   /**
-   * Whose token this is. `undefined`: not one of this verifier's, or no longer good; the next authenticator is asked. A
-   * throw is a failure of the verifier, logged and counted as no opinion, but for an `ApiError` 503 (as with an
-   * `Authenticator`). Requests with one token share one call, so it is told of no request: bound its time yourself.
+   * Returns the user of a token. `undefined`: the token is of another kind or no longer valid, and the server tries the next
+   * authenticator. A thrown error is logged and counts as no opinion, except an `ApiError` 503 (see `Authenticator`).
+   * Concurrent requests with the same token share one call, so it receives no request and must limit its own duration.
    *
-   * @param token as it was sent, UTF-8 decoded, never empty
+   * @param token as the client sent it, UTF-8 decoded, never empty
    */
   verify(token: string): Awaitable<TokenVerdict | undefined>;
-  /** How long a yes is remembered, ms; 0 is not at all, `Infinity` until it ends. A no never is. @default 10000, as in Kubernetes */
+  /**
+   * How long an accepted token is cached, in ms; 0 disables the cache, `Infinity` caches until the token expires. A rejection
+   * is never cached.
+   * @default 10000, as in Kubernetes
+   */
   readonly remember?: number;
 }
 
-/** An authenticator by bearer tokens (Kubernetes' `authenticator.Token`): whoever answers a TokenReview asks it too. */
+/** Authenticator for bearer tokens (Kubernetes' `authenticator.Token`). TokenReviews use it too. */
 export interface TokenAuthenticator extends Authenticator {
-  /** Whose token this is, however it came. @throws what the verifier throws */
+  /** Returns the user of a token from any source. @throws whatever the verifier throws */
   authenticateToken(token: string): Awaitable<User | undefined>;
 }
 
 /**
- * Takes tokens from `Authorization: Bearer`, or, for browsers, which cannot set headers of a WebSocket, from the
- * subprotocol that Kubernetes takes them from. At most 10,000 verdicts are remembered, each under its token's SHA-256:
- * the tokens themselves are not kept.
+ * Accepts tokens from `Authorization: Bearer` and, for browsers, which cannot set headers on a WebSocket, from Kubernetes'
+ * subprotocol. It caches at most 10,000 verdicts by the SHA-256 of the token; the tokens themselves are not kept.
  *
- * @throws Error when `remember` is no time
+ * @throws Error when `remember` is not a duration
  */
 export function bearerTokens({ name, verify, remember = 10_000 }: TokenVerifier): TokenAuthenticator {
   const authenticateToken = whole("remember", remember, 0) > 0 ? new Verdicts(verify, remember).of : userBy(verify);
@@ -63,7 +66,7 @@ function userBy(verify: TokenVerifier["verify"]): TokenAuthenticator["authentica
   };
 }
 
-/** The most that are remembered at once, unless somebody says otherwise; the oldest goes first. */
+/** Default limit of cached verdicts; the oldest is evicted first. */
 const MOST = 10_000;
 
 interface Remembered {
@@ -71,7 +74,7 @@ interface Remembered {
   readonly until: number;
 }
 
-/** What is known of tokens, by their hash, and what is being found out. */
+/** Cached verdicts by token hash, and verifications in progress. */
 export class Verdicts {
   readonly #verify: TokenVerifier["verify"];
   readonly #remember: number;
@@ -79,7 +82,7 @@ export class Verdicts {
   readonly #known = new Map<string, Remembered>();
   readonly #asked = new Map<string, Promise<User | undefined>>();
 
-  /** @param remember ms */
+  /** @param remember in ms */
   constructor(verify: TokenVerifier["verify"], remember: number, most: number = MOST) {
     this.#verify = verify;
     this.#remember = remember;
@@ -111,12 +114,12 @@ export class Verdicts {
   }
 }
 
-/** Who a token stands for. */
+/** User that a token stands for. */
 export type TokenUser = Partial<Identity> & { readonly name: string };
 
 /**
- * Bearer tokens known beforehand (Kubernetes' static token file). Anyone who learns one is its user: give them to
- * programs of your own, over TLS.
+ * Accepts a fixed set of bearer tokens (Kubernetes' static token file). Security: anyone with a token is its user, so give
+ * tokens only to programs of your own, over TLS.
  *
  * @param tokens users by token
  * @throws Error on an empty token or user name
@@ -124,27 +127,26 @@ export type TokenUser = Partial<Identity> & { readonly name: string };
 export function staticTokens(tokens: Readonly<Record<string, TokenUser>>): TokenAuthenticator {
   const verdicts = new Map<string, TokenVerdict>();
   for (const [token, user] of Object.entries(tokens)) {
-    if (token === "" || user.name === "")
-      throw new Error("static tokens: neither a token nor a user name may be empty");
+    if (token === "" || user.name === "") throw new Error("static tokens: empty token or user name: give both a value");
     verdicts.set(token, { user: authenticatedUser(user) });
   }
   return bearerTokens({ name: "static tokens", verify: (token) => verdicts.get(token), remember: 0 });
 }
 
 /**
- * Bearer tokens of a file in the form that kcp's and Kubernetes' `--token-auth-file` take: on each line the token, the
- * user's name, the uid and, if there are any, the groups as one quoted column: `secret,alice,1,"admins,staff"`. Read once.
- * Anyone who can read the file is everybody in it.
+ * Accepts the bearer tokens of a file in the format of kcp's and Kubernetes' `--token-auth-file`. Each line holds the token,
+ * the user name, the uid and optionally the groups as one quoted column: `secret,alice,1,"admins,staff"`. The file is read
+ * once. Security: anyone who can read the file can act as every user in it.
  *
- * @throws Error when the file cannot be read, or a line is none such; the message names the line and never a token
+ * @throws Error when the file cannot be read or a line is malformed; the message names the line and never a token
  */
 export function tokenFile(path: string): TokenAuthenticator {
   const verdicts = new Map<string, TokenVerdict>();
   for (const { record, line } of records(path)) {
     const [token = "", name = "", uid = "", groups = ""] = record;
     if (record.length < 3 || token === "" || name === "")
-      throw new Error(`${path}, line ${line}: write token,user,uid or token,user,uid,"group1,group2"`);
-    if (verdicts.has(token)) throw new Error(`${path}, line ${line}: this token stands in the file before`);
+      throw new Error(`${path}, line ${line}: malformed entry: write token,user,uid or token,user,uid,"group1,group2"`);
+    if (verdicts.has(token)) throw new Error(`${path}, line ${line}: duplicate token: keep one line for each token`);
     const user = authenticatedUser({ name, uid, groups: groups.split(",").filter((group) => group !== "") });
     verdicts.set(token, { user });
   }
@@ -171,11 +173,11 @@ function records(path: string): readonly Line[] {
       line: info.lines,
     }));
   } catch (error) {
-    // What the parser says quotes the file.
+    // The parser's own message quotes the file, so it is not used.
     const { lines } = error as { readonly lines?: number };
     if (lines === undefined) throw error;
     throw new Error(
-      `${path}, line ${lines}: this is no CSV: quotes stand around a whole column, and are doubled inside`,
+      `${path}, line ${lines}: invalid CSV: put quotes around a whole column, and double the quotes inside`,
     );
   }
 }

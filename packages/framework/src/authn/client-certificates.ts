@@ -6,16 +6,16 @@ import { authenticatedUser } from "../request/user.ts";
 import type { Authenticator, ConnectionFacts } from "./authenticator.ts";
 import { Authorities, type CaSource, handshakeTrust } from "./authorities.ts";
 
-/** Whose certificates count: only chains that end in one of these authorities, whatever else the server trusts. */
+/** Authorities whose certificates are accepted. A chain must end in one of them, whatever else the server trusts. */
 export type ClientCertificateOptions = CaSource;
 
 /**
- * TLS client certificates (Kubernetes' x509): the common name is the user, the organizations are the groups. Two must
- * vouch for a certificate: the handshake, which checks usages, path lengths and signatures against every authority
- * that the server trusts, and a chain of our own to these. In a server of somebody else's, behind the middleware, the TLS
- * options must ask for certificates (`requestCert`), have these among the authorities, and not resume sessions, which
- * forget the chain. Node 24.21 and 26.8 do not tell the chain (nodejs/node#65579): there, a certificate by way of
- * authorities in between is nobody's unless `ca`, and no file, is all that the server trusts.
+ * Authenticates TLS client certificates (Kubernetes' x509): the common name is the user, the organizations are the groups. A
+ * certificate passes two checks: the handshake, which verifies usages, path lengths and signatures against every authority
+ * that the server trusts, and a separate chain to these authorities. In a server of your own, behind the middleware, the TLS
+ * options must request certificates (`requestCert`), trust these authorities, and not resume sessions, which lose the chain.
+ * Node 24.21 and 26.8 do not expose the chain (nodejs/node#65579): there, a certificate with intermediate authorities is
+ * accepted only if `ca`, not a file, is all that the server trusts.
  *
  * @throws Error when `ca` or `caFile` holds no certificate, or the file cannot be read
  */
@@ -31,32 +31,32 @@ export function clientCertificates(options: ClientCertificateOptions): Authentic
   };
 }
 
-/** Extended key usage of TLS clients. */
+/** OID of the extended key usage of TLS clients. */
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
-/** Certificates between the client's and the authority's. */
+/** Limit of intermediate certificates between the client's and the authority's. */
 const MAX_INTERMEDIATES = 8;
 
-/** Whom a client certificate names. */
+/** Subject of a client certificate. */
 interface Subject {
-  /** The common name, never empty. */
+  /** Common name, never empty. */
   readonly name: string;
   readonly organizations: readonly string[];
 }
 
-/** Which authorities vouch. */
+/** Trusted authorities, and the authenticator that trusts them. */
 interface Trust {
   readonly source: CaSource;
-  /** The authenticator's, for complaints. */
+  /** Name of the authenticator, for error messages. */
   readonly name: string;
 }
 
-/** Nobody, or somebody until one of the certificates ends. */
+/** Result of a check, valid until the first certificate of the chain expires; without a user when the check failed. */
 interface Finding<T> {
   readonly peer: T | undefined;
   readonly until: number;
 }
 
-/** What is known of a connection as long as these authorities vouch. */
+/** Result for one connection, valid as long as the authorities stay the same. */
 interface Verdict<T> extends Finding<T> {
   readonly by: readonly X509Certificate[];
 }
@@ -64,18 +64,18 @@ interface Verdict<T> extends Finding<T> {
 const NOBODY: Finding<never> = { peer: undefined, until: Number.POSITIVE_INFINITY };
 
 /**
- * The clients that certain authorities vouch for. Two must agree: the handshake, which checks usages, path lengths and
- * signatures against every authority that the server trusts, and a chain of our own to these.
+ * Clients with certificates of certain authorities. Each passes two checks: the handshake, which verifies usages, path
+ * lengths and signatures against every authority that the server trusts, and a separate chain to these authorities.
  */
 export class Peers<T> {
   readonly #ca: string | Buffer | undefined;
   readonly #authorities: Authorities;
   readonly #known: (subject: Subject) => T | undefined;
-  // One for each connection: it cannot change its certificate (TLS renegotiation and re-authentication are off).
+  // One entry for each connection, whose certificate cannot change (TLS renegotiation and re-authentication are off).
   readonly #verdicts = new WeakMap<object, Verdict<T>>();
 
   /**
-   * @param known what a subject is to whoever asks, `undefined` for nobody
+   * @param known maps a subject to the result of {@link of}; `undefined` rejects it
    * @throws Error when the source holds no certificate
    */
   constructor({ source, name }: Trust, known: (subject: Subject) => T | undefined) {
@@ -84,7 +84,7 @@ export class Peers<T> {
     this.#known = known;
   }
 
-  /** Who is at the other end, by a certificate that is good now. */
+  /** Returns the client at the other end of the connection, if its certificate is valid now. */
   of(request: IncomingMessage, { clientCa }: ConnectionFacts): T | undefined {
     const socket = connectionOf(request);
     const by = this.#authorities.now;
@@ -98,21 +98,21 @@ export class Peers<T> {
     return Date.now() <= verdict.until ? verdict.peer : undefined;
   }
 
-  /** @param alone whether the handshake trusted no other authorities, so that its word is enough */
+  /** @param alone whether the handshake trusted no other authorities, so that its check suffices */
   #verdictOn(socket: TLSSocket, authorities: readonly X509Certificate[], alone: boolean): Finding<T> {
     const leaf = socket.getPeerX509Certificate();
     if (leaf === undefined || !socket.authorized || !mayAuthenticateClients(leaf)) return NOBODY;
     const certificate = socket.getPeerCertificate(true);
     const chain = chainTo(authorities, [leaf, ...issuersOf(certificate)]) ?? (alone ? [leaf] : undefined);
     const { CN: name, O: organizations } = certificate.subject;
-    // Node gives an attribute as a list where it stands more than once: a certificate of two names is nobody's.
+    // Node gives an attribute that occurs more than once as an array: a certificate with two names is rejected.
     if (chain === undefined || typeof name !== "string" || name === "") return NOBODY;
     const peer = this.#known({ name, organizations: listOf(organizations) });
     return { peer, until: Math.min(...chain.map((link) => Date.parse(link.validTo))) };
   }
 }
 
-/** What the client sent along, each the issuer of the one before. */
+/** Returns the intermediate certificates that the client sent, each the issuer of the previous one. */
 function issuersOf(leaf: DetailedPeerCertificate): X509Certificate[] {
   const issuers: X509Certificate[] = [];
   let at = leaf;
@@ -123,7 +123,7 @@ function issuersOf(leaf: DetailedPeerCertificate): X509Certificate[] {
   return issuers;
 }
 
-/** The certificates from the leaf to the authority that vouches for it; `undefined` when none of ours does. */
+/** Returns the certificates from the leaf to a trusted authority; `undefined` when there is no such chain. */
 function chainTo(
   authorities: readonly X509Certificate[],
   sent: readonly X509Certificate[],
@@ -147,7 +147,7 @@ function isValidNow(certificate: X509Certificate): boolean {
 }
 
 function mayAuthenticateClients(certificate: X509Certificate): boolean {
-  // `keyUsage` is Node's name for the extended key usages, by OID.
+  // `keyUsage` is Node's name for the extended key usages, as OIDs.
   const usages = certificate.keyUsage as readonly string[] | undefined;
   return isValidNow(certificate) && (usages === undefined || usages.includes(CLIENT_AUTH));
 }

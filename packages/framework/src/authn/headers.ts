@@ -1,4 +1,4 @@
-// Headers that say who the caller is, or wants to be: credentials, impersonation, and which of them go no further.
+// Headers that carry an identity: credentials, impersonation, and the ones that the server strips.
 
 import type { IncomingMessage } from "node:http";
 import { ApiError, dnsLabelProblems, nameProblems } from "@virtual-workspaces/apimachinery";
@@ -9,7 +9,9 @@ import { KnownNames } from "../util/known-names.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** A header value as its sender meant it: its bytes are UTF-8, and Node gives each as a character of its own. `undefined`: they are not. */
+/**
+ * Decodes a header value as UTF-8: Node gives each byte as one character. Returns `undefined` when the bytes are not UTF-8.
+ */
 export function utf8(value: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what is ASCII stays as it is
   if (/^[\x00-\x7f]*$/.test(value)) return value;
@@ -20,7 +22,7 @@ export function utf8(value: string): string | undefined {
   }
 }
 
-/** Names of headers; `x-*` stands for all that begin with `x-`. */
+/** Set of header names; `x-*` matches every name that begins with `x-`. */
 export class HeaderNames {
   readonly #names: ReadonlySet<string>;
   readonly #prefixes: readonly string[];
@@ -36,17 +38,17 @@ export class HeaderNames {
     return this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix));
   }
 
-  /** Of all lines those of these headers, names and values in turn as they came. */
+  /** Returns the lines of these headers, names and values in turn, in their original order. */
   linesOf(rawHeaders: readonly string[]): string[] {
     return rawHeaders.filter((_text, at) => this.has((rawHeaders[at - (at % 2)] as string).toLowerCase()));
   }
 }
 
 /**
- * What stands in the lines of a header, in order and not joined.
+ * Returns the values of all lines of a header, in order and not joined.
  *
  * @param name in lower case
- * @throws ApiError 400 on what is no UTF-8
+ * @throws ApiError 400 on a value that is not UTF-8
  */
 export function headerTexts(rawHeaders: readonly string[], name: string): string[] {
   const texts: string[] = [];
@@ -56,16 +58,16 @@ export function headerTexts(rawHeaders: readonly string[], name: string): string
   return texts;
 }
 
-/** What a header says that may come once. @throws ApiError 400 when it comes twice */
+/** Returns the value of a header that may occur once. @throws ApiError 400 when it occurs twice */
 export function headerText(rawHeaders: readonly string[], name: string): string | undefined {
   const texts = headerTexts(rawHeaders, name);
-  if (texts.length > 1) throw ApiError.badRequest(`the header ${name} came ${texts.length} times: send it once`);
+  if (texts.length > 1) throw ApiError.badRequest(`header "${name}" was sent ${texts.length} times: send it once`);
   return texts[0];
 }
 
 /**
- * What all headers say whose names begin with one of `prefixes`, by the rest of the name: percent-decoded where it can
- * be, as Kubernetes reads the keys of a user's `extra`.
+ * Returns the values of all headers whose names begin with one of `prefixes`, by the rest of the name. The rest is
+ * percent-decoded if possible, as Kubernetes reads the keys of a user's `extra`.
  *
  * @param prefixes in lower case
  */
@@ -83,10 +85,10 @@ export function extraTexts(rawHeaders: readonly string[], prefixes: readonly str
   return extra;
 }
 
-/** What one line of a header says. @throws ApiError 400 on what is no UTF-8 */
+/** Returns the value of one header line. @throws ApiError 400 when it is not UTF-8 */
 function headerLine(name: string, line: string): string {
   const decoded = utf8(line);
-  if (decoded === undefined) throw ApiError.badRequest(`the header ${name} is not UTF-8`);
+  if (decoded === undefined) throw ApiError.badRequest(`header "${name}" is not UTF-8: encode its value as UTF-8`);
   return decoded;
 }
 
@@ -94,14 +96,14 @@ function unescapedKey(encoded: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
-    return encoded; // Kubernetes keeps what is malformed as it is
+    return encoded; // Kubernetes keeps a malformed escape unchanged.
   }
 }
 
-/** Kubernetes' subprotocol for tokens of browsers: behind the last dot the token, base64url without padding. */
+/** Kubernetes' subprotocol for browser tokens: the token follows the last dot, as base64url without padding. */
 const SUBPROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
-/** The bearer token of a request; the scheme in any case, as Kubernetes reads it. `undefined`: none, or none that is UTF-8. */
+/** Returns the bearer token of a request; the scheme is case-insensitive. `undefined`: no token, or not UTF-8. */
 export function bearerToken({ headers }: Pick<IncomingMessage, "headers">): string | undefined {
   const { authorization } = headers;
   if (authorization === undefined) return subprotocolToken(headers);
@@ -109,7 +111,7 @@ export function bearerToken({ headers }: Pick<IncomingMessage, "headers">): stri
   return utf8(withoutBlanks(authorization.slice(7))) || undefined;
 }
 
-/** Without what HTTP takes for blanks. Node gives bytes as characters: more than that may be the end of a letter. */
+/** Trims the blanks that HTTP allows. Node gives bytes as characters, so other whitespace may be part of a letter. */
 function withoutBlanks(text: string): string {
   let [from, to] = [0, text.length];
   while (from < to && isBlank(text.charCodeAt(from))) from++;
@@ -126,35 +128,36 @@ function subprotocolToken(headers: IncomingMessage["headers"]): string | undefin
   if (protocols === undefined || headers.upgrade === undefined) return undefined;
   const offered = protocols.split(",").map((one) => one.trim());
   const encoded = offered.filter((one) => one.startsWith(SUBPROTOCOL)).map((one) => one.slice(SUBPROTOCOL.length));
-  // Kubernetes takes the first; two are nobody's.
+  // Kubernetes takes the first one; two tokens are rejected here.
   if (encoded.length !== 1) return undefined;
   return utf8(Buffer.from(encoded[0] as string, "base64url").toString("latin1")) || undefined;
 }
 
-/** One of those that no client gets past a server with. */
+/** One of the headers that the server strips from client requests. */
 const HEADER = "X-Remote-Token";
 const NAME: string = HEADER.toLowerCase();
 
 /**
- * Tells a server that `CoreOptions.takesCallersTokens` which bearer token the caller has brought, as flat pairs for `headers` of a
- * proxy; nothing of who has brought none. For a server of the same process alone: whoever reads it can do whatever the caller may.
+ * Returns proxy headers, as flat pairs, that give the caller's bearer token to a server with
+ * `CoreOptions.takesCallersTokens`; empty if the caller sent none. Security: use it only for a server in the same process,
+ * because the token gives its reader all permissions of the caller.
  */
 export function callersTokenHeaders(token: string | undefined): readonly string[] {
   return token === undefined ? [] : [HEADER, Buffer.from(token).toString("base64url")];
 }
 
-/** The token that {@link callersTokenHeaders} has said. */
+/** Returns the token that {@link callersTokenHeaders} set. */
 export function callersToken({ headersDistinct }: Pick<IncomingMessage, "headersDistinct">): string | undefined {
   const [said, another] = headersDistinct[NAME] ?? [];
   if (said === undefined || another !== undefined) return undefined;
   return utf8(Buffer.from(said, "base64url").toString("latin1")) || undefined;
 }
 
-/** Those that Kubernetes, kcp and their proxies believe; the rest is the authenticators' to name. */
+/** Headers that Kubernetes, kcp and their proxies trust. Authenticators add their own. */
 const ALWAYS = ["authorization", "impersonate-*", "x-remote-*"];
 const PROTOCOL = "sec-websocket-protocol";
 
-/** The headers that say who asks: they are for this server, and nobody behind it may take them for its word. */
+/** Headers that carry an identity for this server. Security: they must not reach an upstream, which could trust them. */
 export class IdentityHeaders {
   readonly #known: KnownNames;
 
@@ -164,12 +167,12 @@ export class IdentityHeaders {
     this.#known = new KnownNames((header) => names.has(header.toLowerCase().replaceAll("_", "-")));
   }
 
-  /** Whether a header says who asks, to us or to a server behind us that takes `_` for `-`. */
+  /** Returns whether a header carries an identity, for this server or for an upstream that treats `_` as `-`. */
   has(header: string): boolean {
     return this.#known.has(header);
   }
 
-  /** Whether a request says who asks, by a header, a browser's subprotocol, a cookie or a client certificate. */
+  /** Returns whether a request carries credentials: a header, a browser's subprotocol, a cookie or a client certificate. */
   bringsCredentials(req: IncomingMessage): boolean {
     const { headers, rawHeaders } = req;
     if (headers.cookie !== undefined || headers[PROTOCOL] !== undefined) return true;
@@ -178,20 +181,21 @@ export class IdentityHeaders {
   }
 
   /**
-   * A proxy in front that follows RFC 9110 drops what `Connection` lists: a client could take groups or scopes from
-   * what that proxy has to say.
+   * Rejects a `Connection` header that lists an identity header. Security: a proxy in front that follows RFC 9110 drops the
+   * listed headers, so a client could remove groups or scopes that the proxy sets.
    *
-   * @throws ApiError 400 when one of these is listed
+   * @throws ApiError 400 when an identity header is listed
    */
   refuseListed({ headers: { connection } }: IncomingMessage): void {
     if (connection === undefined || connection === "keep-alive" || connection === "close") return;
     const listed = connection.split(",").find((one) => this.has(one.trim()));
-    if (listed !== undefined) throw ApiError.badRequest(`the Connection header must not list ${listed.trim()}`);
+    if (listed !== undefined)
+      throw ApiError.badRequest(`Connection header must not list "${listed.trim()}": remove it from the list`);
   }
 
-  /** Takes them off a request, in whichever form a handler reads its headers. */
+  /** Strips the identity headers from a request, in every form in which a handler can read headers. */
   drop(req: IncomingMessage): void {
-    // Read before the raw list is cut: Node makes these from it on first reading, by its old length.
+    // Read these before the raw list is cut: Node derives them on first access, by its old length.
     const { headers, headersDistinct, rawHeaders } = req;
     for (const form of [headers, headersDistinct])
       for (const name of Object.keys(form)) if (this.has(name)) delete form[name];
@@ -207,7 +211,7 @@ export class IdentityHeaders {
   }
 }
 
-/** A browser's token is one of the subprotocols that it offers. */
+/** Removes the browser's token from the subprotocols that the client offers. */
 function dropTokens(headers: IncomingMessage["headers"], distinct: IncomingMessage["headersDistinct"]): void {
   const offered = headers[PROTOCOL];
   if (offered === undefined) return;
@@ -226,7 +230,7 @@ function withoutToken(offered: string): string {
   return protocols.filter((one) => !one.startsWith(SUBPROTOCOL)).join(", ");
 }
 
-/** As whom a caller wants to be taken, and what has to be allowed for that, one question for each part that differs. */
+/** Requested impersonation, and one authorization request for each part of the identity that differs. */
 export interface Impersonation {
   readonly user: User;
   readonly questions: readonly RequestInfo[];
@@ -236,15 +240,15 @@ const USER = "impersonate-user";
 const UID = "impersonate-uid";
 const GROUP = "impersonate-group";
 const EXTRA = "impersonate-extra-";
-/** The most groups, and the most values of extra, that one request may name: each is a question to the rule. */
+/** Limit of groups, and of extra values, in one request: each causes an authorization check. */
 const MOST = 2500;
 const SERVICE_ACCOUNT = "system:serviceaccount:";
 
 /**
- * What the `Impersonate-*` headers ask for, as Kubernetes reads them. `undefined`: nothing, which is what almost every
- * request asks, so that is found out first.
+ * Returns the impersonation that the `Impersonate-*` headers request, as Kubernetes reads them. Nearly all requests have none
+ * (`undefined`), so this is checked first.
  *
- * @throws ApiError 400 on headers that contradict each other, are empty, no UTF-8 or too many
+ * @throws ApiError 400 on headers that contradict each other, are empty, not UTF-8 or too many
  */
 export function impersonationOf(rawHeaders: readonly string[]): Impersonation | undefined {
   if (!rawHeaders.some(isImpersonation)) return undefined;
@@ -252,8 +256,9 @@ export function impersonationOf(rawHeaders: readonly string[]): Impersonation | 
   const uid = headerText(rawHeaders, UID);
   const groups = [...new Set(headerTexts(rawHeaders, GROUP))];
   const extra = extraTexts(rawHeaders, [EXTRA]);
-  if (name === undefined) throw ApiError.badRequest(`to impersonate somebody, name them: ${USER} is missing`);
-  if ([name, uid, ...groups].includes("")) throw ApiError.badRequest("a header that begins with impersonate- is empty");
+  if (name === undefined) throw ApiError.badRequest(`impersonation without a user: set the header ${USER}`);
+  if ([name, uid, ...groups].includes(""))
+    throw ApiError.badRequest('empty impersonation header: give each header that begins with "impersonate-" a value');
   const extraQuestions = Object.entries(extra).flatMap(([subresource, values]) =>
     [...new Set(values)].map((value) => question(AUTHENTICATION, "userextras", { name: value, subresource })),
   );
@@ -275,7 +280,7 @@ export function impersonationOf(rawHeaders: readonly string[]): Impersonation | 
 
 const AUTHENTICATION = "authentication.k8s.io";
 
-/** The `Impersonate-*` headers as flat pairs, for a server that reads them itself. @throws ApiError 400 on values that are no UTF-8 */
+/** Returns the `Impersonate-*` headers as flat pairs, for an upstream. @throws ApiError 400 if one is not UTF-8 */
 export function impersonationLines(rawHeaders: readonly string[]): readonly string[] | undefined {
   if (!rawHeaders.some(isImpersonation)) return undefined;
   const lines: string[] = [];
@@ -288,10 +293,10 @@ export function impersonationLines(rawHeaders: readonly string[]): readonly stri
 
 function refuseMany(header: string, named: readonly unknown[]): void {
   if (named.length > MOST)
-    throw ApiError.badRequest(`the header ${header} names ${named.length} different values: at most ${MOST} are taken`);
+    throw ApiError.badRequest(`header "${header}" has ${named.length} different values: send at most ${MOST}`);
 }
 
-/** Names stand at even places; a value that begins so costs a closer look and no more. */
+/** Names stand at even indexes. A value that begins like this costs only a closer look. */
 function isImpersonation(text: string): boolean {
   return (text[0] === "I" || text[0] === "i") && text.slice(0, 12).toLowerCase() === "impersonate-";
 }
@@ -316,7 +321,7 @@ function impersonated({ name, uid, groups, extra }: Parts): User {
 interface ServiceAccount {
   readonly namespace: string;
   readonly name: string;
-  /** Those that every service account of the namespace has. */
+  /** Groups of every service account in the namespace. */
   readonly groups: readonly string[];
 }
 

@@ -6,28 +6,31 @@ import { Peers } from "./client-certificates.ts";
 import { extraTexts, HeaderNames, headerText, headerTexts } from "./headers.ts";
 
 /**
- * Whose word counts about who asks: that of clients with a certificate of one of these authorities, and no others; and in
- * which headers they give it (Kubernetes' `--requestheader-*` flags).
+ * Proxies whose identity headers are trusted, which are clients with a certificate of one of these authorities, and the names
+ * of the headers (Kubernetes' `--requestheader-*` flags).
  */
 export type RequestHeaderOptions = CaSource & {
-  /** Common names that such a certificate may have. @default any: then nobody but proxies may get one of that authority */
+  /** Common names that such a certificate may have. @default any: then only proxies may get certificates of that authority */
   readonly allowedNames?: readonly string[];
-  /** The first that has a value names the user. @default ["X-Remote-User"] */
+  /** Headers for the user name; the first with a value counts. @default ["X-Remote-User"] */
   readonly userHeaders?: readonly string[];
   /** @default ["X-Remote-Uid"] */
   readonly uidHeaders?: readonly string[];
-  /** Each line of each is a group. @default ["X-Remote-Group"] */
+  /** Headers for groups; each line is one group. @default ["X-Remote-Group"] */
   readonly groupHeaders?: readonly string[];
-  /** What follows is the key, percent-decoded, in lower case. @default ["X-Remote-Extra-"] */
+  /**
+   * Prefixes of headers for extra attributes. The rest of the name is the key, percent-decoded, in lower case.
+   * @default ["X-Remote-Extra-"]
+   */
   readonly extraHeaderPrefixes?: readonly string[];
 };
 
 const NAME = "request headers";
 
 /**
- * Believes a proxy that has authenticated the caller (Kubernetes' request header authentication): kcp's front proxy, or
- * a kube-apiserver in front of an aggregated one. The headers of anybody else mean nothing. A user or uid that comes
- * twice, and bytes that are no UTF-8, are 400: such a header was not the proxy's alone.
+ * Trusts a proxy that authenticated the caller (Kubernetes' request header authentication): kcp's front proxy, or a
+ * kube-apiserver in front of an aggregated API server. Headers of other clients are ignored. Security: a duplicate user or
+ * uid, and bytes that are not UTF-8, get 400, because the proxy alone cannot have sent such headers.
  *
  * @throws Error when `ca` or `caFile` holds no certificate, or the file cannot be read
  */
@@ -51,7 +54,7 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
     authenticate: (request, connection): User | undefined => {
       if (proxies.of(request, connection) === undefined) return undefined;
       const told = own.linesOf(request.rawHeaders);
-      const key = told.join("\n"); // which no line can hold
+      const key = told.join("\n"); // a separator that no line can contain
       return known.get(key, () => ({ user: userBy(told), size: key.length })).user;
     },
   };
@@ -68,16 +71,16 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
   }
 }
 
-/** Whom certain lines name, and how long these are. */
+/** User that certain lines name, and the length of the lines. */
 interface Known {
   readonly user: User | undefined;
   readonly size: number;
 }
 
-/** Lines that are remembered, characters: a proxy says the same of a user again and again. */
+/** Limit of cached lines, in characters: a proxy repeats the same lines for a user. */
 const REMEMBERED = 2 ** 22;
 
-/** What the first of several headers says that says anything. */
+/** Returns the value of the first of several headers that has one. */
 function first(rawHeaders: readonly string[], names: readonly string[]): string | undefined {
   return names.map((name) => headerText(rawHeaders, name)).find((value) => value !== undefined && value !== "");
 }

@@ -2,47 +2,51 @@ import type { RequestInfo } from "../request/request-info.ts";
 import { AUTHENTICATED, type User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 
-/** Yes, or no with a reason, which becomes part of the 403 message: keep secrets out of it. */
+/**
+ * Result of an authorization: allowed, or denied with a reason. Security: the reason becomes part of the 403 message, so it
+ * must not contain secrets.
+ */
 export type Decision =
   | { readonly allowed: true; readonly annotations?: DecisionAnnotations }
   | {
       readonly allowed: false;
       readonly reason: string;
-      /** Whether those behind it in a `union` are not asked any more (Kubernetes' `DecisionDeny`). @default false, no opinion */
+      /** Whether later members of a `union` are skipped (Kubernetes' `DecisionDeny`). @default false, no opinion */
       readonly final?: boolean;
       readonly annotations?: DecisionAnnotations;
     };
 
 /**
- * What audit events say besides about how it was decided, by annotation key: for auditors, never for the caller. A getter is
- * read when an event is written, and not at all where there is no audit.
+ * Annotations for audit events on how the request was decided, by key; never shown to the caller. A getter is read when an
+ * event is written, and never without an audit log.
  */
 export type DecisionAnnotations = Readonly<Record<string, string>>;
 
-/** What is asked: who, on which path parameters, to do what. */
+/** Request to authorize: user, path parameters and action. */
 export interface AuthorizeRequest<Params = Readonly<Record<string, string>>> extends RequestInfo {
   readonly user: User;
   readonly params: Params;
   readonly signal: AbortSignal;
 }
 
-/** A virtual workspace's own rule. There is no default: what it does not allow is 403. A throw is 500. */
+/** Authorizes the requests of a view. There is no default: what it does not allow gets 403. A thrown error gets 500. */
 export interface Authorizer<Params = Readonly<Record<string, string>>> {
   (request: AuthorizeRequest<Params>): Awaitable<Decision>;
   /**
-   * What somebody may do, for SelfSubjectRulesReview (Kubernetes' `RuleResolver`). It must agree with the decisions.
+   * Lists what a user may do, for SelfSubjectRulesReview (Kubernetes' `RuleResolver`). It must agree with the decisions.
    *
-   * @default each verb of each resource that is served is asked about, and the review says that it may be incomplete
+   * @default the authorizer is called for each verb of each served resource, and the review is marked incomplete
    */
   readonly rules?: (request: RulesRequest<Params>) => Awaitable<Rules>;
   /**
-   * How often it is asked again about open watches, ms; 100 at least. A no ends them with 410, and the client's new list is
-   * refused; a throw decides nothing. @default never, as in Kubernetes: what is open stays open until it ends
+   * Interval at which open watches are authorized again, in ms; at least 100. A denial ends them with 410, and the client's
+   * new list is denied; a thrown error has no effect.
+   * @default never, as in Kubernetes: an open watch continues until it ends
    */
   readonly watchesEvery?: number;
 }
 
-/** Whose rules, and where. */
+/** User and path parameters to list rules for. */
 export interface RulesRequest<Params = Readonly<Record<string, string>>> {
   readonly user: User;
   readonly params: Params;
@@ -50,17 +54,17 @@ export interface RulesRequest<Params = Readonly<Record<string, string>>> {
   readonly signal: AbortSignal;
 }
 
-/** What somebody may do (Kubernetes' `SubjectRulesReviewStatus`). */
+/** Permissions of a user (Kubernetes' `SubjectRulesReviewStatus`). */
 export interface Rules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** Whether there may be more than is listed. */
+  /** Whether the list may lack some rules. */
   readonly incomplete: boolean;
-  /** Why, for people. */
+  /** Reason for an incomplete list, as text. */
   readonly evaluationError?: string;
 }
 
-/** Verbs on resources, `*` for any; without `resourceNames` whatever they are called. */
+/** Verbs on resources, `*` for any. Without `resourceNames` they apply to all names. */
 export interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
@@ -74,45 +78,46 @@ export interface NonResourceRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** Who wants to go on as whom. */
+/** Authenticated user and the user to impersonate. */
 export interface ImpersonationRequest {
-  /** Who logged in. */
+  /** Authenticated user. */
   readonly user: User;
-  /** Who they want to be, as the headers name them. */
+  /** User that the impersonation headers name. */
   readonly impersonated: User;
   readonly params: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
-/** A server's rule about impersonation: asked about each part, and, if it wants to be, about the whole. */
+/** Authorizes impersonation: called for each part of the identity and, optionally, for the whole. */
 export interface ImpersonationRule extends Authorizer<unknown> {
   /**
-   * Asked once, before the parts are. Returns who the request goes on as when all parts are allowed, by which an identity
-   * can be confined; throws an `ApiError` to refuse. @default whoever the headers name
+   * Called once, before the parts are authorized. Returns the user of the request if all parts are allowed, which can
+   * restrict the identity; throws an `ApiError` to reject.
+   * @default the user that the headers name
    */
   readonly become?: (request: ImpersonationRequest) => Awaitable<User>;
 }
 
 const ALLOWED: Decision = Object.freeze({ allowed: true });
 
-/** Yes. */
+/** Allows the request. */
 export function allow(): Decision {
   return ALLOWED;
 }
 
 /**
- * No, answered 403.
+ * Denies the request with 403.
  *
- * @param reason what the caller can do about it; it is part of the message, so it must not tell secrets
+ * @param reason what the caller can do about it; part of the message, so it must not contain secrets
  */
 export function deny(reason: string): Decision {
   return { allowed: false, reason };
 }
 
 /**
- * Asks an authorizer: the one place that does. Synchronous where it is.
+ * Calls an authorizer; all calls go through here. Synchronous if the authorizer is.
  *
- * @throws Error when it answers neither yes nor no, and what it throws
+ * @throws Error when the result is not a decision, and whatever the authorizer throws
  */
 export function decide<Params>(
   authorizer: Authorizer<Params>,
@@ -125,10 +130,10 @@ export function decide<Params>(
 function checked(decision: Decision): Decision {
   const { allowed } = decision;
   if (allowed === true || allowed === false) return decision;
-  throw new Error("authorize must return allow() or deny(reason)");
+  throw new Error("invalid result of authorize: return allow() or deny(reason)");
 }
 
-/** By which subresources of core resources a connection leads into a container, a pod or a node. */
+/** Subresources of core resources that open a connection into a container, a pod or a node. */
 const WAYS_IN: ReadonlySet<string> = new Set([
   "nodes/proxy",
   "pods/attach",
@@ -139,31 +144,31 @@ const WAYS_IN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What has to be allowed besides for a connection into a pod that is opened by GET, as WebSockets are: `create`, as for one
- * that is opened by POST. Else whoever may only read would get a terminal. So does Kubernetes for exec, attach and
- * port-forward (KEP-4006, `AuthorizePodWebsocketUpgradeCreatePermission`, from 1.35 on); tunnels through proxies it lets
- * pass with `get` alone, though one through a node leads into all its containers.
+ * Returns the additional request to authorize when a GET, such as a WebSocket, opens a connection into a pod: `create`, as
+ * for POST. Security: without it, a user with read permission would get a terminal. Kubernetes does the same for exec, attach
+ * and port-forward (KEP-4006, `AuthorizePodWebsocketUpgradeCreatePermission`, from 1.35 on). For proxies it requires only
+ * `get`, though a tunnel through a node reaches all its containers.
  *
- * @returns `undefined` for whatever else there is, other groups' resources too, whose owners have their own rules
+ * @returns `undefined` for all other requests, including resources of other groups, whose owners have their own rules
  */
 export function connecting(info: RequestInfo): RequestInfo | undefined {
   if (!info.upgrade || info.verb !== "get" || info.group !== "") return undefined;
   return WAYS_IN.has(`${info.resource}/${info.subresource}`) ? { ...info, verb: "create" } : undefined;
 }
 
-/** Kubernetes' `system:basic-user`: whoever has logged in may ask who they are and what they may do. */
+/** Allows every authenticated user to query its own identity and permissions, as Kubernetes' `system:basic-user`. */
 export function mayReview(user: User): Decision {
   return user.in(AUTHENTICATED) ? allow() : deny("");
 }
 
-/** The reviews by which callers ask who they are and what they may do. */
+/** Reviews by which callers query their own identity and permissions. */
 const SELF_REVIEWS: ReadonlySet<string> = new Set([
   "authentication.k8s.io/v1/selfsubjectreviews",
   "authorization.k8s.io/v1/selfsubjectaccessreviews",
   "authorization.k8s.io/v1/selfsubjectrulesreviews",
 ]);
 
-/** Whether a request is about one of the three reviews, whoever serves it. */
+/** Returns whether a request is for one of the three self reviews, from the view or built in. */
 export function isReview(info: RequestInfo): boolean {
   return (
     info.isResource &&

@@ -3,25 +3,25 @@ import { AUTHENTICATED, type User } from "../request/user.ts";
 import { type AuthorizeRequest, type Authorizer, allow, deny, type Rules } from "./authorization.ts";
 
 /**
- * Lets members of any of these groups do everything: `groups("system:masters")` is Kubernetes' authorizer of privileged
- * groups, in a union before `rbac()`, which knows no such group.
+ * Allows members of any of these groups everything. `groups("system:masters")` is Kubernetes' authorizer of privileged
+ * groups; put it before `rbac()` in a union, which gives that group no permissions.
  *
  * @throws Error without a group, or on an empty name
  */
 export function groups(...names: readonly string[]): Authorizer<unknown> {
-  if (names.length === 0) throw new Error("groups: name at least one");
+  if (names.length === 0) throw new Error("groups: no group given: name at least one");
   if (names.some((name) => typeof name !== "string" || name === ""))
-    throw new Error("groups: a name must not be empty");
+    throw new Error("groups: empty group name: give each group a name");
   const wanted = new Set(names);
   return authorizerBy((user) => user.groups.some((group) => wanted.has(group)), "you are in no group that may do this");
 }
 
-/** Lets everybody do everything whose credentials were accepted. */
+/** Allows every request with accepted credentials. */
 export function authenticated(): Authorizer<unknown> {
   return authorizerBy((user) => user.in(AUTHENTICATED), "log in first");
 }
 
-/** One that lets some users do everything, and others nothing. */
+/** Allows some users everything, and denies all others. */
 function authorizerBy(mayDoAll: (user: User) => boolean, reason: string): Authorizer<unknown> {
   return Object.assign(({ user }: { readonly user: User }) => (mayDoAll(user) ? allow() : deny(reason)), {
     rules: ({ user }: { readonly user: User }) => (mayDoAll(user) ? EVERYTHING : NOTHING),
@@ -36,17 +36,17 @@ const EVERYTHING: Rules = Object.freeze({
 const NOTHING: Rules = Object.freeze({ resourceRules: [], nonResourceRules: [], incomplete: false });
 
 /**
- * Lets nobody write: asks `inner` about reads, refuses everything else. Reads are get, list and watch of objects, get of
- * their `/status` and `/scale`, and GET and HEAD of paths that are no objects (discovery). Other subresources are no reads
- * even by GET, since GET is how a terminal or a tunnel is opened, and neither is anything that asks for an upgrade. To
- * allow one, say so: `union(readOnly(), rbac({…}))`. It lists no rules, which could not leave subresources out: for a rules
- * review it is asked about all that is served.
+ * Allows only reads, as decided by `inner`. Reads are get, list and watch of objects, get of their `/status` and `/scale`,
+ * and GET and HEAD of non-resource paths (discovery). Security: other subresources are denied even for GET, because a GET can
+ * open a terminal or a tunnel, and so are upgrade requests. Allow them explicitly: `union(readOnly(), rbac({…}))`. It lists
+ * no rules, which could not exclude subresources: a rules review authorizes each served resource instead.
  *
- * @param inner who may read. @default everybody who has logged in
+ * @param inner decides who may read.
+ * @default every authenticated user
  */
 export function readOnly<Params = unknown>(inner: Authorizer<Params> = authenticated()): Authorizer<Params> {
   const authorizer = (request: AuthorizeRequest<Params>) =>
-    isRead(request) ? inner(request) : deny("this can only be read");
+    isRead(request) ? inner(request) : deny("this view is read-only");
   const { watchesEvery } = inner;
   return watchesEvery === undefined ? authorizer : Object.assign(authorizer, { watchesEvery });
 }

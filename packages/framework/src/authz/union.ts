@@ -10,18 +10,17 @@ import {
 } from "./authorization.ts";
 
 /**
- * Asks one after the other; the first yes decides, as in Kubernetes' union authorizer, and those behind it are not asked.
- * All say no: the answer is no, with their reasons. A throw is no opinion: somebody else's yes still decides, so that one
- * broken source does not lock out whom another knows; but when nobody says yes, it is thrown on and answered 500, since a
- * no would be a guess. A no is a veto for those behind it only where it is `final`. Open watches are asked about as often as
- * the most eager of them wants.
+ * Calls authorizers in order. The first that allows decides and the rest are skipped, as in Kubernetes' union authorizer. If
+ * all deny, the result is a denial with all reasons. A thrown error counts as no opinion, so that one broken source does not
+ * lock out users whom another allows. If no authorizer allows, it is rethrown and answered 500, since a denial would be a
+ * guess. A denial stops the search only if it is `final`. Open watches use the shortest interval of the members.
  *
  * @throws Error without an authorizer
  */
 export function union<Params = unknown>(...authorizers: readonly Authorizer<NoInfer<Params>>[]): Authorizer<Params> {
-  if (authorizers.length === 0) throw new Error("union: give it at least one authorizer");
+  if (authorizers.length === 0) throw new Error("union: no authorizer given: give at least one");
   if (authorizers.some((one) => typeof one !== "function"))
-    throw new Error("union: takes authorizers, which are functions: union(groups(…), rbac({…}))");
+    throw new Error("union: argument is not an authorizer: pass functions, as in union(groups(…), rbac({…}))");
   const members = [...authorizers];
   const poll = (request: AuthorizeRequest<Params>) => new Poll(members, request).from(0);
   const watchesEvery = Math.min(...members.map((one) => one.watchesEvery ?? Number.POSITIVE_INFINITY));
@@ -34,7 +33,7 @@ export function union<Params = unknown>(...authorizers: readonly Authorizer<NoIn
   });
 }
 
-/** One question put to all. Synchronous as long as the answers are. */
+/** Authorization of one request by all members. Synchronous as long as the members are. */
 class Poll<Params> {
   readonly #members: readonly Authorizer<Params>[];
   readonly #request: AuthorizeRequest<Params>;
@@ -58,7 +57,7 @@ class Poll<Params> {
     return this.#told(deny([...new Set(reasons)].join("; ")));
   }
 
-  /** What decides, if it does: a yes, or a no that is final. */
+  /** Returns a decisive result: allowed, or a final denial. */
   #ask(member: Authorizer<Params>): Decision | undefined | Promise<Decision | undefined> {
     try {
       const decision = decide(member, this.#request);
@@ -78,7 +77,7 @@ class Poll<Params> {
     return undefined;
   }
 
-  /** With what all who were asked have for auditors, unless that is nothing. */
+  /** Adds the audit annotations of all members that were called, if there are any. */
   #told(decision: Decision): Decision {
     const noted = this.#noes.filter((one) => "annotations" in one);
     if (noted.length === 0) return decision;
@@ -90,7 +89,7 @@ class Poll<Params> {
   }
 }
 
-/** Annotations are read when they are written, which is mostly never. */
+/** Reads annotations only when an event is written, which is rare. */
 class Noted {
   readonly #noted: readonly Decision[];
 
@@ -119,7 +118,7 @@ class NotedNo extends Noted {
   }
 }
 
-/** All of them together. Of one that failed only that it did: why is nothing for a caller. */
+/** Merges the rules of all members. Security: a member's error text is not for callers, so only the failure is listed. */
 function merged(settled: readonly PromiseSettledResult<Rules>[]): Rules {
   const all = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const failed = all.length < settled.length;

@@ -8,38 +8,38 @@ import { readProtobuf } from "./protobuf/protobuf-reader.ts";
 import { YamlFault } from "./yaml/fault.ts";
 import { readShortYaml, type YamlReader } from "./yaml/yaml-reader.ts";
 
-/** What a request's body says. */
+/** Decoded body of a request. */
 export interface DecodedBody {
-  /** JSON. Integers of 64 bits beyond 2^53 are `bigint`. */
+  /** JSON value. 64-bit integers beyond 2^53 are `bigint`. */
   readonly value: unknown;
-  /** The paths of members that JSON gives more than once, of which the last counts: `spec.ports[0].name`. The first hundred. */
+  /** Paths of duplicate JSON members, of which the last counts: `spec.ports[0].name`. At most the first hundred. */
   readonly duplicates: readonly string[];
-  /** What else strict decoding complains of, in words. Of YAML, its duplicates: `line 3: key "a" already set in map`. */
+  /** Other errors of strict decoding, as text. For YAML its duplicates: `line 3: key "a" already set in map`. */
   readonly others: readonly string[];
 }
 
 export interface DecodeOptions {
   /**
-   * Reads YAML: one for all requests, since it owns the threads in which long texts are read. @default none: short texts
-   * are read all the same, long ones are 413
+   * YAML reader, shared by all requests because it owns the worker threads for long documents.
+   * @default none: short documents are read anyway, long ones get 413
    */
   readonly yaml?: YamlReader;
-  /** What media types may be sent here, in the order that a 415 lists them. @default JSON and YAML */
+  /** Accepted media types, in the order in which a 415 lists them. @default JSON and YAML */
   readonly accepted?: readonly string[];
-  /** What the kind is in protobuf, which is then taken as well. @default 415 */
+  /** Protobuf schema of the kind; protobuf is accepted if it is set. @default 415 */
   readonly protobuf?: ProtobufMessage;
-  /** The kind that is expected, for errors. @default none is named */
+  /** Expected kind, for error messages. @default none */
   readonly kind?: string;
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads a body by its media type: JSON, also when none is named, and YAML, `application/apply-patch+yaml` included, which
- * clients send JSON as. Takes what a stranger sends: the process is not stalled by it.
+ * Decodes a body by its media type: JSON, also without a media type, and YAML, including `application/apply-patch+yaml`,
+ * which clients use for JSON. Security: the input is untrusted and cannot stall the process.
  *
- * @throws ApiError 400 for what is malformed, in Kubernetes' words and with the place; 413 for what is too much to read;
- *   415 for another media type; 429 when too much YAML waits to be read
+ * @throws ApiError 400 for a malformed body, with Kubernetes' text and the position; 413 for one that is too large; 415 for
+ * another media type; 429 when too much YAML is queued
  */
 export function decodeBody(
   body: Buffer,
@@ -53,7 +53,7 @@ export function decodeBody(
   return isPatch(mediaType) ? decodeJsonPatch(body) : decodeJson(body, options.kind);
 }
 
-/** Reads a patch that is JSON, of whichever kind. @throws ApiError 400, 413 */
+/** Decodes a JSON patch of any kind. @throws ApiError 400, 413 */
 export function decodeJsonPatch(body: Buffer): DecodedBody {
   try {
     return parse(body.toString("utf8"));
@@ -103,7 +103,7 @@ async function decodeYaml(
 
 const BRACE = "{".charCodeAt(0);
 
-/** YAML that is JSON: what clients send. Not with duplicates, which YAML tells by line. */
+/** Decodes YAML that is JSON, which most clients send. Not with duplicates, which YAML reports by line. */
 function jsonOf(body: Buffer): DecodedBody | undefined {
   if (body[0] !== BRACE) return undefined;
   try {
@@ -123,24 +123,24 @@ function parse(text: string): DecodedBody {
   }
 }
 
-/** As Kubernetes says that it does not know an object. */
+/** Returns Kubernetes' error for an unrecognized object. */
 function unrecognized(fault: string, body: Buffer, kind: string | undefined): ApiError {
   if (kind === undefined) return ApiError.badRequest(fault);
   const what = `the object provided is unrecognized (must be of type ${kind})`;
   return ApiError.badRequest(`${what}: ${fault} (${summary(body)})`);
 }
 
-/** The beginning of a body: as text if it is an object's, else in hexadecimal digits. */
+/** Returns the start of a body: as text if it is an object, else as hexadecimal digits. */
 function summary(body: Buffer): string {
   if (body.length === 0) return "<empty>";
   const head = body.subarray(0, 30).toString(body[0] === BRACE ? "utf8" : "hex");
   return body.length > 30 ? `${head} ...` : head;
 }
 
-/** What objects and options are sent as. Kubernetes takes protobuf too for its own kinds, and CBOR where it is enabled. */
+/** Media types of objects and options. Kubernetes also accepts protobuf for its own kinds, and CBOR if enabled. */
 const OBJECT_MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
-/** A media type without its parameters, of those that are accepted; none is JSON, where that is accepted. @throws ApiError 415 */
+/** Returns the accepted media type without parameters; a missing one means JSON, if accepted. @throws ApiError 415 */
 function mediaTypeOf(contentType: string | undefined, accepted: readonly string[]): string {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const named = type === "" ? "application/json" : type;

@@ -3,22 +3,22 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { closeBehindAnswer } from "../listener/malformed.ts";
 import { MAX_BODY } from "../util/limits.ts";
 
-/** How {@link readBody} reads. */
+/** Options of {@link readBody}. */
 export interface ReadBodyOptions {
-  /** The response to the request: says that the connection closes when the body is not read to its end. */
+  /** Response to the request: it announces that the connection closes if the body is not read completely. */
   readonly res?: ServerResponse;
-  /** Aborts when the client leaves or the deadline passes: reading ends. */
+  /** Stops reading when the client disconnects or the deadline passes. */
   readonly signal?: AbortSignal;
-  /** Bytes. @default 3 MiB, Kubernetes' own */
+  /** Limit of the body, in bytes. @default 3 MiB, as in Kubernetes */
   readonly limit?: number;
 }
 
 /**
- * Reads the body of a request. What is too long is not read: if `Content-Length` says so none of it, else no more than the
- * limit; then the connection closes behind the answer. Rejects when the client leaves.
+ * Reads the body of a request. A body over the limit is not read: nothing if `Content-Length` exceeds the limit, else no more
+ * than the limit; the connection then closes after the response. Rejects when the client disconnects.
  *
  * @throws ApiError 400 when the body ends early, 413 when it is over the limit, 415 when it is compressed; the signal's
- *   reason
+ * reason
  */
 export async function readBody(req: IncomingMessage, options: ReadBodyOptions): Promise<Buffer> {
   const { res, limit = MAX_BODY } = options;
@@ -36,7 +36,7 @@ function tooLarge(limit: number): ApiError {
   return ApiError.requestEntityTooLarge(`limit is ${limit}`);
 }
 
-/** Kubernetes looks at no `Content-Encoding`, and takes what is compressed for malformed JSON. */
+/** Kubernetes ignores `Content-Encoding` and reports a compressed body as malformed JSON. */
 function checkEncoding(encoding: string | undefined): void {
   if (["", "identity"].includes(encoding?.trim().toLowerCase() ?? "")) return;
   throw new ApiError({
@@ -44,7 +44,7 @@ function checkEncoding(encoding: string | undefined): void {
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: "the body of the request is compressed; send it as it is, without Content-Encoding",
+    message: "compressed request body is not supported: send it without Content-Encoding",
     reason: "UnsupportedMediaType",
     code: 415,
   });
@@ -55,10 +55,10 @@ interface CollectOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** By listeners: ending an iteration early would destroy the connection before it is answered. */
+/** Uses listeners, because stopping an iteration early would destroy the connection before the response. */
 function collect(req: IncomingMessage, { limit, signal }: CollectOptions): Promise<Buffer> {
   if (req.readableEnded)
-    throw new Error("the body has been read already: mount virtual workspaces before what parses bodies");
+    throw new Error("the request body was already read: mount virtual workspaces before body parsers");
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const body = new Gathered();
@@ -67,9 +67,9 @@ function collect(req: IncomingMessage, { limit, signal }: CollectOptions): Promi
     else body.add(piece);
   };
   const end = (): void => resolve(body.bytes);
-  // Every request closes, most of them whole: an error for each would cost more than all else here.
+  // Every request closes, usually complete: creating an error each time would dominate the cost.
   const cut = (): void => {
-    if (!req.readableEnded) reject(ApiError.badRequest("the body of the request ended early"));
+    if (!req.readableEnded) reject(ApiError.badRequest("the request body ended early"));
   };
   const abort = (): void => reject(signal?.reason);
   req.on("data", take).once("end", end).once("error", cut).once("close", cut);
@@ -77,12 +77,12 @@ function collect(req: IncomingMessage, { limit, signal }: CollectOptions): Promi
   return promise.finally(() => {
     req.off("data", take).off("end", end).off("close", cut);
     signal?.removeEventListener("abort", abort);
-    // A client that resets the connection makes one more error of it, which is none.
+    // A client that resets the connection causes a second error, which is ignored.
     req.once("error", () => undefined).off("error", cut);
   });
 }
 
-/** Bytes in one buffer that grows. Pieces of a single byte would take hundreds of times what is in them. */
+/** Collects bytes in one growing buffer. An array of one-byte chunks would take hundreds of times their size. */
 class Gathered {
   length = 0;
   #buffer: Buffer = Buffer.alloc(0);

@@ -6,11 +6,11 @@ import { type CompiledRule, RuleCompiler, type RulePlace } from "./compiled-rule
 import { causeOf, exhausted, placeProblems, schemaBudget } from "./problems.ts";
 import type { SiteFindings, WorkerPlace, WorkerSite, WorkerTask } from "./worker.ts";
 
-/** What is evaluated in place at most for one object, in units of about 100 ns: some 10 ms. */
+/** Limit of in-place evaluation for one object, in units of about 100 ns: some 10 ms. */
 const IN_PLACE = 100_000;
 
 export interface CompileRulesOptions {
-  /** The field of the schema in problems. @default "schema" */
+  /** Path of the schema in error messages. @default "schema" */
   readonly path?: string;
 }
 
@@ -18,21 +18,21 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What rules say of an object: of each up to a thousand causes. */
+/** Result of evaluating the rules of an object: at most a thousand causes of each kind. */
 export interface RuleFindings {
   readonly causes: readonly StatusCause[];
-  /** Of values that were so before and may stay so, as text for a Warning header. */
+  /** Failures of unchanged values, which may stay, as text for a Warning header. */
   readonly warnings: readonly StatusCause[];
 }
 
 export interface RuleEngineOptions {
-  /** How long the rules of one object may take in a worker, ms. @default 2000 */
+  /** Time limit for the rules of one object in a worker, in ms. @default 2000 */
   readonly budget?: number;
 }
 
 /**
- * Evaluates `x-kubernetes-validations`. Cheap rules run in place; what could take longer than some 10 ms, by the sizes of
- * the values at hand, runs in a worker with a time budget, so that no schema and no object can stall the process.
+ * Evaluates `x-kubernetes-validations`. Cheap rules run in place. A rule that could take longer than some 10 ms, given
+ * the sizes of the values, runs in a worker with a time limit. No schema and no object can thus stall the process.
  */
 export class RuleEngine implements AsyncDisposable {
   readonly #compiler = new RuleCompiler();
@@ -44,7 +44,7 @@ export class RuleEngine implements AsyncDisposable {
     this.#pool = new WorkerPool({ module: siblingModule("worker", import.meta.url), name: "CEL rules" });
   }
 
-  /** Compiles all rules of a schema. What is wrong with them is in `problems`, in Kubernetes' words. */
+  /** Compiles all rules of a schema. Errors are in `problems`, with Kubernetes' texts. */
   compile(schema: JsonSchema, { path = "schema" }: CompileRulesOptions = {}): CompiledRules {
     return new CompiledRules({
       schema,
@@ -66,9 +66,9 @@ interface CompiledRulesParts {
   readonly elsewhere: (task: WorkerTask, signal?: AbortSignal) => Promise<readonly SiteFindings[]>;
 }
 
-/** The rules of a schema. It keeps nothing of objects; equal schemas may share it. */
+/** Compiled rules of a schema. They hold no data of objects, so equal schemas can share them. */
 export class CompiledRules {
-  /** Rules that do not compile or would cost too much; Kubernetes refuses a schema that has any. */
+  /** Rules that do not compile or cost too much; Kubernetes rejects a schema with any. */
   readonly problems: readonly StatusCause[];
   readonly #compiler: RuleCompiler;
   readonly #elsewhere: CompiledRulesParts["elsewhere"];
@@ -85,8 +85,8 @@ export class CompiledRules {
   }
 
   /**
-   * What the rules say of the sites of an object (`StructuralSchema.rules`). A promise only if a worker is asked; if that
-   * takes too long, the answer is Kubernetes' for rules that run out of budget.
+   * Evaluates the rules at the sites of an object (`StructuralSchema.rules`). Returns a promise only if a worker is needed;
+   * when that times out, the result is Kubernetes' error for an exceeded cost budget.
    */
   evaluate(sites: Iterable<RuleSite>, { signal }: EvaluateOptions = {}): Awaitable<RuleFindings> {
     const known = [...sites].map((site) => ({ site, rules: this.#rulesOf(site) }));
@@ -159,7 +159,7 @@ function compose(sites: readonly RuleSite[], findings: readonly SiteFindings[]):
   return { causes: said(false), warnings: said(true) };
 }
 
-/** What the rules say of values that may stay since they were so before, or of all others. */
+/** Yields the causes either for unchanged values, which may stay, or for all others. */
 function* causesOf(
   sites: readonly RuleSite[],
   findings: readonly SiteFindings[],

@@ -6,19 +6,19 @@ import { Preparer } from "./library/prepare.ts";
 import { type CompiledExpression, compileExpression, type RuleEnvironment, type RuleValues } from "./program.ts";
 import { type Shape, shapeOf } from "./values/shape.ts";
 
-/** The longest message that a messageExpression may give, in bytes. */
+/** Limit of a messageExpression's result, in bytes. */
 const MAX_MESSAGE = 5 * 1024;
 
-/** What a rule says of a value that it does not hold for. */
+/** Failure of a rule. */
 export interface Finding {
-  /** `false`: it does not hold; `error`: it could not be evaluated. */
+  /** `false`: the value violates the rule; `error`: the rule could not be evaluated. */
   readonly kind: "false" | "error";
   readonly detail: string;
-  /** Whether the rule is about a change, so that it is no excuse that the value was so before. */
+  /** Whether the rule checks a change, so that it fails for unchanged values too. */
   readonly usesOldSelf: boolean;
 }
 
-/** A rule of a schema. */
+/** Rule of a schema. */
 export class CompiledRule {
   readonly rule: ValidationRule;
   readonly expression: CompiledExpression;
@@ -31,18 +31,18 @@ export class CompiledRule {
     this.message = hasMessage ? compileExpression(rule.messageExpression, "string", environment) : undefined;
   }
 
-  /** Whether the rule is to be evaluated: one about a change needs an old value. */
+  /** Returns whether the rule must be evaluated: a transition rule needs an old value. */
   appliesTo({ oldSelf }: RuleValues): boolean {
     if (this.rule.rule.trim() === "") return false;
     return !this.expression.usesOldSelf || oldSelf !== undefined || this.rule.optionalOldSelf === true;
   }
 
-  /** What evaluating it, and its message, takes at most. */
+  /** Returns the maximum cost of evaluating the rule and its message. */
   weigh(values: RuleValues): number {
     return (this.expression.program?.weigh(values) ?? 0) + (this.message?.program?.weigh(values) ?? 0);
   }
 
-  /** What is wrong with a value, if anything is. */
+  /** Returns the failure of a value, if there is one. */
   evaluate(values: RuleValues): Finding | undefined {
     const { program, problem } = this.expression;
     const { usesOldSelf } = this.expression;
@@ -73,7 +73,7 @@ export class CompiledRule {
     return message === "" ? `failed rule: ${this.#name}` : message.trim();
   }
 
-  /** Undefined if the message cannot be used; then the rule's own stands. */
+  /** Returns undefined if the message is unusable; the rule's static message applies then. */
   #evaluateMessage(values: RuleValues): string | undefined {
     try {
       const known = this.expression.usesOldSelf ? values : withoutOld(values);
@@ -86,12 +86,12 @@ export class CompiledRule {
   }
 }
 
-/** Messages of rules that are about no change see none. */
+/** Messages of rules that are not transition rules have no old value. */
 function withoutOld({ self, schema, resourceRoot }: RuleValues): RuleValues {
   return { self, schema, resourceRoot, oldSelf: undefined };
 }
 
-/** One place of a schema that has rules. */
+/** Location in a schema that has rules. */
 export interface RulePlace {
   readonly schema: JsonSchema;
   readonly rules: readonly ValidationRule[];
@@ -102,7 +102,7 @@ type Typed = Pick<RuleEnvironment, "typed" | "fields">;
 
 const FORMATS = /\.\s*format\s*\(/;
 
-/** Compiles rules; all of them share one environment to run in. */
+/** Compiles rules, which share one environment for evaluation. */
 export class RuleCompiler {
   readonly #base: Environment = createEnvironment();
   readonly #dynamic: Environment = this.#base
@@ -111,7 +111,7 @@ export class RuleCompiler {
     .registerVariable("oldSelf", "dyn");
   readonly #preparer = new Preparer();
 
-  /** The rules of a place; none if CEL cannot speak of its values. */
+  /** Compiles the rules of a location; returns none if CEL cannot represent its values. */
   compile({ schema, rules, resourceRoot }: RulePlace): readonly CompiledRule[] {
     const shape = shapeOf(schema, resourceRoot);
     if (shape === undefined) return [];
@@ -126,7 +126,7 @@ export class RuleCompiler {
     });
   }
 
-  /** An environment that knows the types of `self` and `oldSelf`. Only what is formatted may be a list of several types. */
+  /** Creates an environment with the types of `self` and `oldSelf`. Only formatted values may be lists of mixed types. */
   #declare(shape: Shape, { formats, optional }: { readonly formats: boolean; readonly optional: boolean }): Typed {
     const typed = this.#base.clone({ homogeneousAggregateLiterals: !formats });
     const { type, fields } = declareShape(typed, shape);

@@ -7,27 +7,27 @@ import { descendants, detached, type Node } from "./library/node.ts";
 import { dynamicSource, type Prepared, Preparer } from "./library/prepare.ts";
 import { escapeName, type Shape, shapeOf } from "./values/shape.ts";
 
-/** How many steps of about 100 ns an expression may take: it runs where everybody is served. */
+/** Limit of an expression, in steps of about 100 ns: it runs in the main thread, which serves all requests. */
 const MOST_STEPS = 1_000_000;
 
-/** Why an expression has no value. */
+/** Error of an evaluation. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }
 
 const ANY: Shape = { type: "dyn", max: 0, minSize: 1, fields: undefined, element: undefined };
-/** Of objects of which nothing is known: `map<string, dyn>`. */
+/** Shape of objects without a schema: `map<string, dyn>`. */
 export const ANY_OBJECT: Shape = { ...ANY, type: "map", element: ANY };
 
-/** The shape of objects with these fields. */
+/** Returns the shape of objects with these fields. */
 export function objectShape(properties: Readonly<Record<string, JsonSchema>>): Shape {
   return shapeOf({ type: "object", properties }, false) as Shape;
 }
 
-/** An expression over one variable, or what is wrong with it, in Kubernetes' words. */
+/** Compiled expression over one variable, or its error with Kubernetes' text. */
 export type CompiledExpression = { readonly expression: Expression } | { readonly problem: string };
 
-/** Compiles expressions that see one variable, with the functions of Kubernetes. */
+/** Compiles expressions over one variable, with Kubernetes' functions. */
 export class ExpressionCompiler {
   readonly #variable: string;
   readonly #preparer = new Preparer();
@@ -45,7 +45,7 @@ export class ExpressionCompiler {
     this.#fields = fields;
   }
 
-  /** @param wanted the type that its value must be known to have. @default any */
+  /** @param wanted required static type of the value. @default any */
   compile(source: string, wanted?: "bool"): CompiledExpression {
     const typed = this.#preparer.prepare(source, this.#typed, this.#fields);
     if ("message" in typed) return { problem: `compilation failed: ${formatProblems(source, [typed])}` };
@@ -64,10 +64,10 @@ interface ExpressionParts {
   readonly run: Prepared["run"];
 }
 
-/** An expression that can be evaluated. */
+/** Compiled expression. */
 export class Expression {
   readonly #parts: ExpressionParts;
-  /** Names in it that are written otherwise than they are: `foo__dot__bar`. */
+  /** Escaped names that the expression uses, such as `foo__dot__bar`. */
   readonly #escaped: ReadonlySet<string>;
 
   constructor(parts: ExpressionParts) {
@@ -79,7 +79,7 @@ export class Expression {
     return this.#parts.source;
   }
 
-  /** Whether it selects a field of the variable by name: `claims.email`, `has(claims.email)`, `claims.?email`. */
+  /** Returns whether it selects a field of the variable by name: `claims.email`, `has(claims.email)`, `claims.?email`. */
   selects(field: string): boolean {
     for (const { op, args } of descendants(this.#parts.root)) {
       if (op !== "." && op !== ".?") continue;
@@ -90,16 +90,17 @@ export class Expression {
   }
 
   /**
-   * Its value, in place: what could take longer than some 100 ms by the sizes at hand is not evaluated.
+   * Evaluates the expression in the main thread. It fails if the sizes of the inputs could make it take longer than some 100
+   * ms.
    *
-   * @param json of the variable; its numbers are doubles
-   * @throws ExpressionError that says nothing of the values
+   * @param json value of the variable; its numbers are doubles
+   * @throws ExpressionError without any of the values
    */
   evaluate(json: unknown): unknown {
     const { variable, root, run } = this.#parts;
     const caps = measure([[json, "all"]]);
     if (caps.nodes > MAX_NODES || workOf(root, caps) > MOST_STEPS)
-      throw new ExpressionError("it would take too long, there is so much to look at");
+      throw new ExpressionError("input is too large to be evaluated in time");
     try {
       return run({ [variable]: this.#valueOf(json) });
     } catch (error) {
@@ -122,11 +123,11 @@ export class Expression {
   }
 }
 
-/** Messages of evaluation may repeat what they are about. */
+/** Removes values from the message, since evaluation errors may quote them. */
 function withoutValues(message: string): string {
   const [, plain] =
     /^(no such key|no such overload|index out of bounds|modulus by zero|integer overflow|optional\.none\(\) dereference)/.exec(
       message,
     ) ?? [];
-  return plain ?? "it failed";
+  return plain ?? "evaluation failed";
 }

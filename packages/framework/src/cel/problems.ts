@@ -16,12 +16,12 @@ import {
 import type { CompiledRule, Finding } from "./compiled-rule.ts";
 import { MAX_REQUEST_BYTES, shapeOf } from "./values/shape.ts";
 
-/** What all rules of one schema may cost. */
+/** Cost budget for all rules of a schema. */
 export function schemaBudget(): Budget {
   return new Budget();
 }
 
-/** What is wrong with the rules of one place of a schema; their cost is added to the budget. */
+/** Returns the errors of the rules at one location of a schema, and adds their cost to the budget. */
 export function placeProblems(
   place: StaticRuleSite,
   rules: readonly CompiledRule[],
@@ -38,7 +38,7 @@ interface RuleContext {
   readonly field: string;
   readonly path: string;
   readonly budget: Budget;
-  /** How many values the rule may be evaluated for. */
+  /** Maximum number of values that the rule is evaluated for. */
   readonly values: number;
   readonly uncorrelatable: string | undefined;
 }
@@ -63,12 +63,12 @@ function ruleProblems({ rule, expression, message }: CompiledRule, context: Rule
   return problems;
 }
 
-/** How many values of a place fit in a request. */
+/** Returns how many values of a location fit into a request. */
 function fitting({ schema, resourceRoot }: StaticRuleSite): number {
   return Math.floor(MAX_REQUEST_BYTES / ((shapeOf(schema, resourceRoot)?.minSize ?? 1) + 1));
 }
 
-/** The rule is printed as Kubernetes prints it: by the names of its fields in Go. */
+/** Prints the rule as Kubernetes does, with Go's field names. */
 function invalidRule(field: string, rule: ValidationRule, detail: string): StatusCause {
   const value = JSON.stringify({
     Rule: rule.rule,
@@ -81,25 +81,25 @@ function invalidRule(field: string, rule: ValidationRule, detail: string): Statu
   return { reason: "FieldValueInvalid", message: `Invalid value: ${value}: ${detail}`, field };
 }
 
-/** What one rule may cost by its estimate. */
+/** Cost limit of one rule, by its estimate. */
 const RULE_LIMIT = 10_000_000;
-/** What all rules of a schema may cost. */
+/** Cost limit of all rules of a schema. */
 const SCHEMA_LIMIT = 100_000_000;
-/** How many of the most expensive are named when all together cost too much, and what one costs at least to be named. */
+/** Number of the most expensive rules that are listed when the total is too high, and the minimum cost to be listed. */
 const NAMED = 4;
 const EXPENSIVE = SCHEMA_LIMIT / 100;
 
-/** What the expressions of a schema cost, and where they are. */
+/** Costs of a schema's expressions and their locations. */
 class Budget {
   readonly #costs: { readonly field: string; readonly cost: number }[] = [];
 
-  /** Accounts for an expression. @returns what is wrong if it alone costs too much */
+  /** Adds an expression. @returns an error if it alone costs too much */
   add(field: string, cost: number, what: "rule" | "messageExpression"): StatusCause[] {
     this.#costs.push({ field, cost });
     return cost > RULE_LIMIT ? [fieldForbidden(field, excess(`estimated ${what} cost`, cost, RULE_LIMIT))] : [];
   }
 
-  /** What is wrong if all together cost too much. */
+  /** Returns errors if the total cost is too high. */
   problems(schemaField: string): StatusCause[] {
     const total = this.#costs.reduce((all, { cost }) => all + cost, 0);
     if (total <= SCHEMA_LIMIT) return [];
@@ -124,7 +124,7 @@ function excess(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${shown} (${remedy})`;
 }
 
-/** What a rule says of a site as a cause, with the rule's own reason and field. */
+/** Converts the failure of a rule to a cause, with the rule's own reason and field. */
 export function causeOf(site: RuleSite, rule: ValidationRule, { kind, detail }: Finding): StatusCause {
   const type = site.schema.type ?? "";
   if (kind === "error") return fieldInvalid(ruleField(site), type, detail);
@@ -142,7 +142,7 @@ export function causeOf(site: RuleSite, rule: ValidationRule, { kind, detail }: 
   }
 }
 
-/** What is said of a site when there is no budget left. */
+/** Returns the error for a site when the budget is exhausted. */
 export function exhausted(site: RuleSite): StatusCause {
   const detail = "validation failed due to running out of cost budget, no further validation rules will be run";
   return fieldInvalid(ruleField(site), site.schema.type ?? "", detail);

@@ -8,19 +8,19 @@ import { dynamicSource, type Prepared, type Preparer, readsOf, usesVariable } fr
 import { fromJson, type Reads } from "./values/json.ts";
 import { type Shape, withObjectMeta } from "./values/shape.ts";
 
-/** What expressions are compiled in. */
+/** Environments that expressions are compiled in. */
 export interface RuleEnvironment {
   readonly preparer: Preparer;
-  /** Knows the types of `self` and `oldSelf`. */
+  /** Environment with the types of `self` and `oldSelf`. */
   readonly typed: Environment;
-  /** The fields of its types of objects. */
+  /** Fields of its object types. */
   readonly fields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Knows none, and is shared by all rules. */
+  /** Environment without types, shared by all rules. */
   readonly dynamic: Environment;
   readonly shape: Shape;
 }
 
-/** What a value was and is. */
+/** New and old value. */
 export interface RuleValues {
   readonly self: unknown;
   readonly oldSelf: unknown;
@@ -28,17 +28,17 @@ export interface RuleValues {
   readonly resourceRoot: boolean;
 }
 
-/** An expression of a rule, or what is wrong with it. */
+/** Compiled expression of a rule, or its error. */
 export interface CompiledExpression {
-  /** In Kubernetes' words, with the place in the expression. */
+  /** Error with Kubernetes' text and the position in the expression. */
   readonly problem: string | undefined;
-  /** What it may cost by what the schema allows. */
+  /** Maximum cost with values that the schema allows. */
   readonly cost: number;
   readonly usesOldSelf: boolean;
   readonly program: Program | undefined;
 }
 
-/** Compiles an expression whose value is to be of a type. */
+/** Compiles an expression that must have a given type. */
 export function compileExpression(
   source: string,
   wanted: "bool" | "string",
@@ -59,7 +59,7 @@ function failed(problem: string): CompiledExpression {
   return { problem, cost: 0, usesOldSelf: false, program: undefined };
 }
 
-/** An expression that can be evaluated. */
+/** Expression that can be evaluated. */
 export class Program {
   readonly #run: Prepared["run"];
   readonly #estimate: (caps: Caps) => number;
@@ -75,7 +75,7 @@ export class Program {
     this.oldSelf = readsOf(typed.root, "oldSelf");
   }
 
-  /** What evaluating it over values costs at most, in units of about 100 ns; what is out of question is infinite. */
+  /** Returns the maximum cost of evaluating it over given values, in units of about 100 ns; infinite if it must not run. */
   weigh({ self, oldSelf }: RuleValues): number {
     const { list, text, nodes } = measure([
       [self, this.self],
@@ -91,7 +91,7 @@ export class Program {
     return nodes + estimate;
   }
 
-  /** Throws what the library throws. */
+  /** Throws whatever the library throws. */
   evaluate(values: RuleValues, optionalOldSelf: boolean): unknown {
     const { self, oldSelf, resourceRoot } = values;
     const schema = resourceRoot ? withObjectMeta(values.schema) : values.schema;
@@ -103,7 +103,7 @@ export class Program {
   }
 }
 
-/** The next power of two, so that there are few different ones. */
+/** Rounds up to a power of two, so that there are few distinct sizes. */
 function rounded(size: number): number {
   return 2 ** Math.ceil(Math.log2(size));
 }

@@ -1,35 +1,35 @@
 import { answerMessages } from "../util/worker/worker-answer.ts";
 import { type CompiledRule, type Finding, RuleCompiler, type RulePlace } from "./compiled-rule.ts";
 
-/** Sites whose rules are to be evaluated elsewhere. */
+/** Sites whose rules a worker evaluates. */
 export interface WorkerTask {
-  /** Each once, however many sites it has: an array of thousands is at one place. */
+  /** Distinct locations, each with any number of sites: an array of thousands is one location. */
   readonly places: readonly WorkerPlace[];
   readonly sites: readonly WorkerSite[];
 }
 
 export interface WorkerPlace extends RulePlace {
-  /** Equal for equal places. */
+  /** Equal for equal locations. */
   readonly id: string;
 }
 
 export interface WorkerSite {
-  /** Which of the places. */
+  /** Index of the location. */
   readonly place: number;
   readonly self: unknown;
   readonly oldSelf: unknown;
 }
 
-/** For each rule of a site what it says. */
+/** Result of each rule of a site. */
 export type SiteFindings = readonly (Finding | undefined)[];
 
-/** How many places of schemas are kept compiled. */
+/** Number of compiled locations that are cached. */
 const KEPT = 100;
 
 const compiler = new RuleCompiler();
 const compiled = new Map<string, readonly CompiledRule[]>();
 
-/** The rules of a place, compiled; equal places are compiled once. */
+/** Returns the compiled rules of a location; equal locations are compiled once. */
 function rulesFor({ id, ...place }: WorkerPlace): readonly CompiledRule[] {
   const known = compiled.get(id) ?? compiler.compile(place);
   compiled.delete(id);

@@ -24,36 +24,36 @@ import {
 } from "./negotiation.ts";
 
 export interface DiscoveryRequest {
-  /** The path below the view: `/apis/example.dev/v1`. One trailing slash makes no difference. */
+  /** Path below the view: `/apis/example.dev/v1`. A trailing slash is ignored. */
   readonly path: string;
   readonly accept: string | undefined;
-  /** @default by name */
+  /** Order of the groups. @default by name */
   readonly order?: GroupOrder | undefined;
 }
 
-/** A document as it is sent. It depends on `Accept`, so `Vary: Accept` goes with it. */
+/** Encoded document. It depends on `Accept`, so send `Vary: Accept` with it. */
 export interface DiscoveryDocument {
   readonly contentType: string;
   readonly body: Buffer;
-  /** With its quotes. */
+  /** ETag, including its quotes. */
   readonly etag: string;
 }
 
 export type DiscoveryAnswer =
   | ({ readonly kind: "document" } & DiscoveryDocument)
-  /** 404: no discovery path, or nothing is served there. */
+  /** 404: not a discovery path, or nothing is served there. */
   | { readonly kind: "not-found" }
-  /** 406: `supported` are the media types to name. */
+  /** 406: `supported` lists the media types for the message. */
   | { readonly kind: "not-acceptable"; readonly supported: readonly string[] };
 
 export interface DiscoveryDocumentsOptions {
-  /** The most bytes of documents to keep. @default 8 MiB */
+  /** Limit of cached documents, in bytes. @default 8 MiB */
   readonly cacheBytes?: number;
 }
 
 /**
- * The discovery documents of any number of views, as Kubernetes' API servers have them. A document is made once for
- * all lists of resources that are equal in content, and kept while it is in use.
+ * Discovery documents of any number of views, as Kubernetes' API servers have them. All lists of resources with equal content
+ * share one document, which stays cached while it is in use.
  */
 export class DiscoveryDocuments {
   readonly #cache: BoundedCache<DiscoveryDocument>;
@@ -62,7 +62,7 @@ export class DiscoveryDocuments {
     this.#cache = new BoundedCache({ capacity: cacheBytes, weigh: ({ body }) => body.length });
   }
 
-  /** The document at a path of a view that serves `resources`. */
+  /** Returns the document at a path of a view that serves `resources`. */
   answer({ path, accept, order = "name" }: DiscoveryRequest, resources: readonly Advertised[]): DiscoveryAnswer {
     const place = placeOf(path, resources, order);
     if (place === undefined) return { kind: "not-found" };
@@ -74,7 +74,7 @@ export class DiscoveryDocuments {
   }
 }
 
-/** Where a document is found. */
+/** Location of a document. */
 interface Place {
   readonly name: string;
   readonly aggregates: boolean;
@@ -100,7 +100,7 @@ function placeOf(path: string, resources: readonly Advertised[], order: GroupOrd
   return { ...place, legacy: (all) => resourceList(all, { group: group ?? "", version }) };
 }
 
-/** There may be none of which anything is known now. */
+/** The list may be empty when no resource is currently known. */
 function resourceList(resources: readonly DiscoveredResource[], gv: GroupVersion): object {
   const none = { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(gv), resources: [] };
   return apiResourceListDocument(resources, gv) ?? none;
@@ -121,7 +121,9 @@ function write(place: Place, format: DiscoveryFormat, resources: readonly Discov
   return { contentType: discoveryContentType(format), body, etag: etagOf(body) };
 }
 
-/** What discovery tells of a served resource: its own verbs, so that it cannot differ from what is routed. */
+/**
+ * Returns the discovery entry of a served resource. Its verbs are those of the resource, so it cannot differ from the routes.
+ */
 function discovered({ definition, verbs, subresources, storedAs = definition }: Advertised): DiscoveredResource {
   const { group, version, kind, plural, singular, scope, shortNames, categories } = definition;
   return {
@@ -139,7 +141,7 @@ function discovered({ definition, verbs, subresources, storedAs = definition }: 
   };
 }
 
-/** Its group and version are told where they are not the resource's. */
+/** Group and version are set only if they differ from the resource's. */
 function discoveredSubresource(
   { name, verbs, kind: { group, version, kind } }: AdvertisedSubresource,
   definition: ResourceDefinition,
@@ -148,7 +150,7 @@ function discoveredSubresource(
   return { name, verbs, kind, ...(same ? {} : { group, version }) };
 }
 
-/** Equal for two lists exactly when discovery and OpenAPI say the same of them. */
+/** Returns equal keys for two lists exactly when their discovery and OpenAPI documents are equal. */
 export function contentKey(resources: readonly Advertised[]): string {
   return resources.map(resourceKey).join(";");
 }
@@ -158,22 +160,22 @@ function resourceKey({ definition, verbs, subresources, storedAs = definition }:
   return [`${definition.hash}:${storedAs.version}:${verbs.join(",")}`, ...own].join("/");
 }
 
-/** Kubernetes' hash of the version in which objects are stored: eight bytes of a SHA-256, in base64. */
+/** Returns Kubernetes' hash of the storage version: eight bytes of a SHA-256, in base64. */
 function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
   return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
 }
 
-/** The hash that Kubernetes puts into ETags and OpenAPI URLs: SHA-512 in upper-case hexadecimal. */
+/** Returns the hash that Kubernetes uses in ETags and OpenAPI URLs: SHA-512 in upper-case hexadecimal. */
 export function contentHash(content: string | Uint8Array): string {
   return createHash("sha512").update(content).digest("hex").toUpperCase();
 }
 
-/** A strong ETag of the content, quotes included. */
+/** Returns a strong ETag of the content, including its quotes. */
 export function etagOf(content: string | Uint8Array): string {
   return `"${contentHash(content)}"`;
 }
 
-/** Whether an `If-None-Match` header names `etag` (weakly, as RFC 9110 has it), so that the answer is 304. */
+/** Returns whether an `If-None-Match` header matches `etag` (weak comparison, RFC 9110), so that the response is 304. */
 export function etagMatches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === "*") return true;

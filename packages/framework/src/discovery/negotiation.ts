@@ -1,23 +1,23 @@
 import type { AggregatedDiscoveryVersion } from "@virtual-workspaces/apimachinery/discovery";
 import { accepts, type MediaRange, parseAccept } from "../encode/representation.ts";
 
-/** In which words a discovery document is written. */
+/** Format of a discovery document. */
 export interface DiscoveryFormat {
   readonly encoding: "json" | "yaml";
-  /** The version of the aggregated document; undefined for the legacy documents. */
+  /** Version of the aggregated document; undefined for the legacy documents. */
   readonly aggregated: AggregatedDiscoveryVersion | undefined;
 }
 
-/** The media types of discovery documents; what clients see in a 406. */
+/** Media types of discovery documents, as listed in a 406. */
 export const DISCOVERY_MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 const AGGREGATED = { g: "apidiscovery.k8s.io", as: "APIGroupDiscoveryList" };
 
 /**
- * What to answer to an `Accept` header; undefined is 406. As Kubernetes does, the aggregated document is given to
- * whoever names it at all, and ranges that ask for any other conversion (a Table, another version) are passed over.
+ * Returns the format for an `Accept` header; undefined means 406. As in Kubernetes, the aggregated document is sent if any
+ * range names it, and ranges with another conversion (a Table, another version) are skipped.
  *
- * @param aggregates whether there is an aggregated document at the path: at `/api` and `/apis`
+ * @param aggregates whether the path has an aggregated document: `/api` and `/apis` do
  */
 export function negotiateDiscovery(header: string | undefined, aggregates: boolean): DiscoveryFormat | undefined {
   const ranges = parseAccept(header);
@@ -25,12 +25,12 @@ export function negotiateDiscovery(header: string | undefined, aggregates: boole
   return aggregated ?? first(ranges, (range) => (isConversion(range) ? undefined : "legacy"));
 }
 
-/** Whether it is the aggregated document that is wanted where there is one. */
+/** Returns whether the client wants the aggregated document, where there is one. */
 export function isAggregated(header: string | undefined): boolean {
   return negotiateDiscovery(header, true)?.aggregated !== undefined;
 }
 
-/** The `Content-Type` of a format, with the parameters that the aggregated document is recognised by. */
+/** Returns the `Content-Type` of a format, with the parameters that identify the aggregated document. */
 export function discoveryContentType({ encoding, aggregated }: DiscoveryFormat): string {
   const type = `application/${encoding}`;
   return aggregated === undefined ? type : `${type};g=${AGGREGATED.g};v=${aggregated};as=${AGGREGATED.as}`;

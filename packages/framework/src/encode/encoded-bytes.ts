@@ -10,19 +10,19 @@ import type { ResourceDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, scalarText } from "../watch/cache/encoded.ts";
 import { scanMetadata } from "./scan-metadata.ts";
 
-/** Whose an object is of which there are only bytes, and what it must be. */
+/** Context of an object that exists only as bytes: its location and kind. */
 export interface BytesContext {
   readonly definition: ResourceDefinition;
-  /** Over all logical clusters (`*`) the object says itself which one it is in. */
+  /** With `*` (all logical clusters), the object itself names its cluster. */
   readonly scope: { readonly cluster: string };
 }
 
-/** What is read of the bytes when somebody asks. */
+/** Values that are read from the bytes on first use. */
 type Facts = Pick<Encoded, "key" | "resourceVersion" | "uid" | "labels">;
 
 /**
- * An object whose bytes came from elsewhere. They are passed on as they are; what routing and selecting need is read off
- * them when it is asked for, from the metadata alone.
+ * Object whose bytes come from elsewhere, such as an upstream. The bytes are forwarded unchanged; routing and selectors read
+ * only the metadata, on first use.
  */
 export class EncodedBytes implements Encoded {
   readonly bytes: Buffer;
@@ -36,21 +36,22 @@ export class EncodedBytes implements Encoded {
   }
 
   /**
-   * The same, looked through at once: it is whole JSON, of the kind, with a name and a resource version.
+   * Creates an object and validates it at once: complete JSON of the right kind, with a name and a resource version.
    *
-   * @throws Error that says what is wrong with it; SyntaxError when it is no JSON object
+   * @throws Error that states the problem; SyntaxError when it is not a JSON object
    */
   static checked(bytes: Buffer, context: BytesContext): EncodedBytes {
     const encoded = new EncodedBytes(bytes, context);
     const { key, resourceVersion } = encoded.#readChecked();
-    if (key.name === "" || resourceVersion === "") throw new Error("an object without a name or a resource version");
+    if (key.name === "" || resourceVersion === "")
+      throw new Error("invalid object: name and resource version must not be empty");
     return encoded;
   }
 
   /**
-   * One item of a list, copied. Lists of Kubernetes' own kinds leave out of each item what kind it is: it is filled in.
+   * Creates an object from a copy of one list item. Lists of Kubernetes' own kinds omit the kind of each item; it is added.
    *
-   * @throws Error when it is of another kind; SyntaxError when it is no JSON object
+   * @throws Error when it is of another kind; SyntaxError when it is not a JSON object
    */
   static item(bytes: Buffer, context: BytesContext): EncodedBytes {
     const { definition } = context;
@@ -64,7 +65,7 @@ export class EncodedBytes implements Encoded {
     return encoded;
   }
 
-  /** Where the object is, by what the bytes say. */
+  /** Key of the object, read from the bytes. */
   get key(): ObjectKey {
     return this.#known.key;
   }
@@ -77,7 +78,7 @@ export class EncodedBytes implements Encoded {
     return this.#known.uid;
   }
 
-  /** By what the bytes say. */
+  /** Labels, read from the bytes. */
   get labels(): Readonly<Record<string, string>> {
     return this.#known.labels;
   }
@@ -102,10 +103,10 @@ export class EncodedBytes implements Encoded {
     const metadata = (to === 0 ? {} : parseOwnJson(this.bytes.toString("utf8", from, to))) as ObjectMeta;
     const { name = "", namespace = "", resourceVersion = "", uid = "", labels, annotations } = metadata;
     if (definition !== undefined && (kind !== definition.kind || apiVersion !== apiVersionOf(definition)))
-      throw new Error(`an object of kind ${apiVersion} ${kind} where ${definition.kind} was expected`);
+      throw new Error(`invalid object: kind is ${apiVersion} ${kind}, expected ${definition.kind}`);
     if (typeof name !== "string" || typeof namespace !== "string" || typeof resourceVersion !== "string")
-      throw new Error("an object whose name, namespace or resource version is no text");
-    if (typeof uid !== "string" || !isTexts(labels)) throw new Error("an object whose uid or labels are no texts");
+      throw new Error("invalid object: name, namespace and resource version must be strings");
+    if (typeof uid !== "string" || !isTexts(labels)) throw new Error("invalid object: uid and labels must be strings");
     const { cluster: here } = this.#context.scope;
     const cluster = here === "*" ? (annotations?.[CLUSTER_ANNOTATION] ?? "") : here;
     return { key: { cluster, namespace, name }, resourceVersion, uid, labels: labels ?? NOTHING };

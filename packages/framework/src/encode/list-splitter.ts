@@ -1,31 +1,33 @@
 import { BACKSLASH, CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./scan-metadata.ts";
 
-/** What a {@link ListSplitter} finds, in order. */
+/** Callbacks for the parts of a list that {@link ListSplitter} finds, in order. */
 export interface ListParts {
-  /** What stands before and behind the items, brackets included: without items and commas it is the JSON of an empty list. */
+  /**
+   * Bytes before and after the items, including the brackets: without items and commas they are the JSON of an empty list.
+   */
   around(bytes: Buffer): void;
-  /** What stands between two items. @default it is left out */
+  /** Bytes between two items. @default dropped */
   between?(bytes: Buffer): void;
-  /** One whole item, in memory that may be shared with what comes beside it. */
+  /** One complete item, in memory that may be shared with adjacent bytes. */
   item(bytes: Buffer): void;
 }
 
-/** How long the parts of a list may be. */
+/** Size limits for the parts of a list. */
 export interface SplitterLimits {
-  /** One item, bytes. @default 16 MiB */
+  /** Limit of one item, in bytes. @default 16 MiB */
   readonly item?: number;
-  /** All that is not items, bytes. @default 4 MiB */
+  /** Limit of everything outside the items, in bytes. @default 4 MiB */
   readonly around?: number;
 }
 
 const ITEMS = "items";
-/** Of a name with every character as `\u0069`. */
+/** Length if every character is escaped, as in `\u0069`. */
 const LONGEST_ITEMS = 6 * ITEMS.length;
 
 /**
- * Cuts the JSON of a list into its items and what is around them, as it comes: a list of any length takes as much memory
- * as its largest item. Finds `items` wherever it stands in the list. Cuts by strings and brackets; that an item is JSON
- * throughout is for its reader to check.
+ * Splits the JSON of a list, as it arrives, into items and the rest. A list of any length takes as much memory as its largest
+ * item. `items` may be anywhere in the list. It looks only at strings and brackets; the reader of an item must check that it
+ * is valid JSON.
  */
 export class ListSplitter {
   readonly #parts: ListParts;
@@ -35,7 +37,7 @@ export class ListSplitter {
   #escaped = false;
   #inItems = false;
   #found = false;
-  /** Of the top level's last string that could be a name, as it is spelt; as much as is needed to know `items`. */
+  /** Last string of the top level that could be a name, unescaped only as far as needed to recognize `items`. */
   #name: number[] = [];
   #naming = false;
   #isItems = false;
@@ -49,7 +51,7 @@ export class ListSplitter {
     this.#limits = { item: 16 * 2 ** 20, around: 4 * 2 ** 20, ...limits };
   }
 
-  /** Takes the next bytes. @throws SyntaxError when they cannot be a list, RangeError beyond the limits */
+  /** Processes the next bytes. @throws SyntaxError when they cannot be a list, RangeError beyond the limits */
   push(piece: Buffer): void {
     let from = 0;
     let at = 0;
@@ -67,7 +69,7 @@ export class ListSplitter {
         case OPEN_OBJECT:
         case OPEN_ARRAY:
           if (this.#inItems && this.#depth === 2) {
-            if (byte === OPEN_ARRAY) refuse("an item that is no object");
+            if (byte === OPEN_ARRAY) refuse("an item is not an object");
             this.#tellOthers(piece, from, at);
             from = at;
           }
@@ -89,8 +91,8 @@ export class ListSplitter {
           }
           break;
         default:
-          if (this.#depth === 0 && byte > 32) refuse("no list");
-          if (this.#inItems && this.#depth === 2 && byte > 32 && byte !== COMMA) refuse("an item that is no object");
+          if (this.#depth === 0 && byte > 32) refuse("not a list");
+          if (this.#inItems && this.#depth === 2 && byte > 32 && byte !== COMMA) refuse("an item is not an object");
           if (this.#depth === 1 && byte === COMMA) this.#isItems = false;
       }
       at += 1;
@@ -99,9 +101,9 @@ export class ListSplitter {
     else this.#tellOthers(piece, from, end);
   }
 
-  /** There is nothing more. @throws SyntaxError when the list is not whole */
+  /** Ends the input. @throws SyntaxError when the list is incomplete */
   end(): void {
-    if (!this.#ended) refuse("it broke off");
+    if (!this.#ended) refuse("the list is incomplete");
   }
 
   #string(piece: Buffer, start: number): number {
@@ -134,13 +136,13 @@ export class ListSplitter {
   }
 
   #quote(): void {
-    if (this.#depth === 0 || (this.#inItems && this.#depth === 2)) refuse("an item that is no object");
+    if (this.#depth === 0 || (this.#inItems && this.#depth === 2)) refuse("an item is not an object");
     this.#inString = true;
     this.#naming = this.#depth === 1;
     this.#name = [];
   }
 
-  /** A value after the name `items` that is a text leaves that behind: what opens next belongs to another name. */
+  /** If the value of `items` is a string, the next bracket belongs to another name. */
   #named(): void {
     this.#naming = false;
     this.#isItems = !this.#isItems && this.#name.length <= LONGEST_ITEMS && textOf(this.#name) === ITEMS;
@@ -148,11 +150,11 @@ export class ListSplitter {
 
   /** @returns whether the items begin */
   #open(byte: number): boolean {
-    if (this.#depth === 0 && (byte === OPEN_ARRAY || this.#ended)) refuse("no list");
+    if (this.#depth === 0 && (byte === OPEN_ARRAY || this.#ended)) refuse("not a list");
     const begins = this.#depth === 1 && this.#isItems && byte === OPEN_ARRAY;
     this.#depth += 1;
     if (!begins) return false;
-    if (this.#found) refuse("items twice");
+    if (this.#found) refuse("items occurs twice");
     this.#found = true;
     this.#inItems = true;
     return true;
@@ -160,7 +162,7 @@ export class ListSplitter {
 
   #close(): void {
     this.#depth -= 1;
-    if (this.#depth < 0) refuse("no list");
+    if (this.#depth < 0) refuse("not a list");
     if (this.#depth === 0) this.#ended = true;
     if (this.#depth === 1) this.#isItems = false;
   }
@@ -189,19 +191,19 @@ export class ListSplitter {
     if (from === to) return;
     this.#around += to - from;
     if (this.#around > this.#limits.around)
-      throw new RangeError(`what is around the items is longer than ${this.#limits.around} bytes`);
+      throw new RangeError(`the bytes outside the items are longer than ${this.#limits.around} bytes`);
     this.#parts.around(piece.subarray(from, to));
   }
 }
 
-/** What a string says, however it is spelt. */
+/** Returns the unescaped string. */
 function textOf(spelt: readonly number[]): string {
   const text = Buffer.from(spelt).toString("utf8");
   if (!text.includes("\\")) return text;
   try {
     return JSON.parse(`"${text}"`) as string;
   } catch {
-    return refuse("a name that is no text");
+    return refuse("a name is not a valid string");
   }
 }
 

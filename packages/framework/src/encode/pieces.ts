@@ -3,16 +3,16 @@ import type { Socket } from "node:net";
 import type { Writable } from "node:stream";
 
 /**
- * Bytes gathered before a write. Smaller ones cost a system call and a wake-up of the reader each: with half of it a
- * large list takes a fifth longer, twice of it gains nothing.
+ * Bytes collected before a write. Each write costs a system call and wakes the reader: with half the size, a large list takes
+ * a fifth longer; twice the size gains nothing.
  */
 const PIECE = 512 * 1024;
-/** Where a writer begins, and up to where it grows by itself. */
+/** Initial size of a writer's buffer, and the size up to which it grows by itself, in bytes. */
 const SMALL = { first: 4 * 1024, last: 64 * 1024 } as const;
-/** Unused buffers that are kept for the next. */
+/** Number of unused buffers that are kept. */
 const KEPT = 8;
 
-/** Buffers for large bodies, used again: memory would else grow by what the collector has not seen yet. */
+/** Pool of buffers for large bodies. Without it, memory would grow until the next garbage collection. */
 export class PiecePool {
   readonly #free: Buffer[] = [];
 
@@ -26,8 +26,8 @@ export class PiecePool {
 }
 
 /**
- * Writes many small buffers through one that is used again and again, at the pace of the reader: a body of any length
- * costs {@link PIECE} bytes, a small one what it takes.
+ * Writes many small buffers through one reusable buffer, at the speed of the reader: a body of any length costs {@link PIECE}
+ * bytes, a small one only its size.
  */
 export class PieceWriter {
   readonly #write: Write;
@@ -40,7 +40,7 @@ export class PieceWriter {
     this.#pool = pool;
   }
 
-  /** Takes all `buffers`, with the byte `separator` between them. @throws the stream's error when the client leaves */
+  /** Writes all `buffers`, separated by the byte `separator`. @throws the stream's error when the client disconnects */
   async addAll(buffers: Iterable<Buffer>, separator?: number): Promise<void> {
     let between: number | undefined;
     for (const bytes of buffers) {
@@ -52,12 +52,12 @@ export class PieceWriter {
     }
   }
 
-  /** Takes `bytes`. @throws the stream's error when the client leaves */
+  /** Writes `bytes`. @throws the stream's error when the client disconnects */
   add(bytes: Buffer): Promise<void> {
     return this.addAll([bytes]);
   }
 
-  /** Writes what is left. The stream stays open, the writer is done. @throws the stream's error when the client leaves */
+  /** Writes the remaining bytes; the stream stays open. @throws the stream's error when the client disconnects */
   async finish(): Promise<void> {
     await this.#flush();
     this.#pool.give(this.#piece);
@@ -93,11 +93,11 @@ export class PieceWriter {
   }
 }
 
-/** Writes bytes, and resolves when their memory may be used again. */
+/** Writes bytes, and resolves when their memory can be reused. */
 type Write = (bytes: Buffer) => Promise<void>;
 
 function writeTo(out: Writable): Write {
-  // A middleware that has put itself in front need not know callbacks (compression does not).
+  // A middleware that wraps the response may not support callbacks (compression does not).
   if (Object.hasOwn(out, "write")) return writeCopies(out);
   return (bytes) =>
     new Promise((resolve, reject) => {
@@ -112,14 +112,11 @@ function writeCopies(out: Writable): Write {
     const { promise, resolve } = Promise.withResolvers<void>();
     goOn = resolve;
     if (!out.write(Buffer.from(bytes))) await promise;
-    if (out.destroyed) throw new Error("the client has left");
+    if (out.destroyed) throw new Error("the client has disconnected");
   };
 }
 
-/**
- * The same bytes in memory of their own. What is small comes from Node's pool: kept for long, a few hundred bytes there hold on to
- * 64 KiB that were handed out with them.
- */
+/** Returns a copy of the bytes. In Node's pool, a few hundred bytes kept for long would retain 64 KiB. */
 export function keptBytes(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const own = Buffer.allocUnsafeSlow(bytes.length);
@@ -129,10 +126,10 @@ export function keptBytes(bytes: Buffer): Buffer {
 
 const CRLF = Buffer.from("\r\n");
 
-/** Bytes for many responses, framed once for all of them as a chunk of HTTP's chunked encoding (RFC 9112, 7.1). */
+/** Bytes for many responses, framed once as a chunk of HTTP's chunked encoding (RFC 9112, 7.1). */
 export class Chunk {
   readonly framed: Buffer;
-  /** How many events they are. */
+  /** Number of events in the chunk. */
   readonly events: number;
   readonly #head: number;
 
@@ -144,17 +141,17 @@ export class Chunk {
     this.#head = head.length;
   }
 
-  /** Without the frame. */
+  /** Bytes without the frame. */
   get bytes(): Buffer {
     return this.framed.subarray(this.#head, -CRLF.length);
   }
 }
 
 /**
- * A response that has begun, for chunks that it shares with others. Node frames every write of every response anew and
- * hands it to the socket in four pieces; a chunk that is framed already goes to the socket as it is, for a quarter less
- * CPU. Only where that is all that Node would do: not when a middleware has put itself in front (compression), not for
- * HTTP/1.0, nor while another response has the socket.
+ * Started response for chunks that it shares with others. Node frames every write of every response again and passes it to
+ * the socket in four pieces; a framed chunk goes to the socket directly, for a quarter less CPU. It does so only where Node
+ * would do nothing else: not if a middleware wraps the response (compression), not for HTTP/1.0, and not while another
+ * response uses the socket.
  */
 export class ChunkStream {
   readonly #response: ServerResponse;
@@ -163,18 +160,18 @@ export class ChunkStream {
     this.#response = response;
   }
 
-  /** False when the socket wants no more for now. */
+  /** Returns false when the socket wants no more data for now. */
   write(chunk: Chunk): boolean {
     const socket = this.#socket;
     return socket === null ? this.#response.write(chunk.bytes) : socket.write(chunk.framed);
   }
 
-  /** Calls back once what was written last has left. */
+  /** Calls the listener when the last write has been flushed. */
   onceDrained(listener: () => void): void {
     (this.#socket ?? this.#response).once("drain", listener);
   }
 
-  /** Where chunks may go as they are. */
+  /** Socket that accepts framed chunks. */
   get #socket(): Socket | null {
     const { chunkedEncoding, write, socket } = this.#response;
     return chunkedEncoding && write === ServerResponse.prototype.write ? socket : null;

@@ -6,21 +6,21 @@ import type { ResourceDefinition } from "../definition.ts";
 import type { EventType } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 
-/** How an object, a list or an event is written for a client: plain JSON, Table, PartialObjectMetadata. */
+/** Encodes objects, lists and events for a client: as plain JSON, Table or PartialObjectMetadata. */
 export interface Representation {
-  /** Equal text, equal bytes for the same object of the same kind. */
+  /** Equal keys produce equal bytes for the same object of the same kind. */
   readonly key: string;
-  /** Of bodies. Streams have the same. */
+  /** Content type of bodies and streams. */
   readonly contentType: string;
-  /** True when {@link item} is the object's own bytes, so that nothing is worth remembering. */
+  /** Whether {@link item} returns the object's own bytes, so that caching them has no use. */
   readonly verbatim: boolean;
-  /** One object by itself, as a GET answers it and as an event carries it. */
+  /** Encodes a single object, as in the response to a GET and in events. */
   object(encoded: Encoded): Buffer;
-  /** One object within a list. */
+  /** Encodes one object in a list. */
   item(encoded: Encoded): Buffer;
-  /** What stands before and after the items of a list, which are joined by commas. */
+  /** Returns the bytes before and after the items of a list, which are joined by commas. */
   list(meta: ListMetadata): { readonly head: Buffer; readonly tail: Buffer };
-  /** The object of a BOOKMARK event. */
+  /** Encodes the object of a BOOKMARK event. */
   bookmark(resourceVersion: string, initialEventsEnd: boolean): Buffer;
 }
 
@@ -39,7 +39,7 @@ const OPENING: Readonly<Record<EventType | "BOOKMARK" | "ERROR", Buffer>> = {
 };
 const CLOSING = Buffer.from("}\n");
 
-/** One event of a watch as its line of JSON, in pieces to be joined. */
+/** Returns one watch event as a line of JSON, in pieces to be joined. */
 export function eventPieces(type: EventType | "BOOKMARK" | "ERROR", object: Buffer): readonly Buffer[] {
   return [OPENING[type], object, CLOSING];
 }
@@ -48,7 +48,7 @@ export function eventBytes(type: EventType | "BOOKMARK" | "ERROR", object: Buffe
   return Buffer.concat(eventPieces(type, object));
 }
 
-/** Objects as they are: their own bytes. */
+/** Encodes objects unchanged, as their own bytes. */
 function jsonRepresentation(definition: ResourceDefinition): Representation {
   const apiVersion = apiVersionOf(definition);
   return {
@@ -65,7 +65,7 @@ function jsonRepresentation(definition: ResourceDefinition): Representation {
   };
 }
 
-/** What stands around the items of a list document whose other fields are `fields`. */
+/** Returns the bytes around the items of a list document with the other fields `fields`. */
 function listFrame(
   fields: object,
   meta: ListMetadata,
@@ -77,22 +77,22 @@ function listFrame(
 
 const LIST_TAIL = Buffer.from("]}\n");
 
-/** A document for one object, from its parsed form. */
+/** Encodes a document for one object from its parsed form. */
 function stringify(document: object): Buffer {
   return Buffer.from(stringifyJson(document));
 }
 
 const META = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" } as const;
 
-/** What is told of an object to those who ask for its metadata alone. */
+/** Metadata of objects that clients get who request only metadata. */
 export interface MetadataForm {
-  /** Equal names, equal results for an object: what is written to one watch is written to others by it. */
+  /** Name; forms with equal names return equal results, so that watches can share the encoded bytes. */
   readonly name: string;
-  /** Given a copy, which it may change. */
+  /** Returns the metadata. The object is a copy that it may change. */
   readonly of: (object: KubeObject) => ObjectMeta;
 }
 
-/** Metadata alone (Kubernetes' PartialObjectMetadata): what garbage collectors and metadata informers read. */
+/** Metadata only (Kubernetes' PartialObjectMetadata), for garbage collectors and metadata informers. */
 export function partialRepresentation(form: MetadataForm | undefined): Representation {
   const partial = (encoded: Encoded): Buffer => stringify(partialObject(decodeObject(encoded), form));
   return {
@@ -107,19 +107,19 @@ export function partialRepresentation(form: MetadataForm | undefined): Represent
   };
 }
 
-/** The object's metadata under the kind of its own. */
+/** Returns the object's metadata as a PartialObjectMetadata. */
 function partialObject(object: KubeObject, form: MetadataForm | undefined): object {
   const metadata = form === undefined ? object.metadata : form.of(object);
   return { kind: META.kind, apiVersion: META.apiVersion, metadata };
 }
 
-/** How much of the object a Table row carries (`includeObject`). */
+/** How much of the object a Table row contains (`includeObject`). */
 type IncludeObject = "None" | "Metadata" | "Object";
 
 /**
- * Reads the `includeObject` parameter.
+ * Parses the `includeObject` parameter.
  *
- * @throws ApiError 400 on anything but the three values.
+ * @throws ApiError 400 on anything but the three values
  */
 function includeObject(query: URLSearchParams): IncludeObject {
   const text = query.get("includeObject") || "Metadata";
@@ -129,7 +129,7 @@ function includeObject(query: URLSearchParams): IncludeObject {
   );
 }
 
-/** What `kubectl get` prints: rows of the kind's columns (Kubernetes' meta.k8s.io/v1 Table). */
+/** Output of `kubectl get`: rows with the kind's columns (Kubernetes' meta.k8s.io/v1 Table). */
 export function tableRepresentation(definition: ResourceDefinition, include: IncludeObject): Representation {
   const { definitions, cells } = compileTable(definition.columns);
   const frame = (meta: ListMetadata): { readonly head: Buffer; readonly tail: Buffer } =>
@@ -142,7 +142,7 @@ export function tableRepresentation(definition: ResourceDefinition, include: Inc
     const { head, tail } = frame({ resourceVersion: object.metadata.resourceVersion ?? "" });
     return Buffer.concat([head, stringify(row(object, included)), tail.subarray(0, -1)]);
   };
-  // A bookmark says what it has to say in its object's metadata, so it has that whatever was asked for.
+  // A bookmark's information is in its object's metadata, so it always has that.
   const bookmarked = include === "None" ? "Metadata" : include;
   return {
     key: `table ${include}`,
@@ -176,14 +176,14 @@ function rowObject(object: KubeObject, include: IncludeObject): object {
   };
 }
 
-/** What is to be shown. */
+/** Kind and form to encode. */
 export interface Presented {
   readonly definition: ResourceDefinition;
-  /** @default the metadata as it is */
+  /** Form of the metadata. @default unchanged */
   readonly metadata?: MetadataForm | undefined;
 }
 
-/** The representations of the kinds a server knows, each made once. */
+/** Representations of the kinds of a server, each created once. */
 export class Representations {
   readonly #made = new WeakMap<ResourceDefinition, Map<string, Representation>>();
 
@@ -208,14 +208,14 @@ export class Representations {
   }
 }
 
-/** What a client wants its answer to be. */
+/** Negotiated form of a response. */
 export interface Wanted {
   readonly format: "json" | "yaml";
-  /** The transformation asked for by `as`, of the group meta.k8s.io. */
+  /** Transformation of the group meta.k8s.io that `as` requests. */
   readonly as?: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
 }
 
-/** What kind of answer is due: it decides which transformations exist and whether YAML can be had (not as a stream). */
+/** Kind of response, which decides on the available transformations and on YAML (not for streams). */
 export type AnswerKind = "object" | "list" | "stream";
 
 const ACCEPTED: Readonly<Record<AnswerKind, readonly string[]>> = {
@@ -226,10 +226,10 @@ const ACCEPTED: Readonly<Record<AnswerKind, readonly string[]>> = {
 const PLAIN: Wanted = { format: "json" };
 
 /**
- * Reads an `Accept` header as Kubernetes does for custom kinds: a clause that asks for protobuf, CBOR or an unknown
- * transformation is passed over for the next.
+ * Parses an `Accept` header as Kubernetes does for custom kinds: clauses with protobuf, CBOR or an unknown transformation are
+ * skipped.
  *
- * @throws ApiError 406 when no clause can be met.
+ * @throws ApiError 406 when no clause can be satisfied
  */
 export function negotiate(accept: string | undefined, kind: AnswerKind): Wanted {
   if (accept === undefined || accept === "*/*" || accept === "application/json") return PLAIN;
@@ -255,13 +255,13 @@ function formatOf(range: MediaRange, kind: AnswerKind): Wanted["format"] | undef
   return kind !== "stream" && accepts(range, "application", "yaml") ? "yaml" : undefined;
 }
 
-/** One media range of an `Accept` header. */
+/** Media range of an `Accept` header. */
 export interface MediaRange {
-  /** Lower case; `*` for any. */
+  /** Type in lower case; `*` for any. */
   readonly type: string;
-  /** Lower case; `*` for any. */
+  /** Subtype in lower case; `*` for any. */
   readonly subtype: string;
-  /** Names in lower case, values as they came, without `q`. */
+  /** Parameters without `q`: names in lower case, values unchanged. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly quality: number;
 }
@@ -269,8 +269,8 @@ export interface MediaRange {
 const EVERYTHING: MediaRange = { type: "*", subtype: "*", parameters: {}, quality: 1 };
 
 /**
- * The media ranges of an `Accept` header, best first: by quality, then the more specific, then as they came. Ranges
- * of quality 0 and malformed ones are left out. No header, or an empty one, accepts everything.
+ * Returns the media ranges of an `Accept` header, best first: by quality, then by specificity, then in their order. Malformed
+ * ranges and those with quality 0 are dropped. A missing or empty header accepts everything.
  */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined || header.trim() === "") return [EVERYTHING];
@@ -281,7 +281,7 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
     .sort((a, b) => b.quality - a.quality || wildness(a) - wildness(b));
 }
 
-/** Whether a range covers a media type, whatever its parameters. */
+/** Returns whether a range covers a media type; parameters are ignored. */
 export function accepts(range: MediaRange, type: string, subtype: string): boolean {
   if (range.type === "*") return range.subtype === "*";
   return range.type === type && (range.subtype === "*" || range.subtype === subtype);
@@ -304,7 +304,7 @@ function parseRange(text: string): MediaRange | undefined {
   return { type, subtype, parameters, quality };
 }
 
-/** A quality that is no number counts as 1, as in Kubernetes. */
+/** An invalid quality counts as 1, as in Kubernetes. */
 function parseQuality(text: string): number {
   const number = Number(text);
   return text !== "" && number >= 0 && number <= 1 ? number : 1;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { ApiError, Status, StatusDetails } from "@virtual-workspaces/apimachinery";
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 
-/** A body to be written whole. */
+/** Complete body to write. */
 export interface Answer {
   readonly code: number;
   readonly contentType: string;
@@ -11,24 +11,24 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Nothing may be kept by a cache unless the answer says so. `Audit-Id` stands in the response from the first stage on. */
+/** Caches must not store a response unless it allows that. `Audit-Id` is set in the first stage. */
 const UNCACHED = { "Cache-Control": "no-cache, private" } as const;
 
-/** What answers say that cannot be read off them: for audit. */
+/** Status objects of responses, for the audit log, which cannot read them from the response. */
 const statuses = new WeakMap<ServerResponse, Partial<Status>>();
 const documents = new WeakMap<ServerResponse, Buffer>();
 
-/** The Status that was answered, if it was one. */
+/** Returns the Status of a response, if it was one. */
 export function statusOf(res: ServerResponse): Partial<Status> | undefined {
   return statuses.get(res);
 }
 
-/** The JSON of what was answered as YAML. */
+/** Returns the JSON of a response that was sent as YAML. */
 export function jsonOf(res: ServerResponse): Buffer | undefined {
   return documents.get(res);
 }
 
-/** The one place that writes a whole body. HEAD gets the headers alone. */
+/** Writes a complete body; all responses use it. HEAD gets only the headers. */
 export function respond(res: ServerResponse, answer: Answer): void {
   const { code, contentType, body } = answer;
   const headers = {
@@ -41,7 +41,7 @@ export function respond(res: ServerResponse, answer: Answer): void {
   res.end(res.req.method === "HEAD" ? undefined : body);
 }
 
-/** JSON, or the same as YAML. */
+/** Writes JSON, or the same document as YAML. */
 export function respondDocument(
   res: ServerResponse,
   document: { readonly code: number; readonly json: Buffer; readonly format: "json" | "yaml" },
@@ -52,7 +52,7 @@ export function respondDocument(
   } else respond(res, { code: document.code, contentType: "application/json", body: document.json });
 }
 
-/** The one place that writes a Status. */
+/** Writes a Status for an error; all error responses use it. */
 export function respondStatus(res: ServerResponse, error: ApiError): void {
   statuses.set(res, error.status);
   const retry = error.status.details?.retryAfterSeconds;
@@ -67,7 +67,7 @@ export function respondStatus(res: ServerResponse, error: ApiError): void {
   });
 }
 
-/** The one place that writes the Status of something done that leaves no object behind: a delete, a subresource that only does something. */
+/** Writes the Status of a successful call that returns no object, such as a delete or an action subresource. */
 export function respondSuccess(
   res: ServerResponse,
   success: { readonly code?: 200 | 201; readonly details: StatusDetails; readonly format: "json" | "yaml" },
@@ -78,29 +78,29 @@ export function respondSuccess(
   respondDocument(res, { code, json: Buffer.from(`${JSON.stringify(status)}\n`), format });
 }
 
-/** Starts a body that is written piece by piece. Headers are flushed at once: Go's `Watch()` blocks until they come. */
+/** Starts a body that is written in pieces. Headers are flushed at once: Go's `Watch()` blocks until they arrive. */
 export function startStream(res: ServerResponse, contentType: string, length?: number): void {
   const size = length === undefined ? {} : { "Content-Length": length };
   res.writeHead(200, { ...UNCACHED, "Content-Type": contentType, ...size });
   if (length === undefined) res.flushHeaders();
 }
 
-/** Go's YAML reads `yes` and `012` as YAML 1.1 does: texts like these must be quoted for it. */
+/** Go parses `yes` and `012` as YAML 1.1, so such strings must be quoted. */
 const STYLE = { aliasDuplicateObjects: false, lineWidth: 0, version: "1.1" } as const;
 
-/** YAML of a JSON document, as Kubernetes' own serializer writes it: keys in their order, no anchors, no folding. */
+/** Converts a JSON document to YAML like Kubernetes' own serializer: keys in their order, no anchors, no folding. */
 export function yamlOf(json: Buffer): Buffer {
-  // Loaded when first asked for: most servers never are.
+  // Loaded on first use: most servers never need it.
   const { stringify } = createRequire(import.meta.url)("yaml") as typeof import("yaml");
   return Buffer.from(stringify(parseOwnJson(json.toString("utf8")), STYLE));
 }
 
-/** Code points that all warnings of an answer may have together before they are cut, as Kubernetes does. */
+/** Limit of all warnings of a response, in code points, beyond which they are truncated as in Kubernetes. */
 const ALL = 4096;
-/** And each of them, once they are. */
+/** Length of each truncated warning, in code points. */
 const EACH = 256;
 
-/** The `Warning` headers of one answer: each text once, and never so many that a client refuses the header block. */
+/** `Warning` headers of one response. Each text occurs once, and their size is limited so that clients accept the headers. */
 export class Warnings {
   readonly #res: ServerResponse;
   readonly #texts = new Set<string>();
@@ -136,7 +136,7 @@ function lengthOf(text: string): number {
   return [...text].length;
 }
 
-/** Header values are UTF-8 on the wire, and Latin-1 to Node. */
+/** Header values are UTF-8 on the wire, and Latin-1 in Node. */
 function quoted(text: string): string {
   const safe = text.replace(/\p{Cc}/gu, "?").replace(/["\\]/g, (mark) => `\\${mark}`);
   return Buffer.from(safe, "utf8").toString("latin1");

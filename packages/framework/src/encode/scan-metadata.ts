@@ -1,21 +1,21 @@
-/** Where things stand in the bytes of an object, which are otherwise not read. */
+/** Positions in the bytes of an object that is not parsed otherwise. */
 export interface MetadataPositions {
-  /** The text of `kind` and `apiVersion`, "" where there is none. */
+  /** Values of `kind` and `apiVersion`; "" if missing. */
   readonly kind: string;
   readonly apiVersion: string;
-  /** Of the value of `metadata`, from its brace to behind the other one; both 0 where there is none. */
+  /** Start and end of the value of `metadata`, including its braces; both 0 if missing. */
   readonly from: number;
   readonly to: number;
 }
 
-/** How deep objects and arrays may stand in one another. */
+/** Limit of nested objects and arrays. */
 const DEEPEST = 1_000;
 
 /**
- * Goes through the JSON of one object without making anything of it, and notes where its metadata is. Of members given
- * twice the last counts, as everywhere.
+ * Scans the JSON of one object without creating values, and records the position of its metadata. Of duplicate members the
+ * last counts, as everywhere.
  *
- * @throws SyntaxError when the bytes are no JSON object, or not exactly one
+ * @throws SyntaxError when the bytes are not exactly one JSON object
  */
 export function scanMetadata(bytes: Uint8Array): MetadataPositions {
   return new Skimmer(bytes).object();
@@ -55,7 +55,7 @@ class Skimmer {
     return { kind, apiVersion, from, to };
   }
 
-  /** Passes a comma, if there is one. */
+  /** Consumes a comma, if there is one. */
   #another(): boolean {
     if (this.#bytes[this.#at] !== COMMA) return false;
     this.#at += 1;
@@ -119,7 +119,7 @@ class Skimmer {
     return "";
   }
 
-  /** A number, or one of the three words. */
+  /** Consumes a number or one of the three literals. */
   #scalar(): void {
     const from = this.#at;
     for (let at = from; ; at++) {
@@ -148,13 +148,13 @@ class Skimmer {
   }
 
   #refuse(): never {
-    throw new SyntaxError(`no JSON object: byte ${this.#at} of ${this.#bytes.length} is not what it should be`);
+    throw new SyntaxError(`not a JSON object: unexpected byte at ${this.#at} of ${this.#bytes.length}`);
   }
 }
 
 const SCALAR = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-// What gives JSON its form, as bytes.
+// Bytes of JSON's structural characters.
 
 export const QUOTE = 34;
 export const BACKSLASH = 92;

@@ -1,5 +1,5 @@
 /**
- * The audit log of Kubernetes: policies, levels, stages.
+ * Kubernetes' audit log: policies, levels and stages.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Forwarding of requests to other servers, and what is answered where these fail.
+ * Proxying of requests to upstreams, and the responses when an upstream fails.
  *
  * @module
  */

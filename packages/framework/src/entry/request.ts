@@ -1,5 +1,5 @@
 /**
- * What a request asks for, read and derived: for raw handlers and for whoever forwards requests.
+ * Parsed and derived requests, for raw handlers and for servers that forward requests.
  *
  * @module
  */

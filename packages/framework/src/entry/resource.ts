@@ -1,5 +1,5 @@
 /**
- * Kinds beyond `defineResource`: versions of a kind, Protobuf, rules of schemas, how a resource is advertised.
+ * Kinds beyond `defineResource`: versions of a kind, Protobuf, validation rules, and how a resource is advertised.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A server besides its views: limits, logs, metrics, and the middleware for express.
+ * Server apart from its views: limits, logs, metrics, and the middleware for express.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Storages of one's own: the interface, encoded objects, the watch cache, feeds.
+ * Custom storages: the interface, encoded objects, the watch cache and feeds.
  *
  * @module
  */

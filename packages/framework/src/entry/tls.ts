@@ -1,5 +1,5 @@
 /**
- * Certificates: those that a server serves with, and those that it generates and signs.
+ * Certificates: serving certificates, and generating and signing them.
  *
  * @module
  */

@@ -11,15 +11,15 @@ import type { Expression, ExpressionCompiler } from "../../cel/expression.ts";
 import { siblingModule } from "../../util/worker/pool.ts";
 import type { ClaimMappings, ClaimValidationRule, JwtAuthenticator, UserValidationRule } from "./jwt-options.ts";
 
-/** An expression with the field that it stands in, for logs. */
+/** Expression and the path of its field, for logs. */
 export interface PlacedExpression {
   readonly field: string;
   readonly expression: Expression;
-  /** Of a rule. */
+  /** Message of the rule. */
   readonly message: string;
 }
 
-/** The expressions of an authenticator, compiled. */
+/** Compiled expressions of an authenticator. */
 export interface CompiledExpressions {
   readonly username: PlacedExpression | undefined;
   readonly groups: PlacedExpression | undefined;
@@ -29,12 +29,12 @@ export interface CompiledExpressions {
   readonly userRules: readonly PlacedExpression[];
 }
 
-/** Compiles what there is to compile; what is wrong, in Kubernetes' words, is added to `causes`. */
+/** Compiles the expressions of an authenticator and adds errors, with Kubernetes' texts, to `causes`. */
 export class MappingCompiler {
   readonly #path: string;
   readonly #causes: StatusCause[];
 
-  /** @param path of the authenticator: `jwt[0]` */
+  /** @param path path of the authenticator, such as `jwt[0]` */
   constructor(path: string, causes: StatusCause[]) {
     this.#path = path;
     this.#causes = causes;
@@ -127,7 +127,7 @@ export class MappingCompiler {
     });
   }
 
-  /** Anybody can enter anybody's address: what is not verified names nobody. */
+  /** Security: a user can claim any email address, so an unverified address must not name a user. */
   #requireVerifiedEmail(username: PlacedExpression | undefined, others: readonly PlacedExpression[]): void {
     if (username === undefined || !username.expression.selects("email")) return;
     if ([username, ...others].some(({ expression }) => expression.selects("email_verified"))) return;
@@ -155,7 +155,7 @@ export class MappingCompiler {
 const RESERVED = /(^|\.)(kubernetes|k8s)\.io$/;
 const PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
-/** Attributes of users are named by domain, and some domains are not the operator's. */
+/** Extra keys must have a domain prefix, and Kubernetes reserves some domains. */
 function keyProblems(key: string, field: string): StatusCause[] {
   if (key === "") return [fieldRequired(field)];
   const slash = key.indexOf("/");
@@ -180,7 +180,7 @@ function keyProblems(key: string, field: string): StatusCause[] {
 
 const TEXT = { type: "string" } as const;
 const TEXTS = { type: "array", items: TEXT } as const;
-/** What rules about users see: Kubernetes' `user`. */
+/** Schema of Kubernetes' `user`, for user validation rules. */
 const USER = {
   username: TEXT,
   uid: TEXT,
@@ -193,7 +193,7 @@ interface Compilers {
   readonly user: ExpressionCompiler;
 }
 
-/** Compiles the expressions of a configuration, with the library for it, which is loaded with the first one that there is. */
+/** Compiles the expressions of a configuration. Loads the CEL library with the first expression. */
 class LazyCompilers {
   #compilers: Compilers | undefined;
 
@@ -218,7 +218,7 @@ interface ExpressionPlace {
   readonly wanted?: "bool";
 }
 
-/** An expression of a field; what is wrong with it is added to `causes`. */
+/** Compiles the expression of a field and adds errors to `causes`. */
 function compileField(
   source: string,
   { field, sees, wanted }: ExpressionPlace,
@@ -230,7 +230,9 @@ function compileField(
   return undefined;
 }
 
-/** Whether an expression could not be evaluated, which copies of this package tell by name. */
+/**
+ * Returns whether an error is a failed evaluation of an expression. Compares names, because the package may be loaded twice.
+ */
 export function isExpressionError(error: unknown): error is Error {
   return error instanceof Error && error.name === "ExpressionError";
 }

@@ -15,33 +15,35 @@ import type { Authenticator } from "../authenticator.ts";
 import { jwt } from "./jwt.ts";
 import type { ClaimMappings, JwtAuthenticator, JwtIssuer, JwtSettings } from "./jwt-options.ts";
 
-/** A file of Kubernetes' `--authentication-config`, read. */
+/** Parsed file of Kubernetes' `--authentication-config`. */
 export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtAuthenticator[];
-  /** Whether callers without credentials are let in as `system:anonymous`; `undefined`: the file does not say. */
+  /** Whether callers without credentials are authenticated as `system:anonymous`; `undefined`: the file does not set it. */
   readonly anonymous: AnonymousConfiguration | undefined;
-  /** What both come to, for `authentication` of a server: one for `jwt` if there is any, one for `anonymous` if it is enabled. */
+  /**
+   * Authenticators for `authentication` of a server: one for `jwt` if it has entries, one for `anonymous` if it is enabled.
+   */
   readonly authenticators: readonly Authenticator[];
 }
 
 /** Kubernetes' `AnonymousAuthConfig`. */
 export interface AnonymousConfiguration {
   readonly enabled: boolean;
-  /** Paths for which it holds. @default all */
+  /** Paths on which anonymous requests are accepted. @default all */
   readonly conditions?: readonly { readonly path: string }[];
 }
 
 const KIND = "AuthenticationConfiguration";
 const VERSIONS: readonly unknown[] = ["apiserver.config.k8s.io/v1beta1", "apiserver.config.k8s.io/v1"];
-/** Larger once its aliases are expanded than anybody writes. */
+/** Limit of the text after alias expansion, in bytes, far above any real file. */
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Reads Kubernetes' structured authentication configuration (`AuthenticationConfiguration` of `apiserver.config.k8s.io`,
- * v1 or v1beta1; YAML or JSON), as strictly as Kubernetes does: what is not known, or given twice, is refused.
+ * Parses Kubernetes' structured authentication configuration (`AuthenticationConfiguration` of `apiserver.config.k8s.io`, v1
+ * or v1beta1; YAML or JSON). It is as strict as Kubernetes: unknown and duplicate fields are errors.
  *
- * @param text of the file
- * @throws Error that names each field at fault: `authentication configuration: jwt[0].issuer.url: Required value`
+ * @param text content of the file
+ * @throws Error that names each invalid field: `authentication configuration: jwt[0].issuer.url: Required value`
  */
 export function authenticationConfiguration(text: string, settings: JwtSettings = {}): AuthenticationConfiguration {
   try {
@@ -62,7 +64,8 @@ function withoutCredentials(anonymous: AnonymousConfiguration | undefined): Auth
 function read(text: string): Omit<AuthenticationConfiguration, "authenticators"> {
   const document = documentOf(text);
   const { apiVersion, kind } = document;
-  if (typeof kind !== "string" || kind === "") throw new Error("its kind is missing");
+  if (typeof kind !== "string" || kind === "")
+    throw new Error("kind is missing: set kind to AuthenticationConfiguration");
   if (kind !== KIND || !VERSIONS.includes(apiVersion))
     throw new Error(`no kind "${kind}" is registered for version "${String(apiVersion ?? "")}"`);
   const schema = compileSchema(CONFIGURATION_SCHEMA as JsonSchema);
@@ -77,12 +80,12 @@ function read(text: string): Omit<AuthenticationConfiguration, "authenticators">
 }
 
 function documentOf(text: string): JsonObject {
-  // Loaded when there is such a file.
+  // Loaded with the first file.
   const file = fileURLToPath(siblingModule("../../body/yaml/parse", import.meta.url));
   const { parseYaml } = createRequire(import.meta.url)(file) as typeof import("../../body/yaml/parse.ts");
   const { value, duplicates } = parseYaml(text, MOST_BYTES);
   if (duplicates.length > 0) refuseStrictly(duplicates);
-  if (!isJsonObject(value)) throw new Error(`it is no object of kind ${KIND}`);
+  if (!isJsonObject(value)) throw new Error(`document is not an object: write an object of kind ${KIND}`);
   return value;
 }
 
@@ -90,7 +93,7 @@ function refuseStrictly(problems: readonly string[]): never {
   throw new Error(`strict decoding error: ${problems.join(", ")}`);
 }
 
-/** What the schema has let pass: of the right types, but anything may be missing. */
+/** Content that passed the schema: the types are right, but any field may be missing. */
 interface Written {
   readonly jwt?: readonly WrittenAuthenticator[];
   readonly anonymous?: AnonymousConfiguration;
@@ -101,7 +104,7 @@ type WrittenAuthenticator = Partial<Omit<JwtAuthenticator, "issuer" | "claimMapp
   readonly claimMappings?: Partial<ClaimMappings>;
 };
 
-/** What is missing is as in Go, empty, so that it is found to be required in Kubernetes' words. */
+/** Sets missing fields to Go's zero values, so that validation reports them as required with Kubernetes' text. */
 function completed({ issuer, claimMappings, ...rules }: WrittenAuthenticator): JwtAuthenticator {
   const { extra = [] } = claimMappings ?? {};
   return {
@@ -120,7 +123,7 @@ function refuseEgress(authenticators: readonly WrittenAuthenticator[]): void {
   const causes = authenticators.flatMap(({ issuer }, at) =>
     (issuer?.egressSelectorType ?? "") === ""
       ? []
-      : [fieldForbidden(`jwt[${at}].issuer.egressSelectorType`, "there are no egress selectors here: leave it out")],
+      : [fieldForbidden(`jwt[${at}].issuer.egressSelectorType`, "egress selectors are not supported: leave it out")],
   );
   if (causes.length > 0) throw new Error(formatCauses(causes));
 }
@@ -129,7 +132,7 @@ function checkAnonymous(anonymous: AnonymousConfiguration | undefined): void {
   const { enabled = false, conditions = [] } = anonymous ?? {};
   if (enabled || conditions.length === 0) return;
   const detail = "enabled should be set to true when conditions are defined";
-  const printed = conditions.map(({ path }) => ({ Path: path })); // as Go does
+  const printed = conditions.map(({ path }) => ({ Path: path })); // the format that Go prints
   throw new Error(formatCauses([fieldInvalid("anonymous.conditions", printed, detail)]));
 }
 
@@ -146,7 +149,7 @@ function list(items: JsonSchema): JsonSchema {
 const RULE = object({ claim: TEXT, requiredValue: TEXT, expression: TEXT, message: TEXT });
 const PREFIXED = object({ claim: TEXT, prefix: TEXT, expression: TEXT });
 
-/** The fields of Kubernetes' `AuthenticationConfiguration`, v1 and v1beta1 alike. What is required is said elsewhere. */
+/** Schema of Kubernetes' `AuthenticationConfiguration`, v1 and v1beta1 alike. Required fields are checked elsewhere. */
 const CONFIGURATION_SCHEMA: JsonSchema = object({
   jwt: list(
     object({

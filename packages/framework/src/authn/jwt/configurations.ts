@@ -7,30 +7,34 @@ import { jwtVerifier, UNKNOWN_ISSUER } from "./jwt.ts";
 import type { JwtAuthenticator, JwtSettings } from "./jwt-options.ts";
 import { isCompact, readToken, TokenRejection, TokenRejections } from "./token.ts";
 
-/** Of which configurations keys and verdicts are kept at once. */
+/** Limit of configurations whose keys and verdicts are cached. */
 const MOST = 1_024;
-/** How many verdicts of each, so that no issuer drives out those of another. */
+/** Limit of cached verdicts for each configuration, so that no issuer evicts those of another. */
 const MOST_VERDICTS = 250;
-/** How long they are good, ms: as with {@link jwt}. */
+/** How long a verdict is cached, in ms, as with {@link jwt}. */
 const REMEMBERED = 10_000;
 
 type Judged = Verdicts["of"];
 
-/** What {@link JwtConfigurations} are made with. */
+/** Options of {@link JwtConfigurations}. */
 export interface JwtConfigurationsOptions extends JwtSettings {
-  /** Why somebody may not come in whose token a configuration takes, for the log; nobody else's opinion counts then. @default everybody may */
+  /**
+   * Returns the reason, for the log, why a user of an accepted token is rejected. No other configuration is tried then.
+   * @default accepts all users
+   */
   readonly refuses?: (user: User) => string | undefined;
 }
 
 /**
- * JSON Web Tokens by configurations that come and go while a server runs, and that others than its operator write: one for all
- * of them. Each is checked, and its issuers asked, when the first token comes that names one of these; those of equal content
- * are one. What a configuration has no issuer of it is not asked about, so that an issuer that is away holds up nobody but its
- * own. Of the 1,024 that were used last keys are kept, and 250 verdicts each, for 10 s: there is nothing to close. One
- * that is not as {@link jwt} wants it takes nobody's tokens, and is logged.
+ * Authenticates JSON Web Tokens by configurations that change at run time and that tenants write; one instance serves all. A
+ * configuration is checked, and its issuers contacted, with the first token that names one of them. Configurations with equal
+ * content share one entry. A configuration without the token's issuer is skipped, so that an unreachable issuer delays only
+ * its own tokens. The 1,024 most recently used configurations keep keys, and 250 verdicts each for 10 s; there is nothing to
+ * close. One that {@link jwt} would reject accepts no tokens and is logged.
  *
- * Whoever writes a configuration has this server send GET requests to any https URL, unless `dial` says where not; no answer
- * is shown to them. And says who its issuers' users are: `refuses` must see to who they may not be.
+ * Security: the author of a configuration makes this server send GET requests to any https URL, unless `dial` restricts it;
+ * the author does not see the responses. The author also decides who the users of the issuers are: `refuses` must reject
+ * identities that they may not have.
  */
 export class JwtConfigurations {
   readonly #settings: JwtSettings & { readonly log: Log };
@@ -46,9 +50,9 @@ export class JwtConfigurations {
   }
 
   /**
-   * Whose token this is, by the first of these that takes it.
+   * Returns the user of a token from the first configuration that accepts it.
    *
-   * @param configurations not to be changed: what one of them says is looked at once
+   * @param configurations must not change: each is read once
    */
   async userOf(token: string, configurations: readonly (readonly JwtAuthenticator[])[]): Promise<User | undefined> {
     const url = isCompact(token) ? this.#issuerIn(token) : undefined;
@@ -69,7 +73,7 @@ export class JwtConfigurations {
     return undefined;
   }
 
-  /** Which issuer a token names; `undefined` of one that cannot be read. */
+  /** Returns the issuer that a token names; `undefined` when the token cannot be read. */
   #issuerIn(token: string): string | undefined {
     try {
       return readToken(token).issuer;

@@ -1,63 +1,64 @@
 import type { Dial } from "@virtual-workspaces/transport";
 import type { Log } from "../../observe/log/log.ts";
 
-/**
- * Whose tokens are taken, and what they say about a user: Kubernetes' `JWTAuthenticator`, as in the file of
- * `--authentication-config`.
- */
+/** Issuer of accepted tokens, and the mapping of claims to a user: Kubernetes' `JWTAuthenticator`. */
 export interface JwtAuthenticator {
   readonly issuer: JwtIssuer;
-  /** What must hold of the claims, all of it. @default nothing more than issuer, audience and dates */
+  /** Rules that the claims must all satisfy. @default only issuer, audience and dates are checked */
   readonly claimValidationRules?: readonly ClaimValidationRule[];
   readonly claimMappings: ClaimMappings;
-  /** What must hold of the user that the claims made: no name that begins with `system:`, for one. @default nothing */
+  /** Rules that the mapped user must all satisfy, such as no name that begins with `system:`. @default none */
   readonly userValidationRules?: readonly UserValidationRule[];
 }
 
-/** Who signs the tokens, and for whom. A {@link discoveryURL} or {@link certificateAuthority} that is empty is none, as in Kubernetes. */
+/** Issuer of tokens. An empty {@link discoveryURL} or {@link certificateAuthority} counts as unset, as in Kubernetes. */
 export interface JwtIssuer {
   /**
-   * What `iss` must be, to the letter. An `https` URL: where its keys are is asked at
-   * `{url}/.well-known/openid-configuration`. With {@link keys} it may be any text.
+   * Exact value of `iss`. An `https` URL: the location of its keys is discovered at `{url}/.well-known/openid-configuration`.
+   * With {@link keys} it may be any text.
    */
   readonly url: string;
-  /** Where to ask instead; what is said there must still name {@link url} as its `issuer`. */
+  /** URL of the discovery document, if it is elsewhere. The document must still name {@link url} as its `issuer`. */
   readonly discoveryURL?: string;
-  /** PEM of the authorities that the issuer's own certificate must come from, and no others. @default those of Node */
+  /** PEM of the only authorities trusted for the issuer's TLS certificate. @default Node's authorities */
   readonly certificateAuthority?: string;
-  /** `aud` must hold one of these. What is meant for others who trust the same issuer is not taken. */
+  /** Accepted audiences: `aud` must hold one of them. Security: tokens for other audiences are rejected. */
   readonly audiences: readonly string[];
   /** Required with several audiences. */
   readonly audienceMatchPolicy?: "MatchAny";
   /**
-   * Its public keys, as a JSON Web Key Set or as PEM (keys or certificates): it is then never asked for any. Not in
-   * Kubernetes' file. @default they are fetched from the issuer
+   * Public keys of the issuer, as a JSON Web Key Set or as PEM (keys or certificates); none are fetched then. Not part of
+   * Kubernetes' file.
+   * @default fetched from the issuer
    */
   readonly keys?: JwtKeys;
 }
 
-/** Public keys of an issuer. Those that cannot check a signature are passed over. */
+/** Public keys of an issuer. Keys that cannot verify signatures are skipped. */
 export type JwtKeys = string | { readonly keys: readonly Readonly<Record<string, unknown>>[] };
 
-/** Either a claim that must be there with a value, or an expression. */
+/** Either a claim with a required value, or an expression. */
 export interface ClaimValidationRule {
   readonly claim?: string;
   /** @default "" */
   readonly requiredValue?: string;
-  /** CEL that must be true; it sees `claims`. */
+  /** CEL expression over `claims` that must be true. */
   readonly expression?: string;
-  /** Logged when the expression is false. */
+  /** Message that is logged when the expression is false. */
   readonly message?: string;
 }
 
-/** Which claims are what of the user. */
+/** Mapping from claims to the fields of a user. */
 export interface ClaimMappings {
   /**
-   * A name that comes out empty is refused. Who reads `claims.email` in an expression must look at
-   * `claims.email_verified` somewhere; the claim `email` is refused where `email_verified` is there and not true.
+   * Name of the user. An empty result is rejected. An expression that uses `claims.email` must also use
+   * `claims.email_verified` somewhere. The claim `email` is rejected when `email_verified` exists and is not true.
    */
   readonly username: PrefixedClaimOrExpression;
-  /** A text or a list of texts. Without a prefix an issuer can put anybody into any group, `system:masters` included. */
+  /**
+   * Groups of the user, from a string or a list of strings. Security: without a prefix, the issuer can put users into any
+   * group, including `system:masters`.
+   */
   readonly groups?: PrefixedClaimOrExpression;
   readonly uid?: ClaimOrExpression;
   readonly extra?: readonly ExtraMapping[];
@@ -66,53 +67,59 @@ export interface ClaimMappings {
 /** Either a claim, with a prefix, or an expression. */
 export interface PrefixedClaimOrExpression {
   readonly claim?: string;
-  /** Required with a claim, so that nobody forgets it; "" is none. */
+  /** Prefix of the claim's value. Required with a claim; "" is no prefix. */
   readonly prefix?: string;
-  /** CEL over `claims`. */
+  /** CEL expression over `claims`. */
   readonly expression?: string;
 }
 
 /** Either a claim or an expression. */
 export interface ClaimOrExpression {
   readonly claim?: string;
-  /** CEL over `claims`. */
+  /** CEL expression over `claims`. */
   readonly expression?: string;
 }
 
-/** One more attribute of the user. */
+/** Extra attribute of the user. */
 export interface ExtraMapping {
-  /** In lower case and with a domain in front: `example.com/tenant`. */
+  /** Key in lower case with a domain prefix, such as `example.com/tenant`. */
   readonly key: string;
-  /** CEL over `claims`; a text or a list of texts. */
+  /** CEL expression over `claims` that yields a string or a list of strings. */
   readonly valueExpression: string;
 }
 
-/** What must hold of a user. */
+/** Rule that a user must satisfy. */
 export interface UserValidationRule {
-  /** CEL that must be true; it sees `user` with `username`, `uid`, `groups` and `extra`. */
+  /** CEL expression that must be true, over `user` with `username`, `uid`, `groups` and `extra`. */
   readonly expression: string;
-  /** Logged when it is false. */
+  /** Message that is logged when the expression is false. */
   readonly message?: string;
 }
 
-/** How tokens are looked at, which Kubernetes' file does not say. Times are whole numbers, or `Infinity`. */
+/** Settings for token checks that Kubernetes' file does not have. Durations are whole numbers, or `Infinity`. */
 export interface JwtSettings {
   /**
-   * Told why tokens are refused (`info`, a few lines a second at most) and that keys could not be fetched (`warn`). It
-   * sees issuer, key id and reason, never a token or the value of a claim. @default warnings become process warnings
+   * Logger for rejected tokens (`info`, a few lines a second at most) and failed key fetches (`warn`). It receives issuer,
+   * key id and reason, never a token or a claim's value.
+   * @default `warn` records become process warnings
    */
   readonly log?: Log;
-  /** How long a token is taken beyond its end, ms, for clocks that differ. One that is not yet valid is always taken 5 minutes early, as in Kubernetes. @default 0 */
+  /**
+   * How long a token is accepted after its expiry, in ms, to allow for clock skew. A token is always accepted 5 minutes
+   * before it becomes valid, as in Kubernetes.
+   * @default 0
+   */
   readonly clockSkew?: number;
-  /** How old keys become before they are fetched again, ms: a key that the issuer withdraws is good for that long. @default 600000 */
+  /** Age at which keys are fetched again, in ms. A key that the issuer withdraws stays valid that long. @default 600000 */
   readonly refreshKeysEvery?: number;
-  /** The least time between two fetches from an issuer, ms, whatever tokens come in. @default 10000 */
+  /** Shortest interval between two fetches from an issuer, in ms, whatever tokens arrive. @default 10000 */
   readonly fetchCooldown?: number;
-  /** How long an issuer may take to answer, ms. @default 10000 */
+  /** Timeout of a fetch from an issuer, in ms. @default 10000 */
   readonly fetchTimeout?: number;
   /**
-   * Opens the connections to issuers, on which TLS is then spoken: for issuers that others than the operator name, who must
-   * not have the server ask what is only for the server. @default to wherever their URLs lead
+   * Opens the connections to issuers, on which TLS is then established. Security: use it when tenants name issuers, so that
+   * they cannot make the server reach internal addresses.
+   * @default connects to the host of the URL
    */
   readonly dial?: Dial;
 }

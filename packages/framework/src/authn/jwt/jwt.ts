@@ -10,23 +10,24 @@ import { ClaimMapper } from "./mapping.ts";
 import { isCompact, readToken, TokenRejection, TokenRejections, type UnverifiedToken } from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
 
-/** Why a token of somebody else is refused. */
-export const UNKNOWN_ISSUER = "no issuer of this name is configured; they are compared to the letter";
-/** As many as Kubernetes takes. */
+/** Reason for rejecting a token of an unknown issuer. */
+export const UNKNOWN_ISSUER = "no issuer with this name is configured: names are compared exactly";
+/** Limit of issuers, the same as Kubernetes'. */
 const MOST_ISSUERS = 64;
 
 /**
- * Takes JSON Web Tokens of one issuer or several (Kubernetes' structured authentication configuration): OpenID Connect id
- * tokens, for one. A token is judged by the issuer that its `iss` names and by no other: signed by one of that issuer's
- * keys with RS, PS or ES 256 to 512, for one of its audiences, not expired (`exp` is required), and by its rules. Of all
- * others' tokens it has no opinion. A verdict is remembered for 10 s, never beyond `exp`.
+ * Authenticates JSON Web Tokens, such as OpenID Connect id tokens, of one or more issuers (Kubernetes' structured
+ * authentication configuration). Only the issuer that `iss` names judges a token: one of its keys
+ * must have signed it by RS, PS or ES 256 to 512. It must be for one of the issuer's audiences, not be expired (`exp` is
+ * required), and satisfy the rules.
+ * There is no opinion on tokens of other issuers. A verdict is cached for 10 s, never beyond `exp`.
  *
- * Keys are fetched with the first token. While an issuer cannot be asked, the keys that it gave before are good; before it
- * gave any, its tokens are nobody's, and others' are not affected. Distributed claims are not supported: tokens whose
- * groups would have to be fetched are refused.
+ * Keys are fetched with the first token. While an issuer is unreachable, its last keys stay valid; before the first fetch
+ * succeeds, its tokens are rejected and other issuers are unaffected. Distributed claims are not supported: tokens whose
+ * groups would have to be fetched are rejected.
  *
- * @throws Error that names each field at fault as Kubernetes does: `jwt[0].issuer.url: Required value`; and on a time
- *   in `settings` that is none
+ * @throws Error that names each invalid field as Kubernetes does: `jwt[0].issuer.url: Required value`; also on an invalid
+ * duration in `settings`
  */
 export function jwt(
   authenticators: JwtAuthenticator | readonly JwtAuthenticator[],
@@ -38,7 +39,7 @@ export function jwt(
   });
 }
 
-/** The same, which remembers no verdict. @throws Error as {@link jwt} does */
+/** The verifier of {@link jwt}, which caches no verdict. @throws Error as {@link jwt} does */
 export function jwtVerifier(
   authenticators: readonly JwtAuthenticator[],
   settings: JwtSettings,
@@ -51,7 +52,7 @@ export function jwtVerifier(
   return (token) => (isCompact(token) ? judge.verdictOn(token) : undefined);
 }
 
-/** By what `iss` must be. */
+/** Issuers by the value of `iss`. */
 type Issuers = ReadonlyMap<string, Issuer>;
 
 function issuersOf(
@@ -85,12 +86,12 @@ function issuersOf(
   return issuers;
 }
 
-/** In Kubernetes' file what is empty is not given. */
+/** An empty field in Kubernetes' file counts as unset. */
 function withoutEmpty({ discoveryURL = "", certificateAuthority = "", ...rest }: JwtIssuer): JwtIssuer {
   return { ...rest, ...(discoveryURL && { discoveryURL }), ...(certificateAuthority && { certificateAuthority }) };
 }
 
-/** Finds the issuer of a token. Each tells of its own refusals, so that a flood of others' does not drown them. */
+/** Finds the issuer of a token. Each has its own log limit, so that a flood for one does not hide another's. */
 class Judge {
   readonly #issuers: Issuers;
   readonly #strange: TokenRejections;
@@ -117,22 +118,22 @@ class Judge {
   };
 }
 
-/** How early a token is taken: as OpenID Connect providers and Kubernetes do. */
+/** How long before `nbf` a token is accepted, in ms, as OpenID Connect providers and Kubernetes do. */
 const EARLY = 5 * 60_000;
 
 interface IssuerParts {
   readonly audiences: readonly string[];
   readonly keys: KeySource;
   readonly mapper: ClaimMapper;
-  /** ms */
+  /** in ms */
   readonly clockSkew: number;
   readonly refusals: TokenRejections;
 }
 
-/** Somebody whose tokens are taken. */
+/** Issuer whose tokens are accepted. */
 class Issuer {
   readonly #parts: IssuerParts;
-  /** Told why its tokens are refused. */
+  /** Log of rejected tokens. */
   readonly refusals: TokenRejections;
 
   constructor(parts: IssuerParts) {
@@ -140,12 +141,12 @@ class Issuer {
     this.refusals = parts.refusals;
   }
 
-  /** Whose token this is: what costs least is asked first. @throws Refusal */
+  /** Returns the user of a token. Cheap checks run first. @throws TokenRejection */
   async verdictOn(token: UnverifiedToken): Promise<TokenVerdict> {
     const expiresAt = this.#end(token);
     this.#checkStart(token);
     this.#checkAudience(token);
-    if (!(await this.#isSigned(token))) throw new TokenRejection("no key of its issuer has signed it");
+    if (!(await this.#isSigned(token))) throw new TokenRejection("signature matches no key of its issuer");
     return { user: this.#parts.mapper.userOf(token.claims), expiresAt };
   }
 
@@ -165,12 +166,12 @@ class Issuer {
     const audience = memberOf(claims, "aud");
     const all: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
     if (!all.every((one) => typeof one === "string"))
-      throw new TokenRejection("claim aud is neither a text nor a list of texts");
+      throw new TokenRejection("claim aud must be a string or a list of strings");
     if (!this.#parts.audiences.some((one) => all.includes(one)))
-      throw new TokenRejection("it is meant for others: claim aud");
+      throw new TokenRejection("audience is not accepted: claim aud");
   }
 
-  /** Keys that have not signed it may be old. */
+  /** If no key matches, the keys may be outdated. */
   async #isSigned(token: UnverifiedToken): Promise<boolean> {
     const { keys } = this.#parts;
     const known = await keys.current();
@@ -180,9 +181,10 @@ class Issuer {
   }
 }
 
-/** A time in ms since 1970. */
+/** Converts a NumericDate claim to ms since 1970. */
 function seconds(value: unknown, claim: string): number {
   if (value === undefined) throw new TokenRejection(`claim ${claim} is missing`);
-  if (typeof value !== "number" && typeof value !== "bigint") throw new TokenRejection(`claim ${claim} is no number`);
+  if (typeof value !== "number" && typeof value !== "bigint")
+    throw new TokenRejection(`claim ${claim} must be a number`);
   return Number(value) * 1000;
 }

@@ -3,12 +3,12 @@ import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery"
 import type { CryptoKey, JWK } from "jose";
 import { ALGORITHMS, type Algorithm, type UnverifiedToken } from "./token.ts";
 
-/** More keys than anybody rotates through: each may have to be tried for a token that names none. */
+/** Limit of keys: for a token that names none, each may have to be tried. */
 const MOST_KEYS = 100;
-/** All of a key that is public: private members, which some publish by mistake, are not taken along. */
+/** Public members of a key. Private members, which some issuers publish by mistake, are not copied. */
 const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"] as const;
 
-/** A key that checks signatures. */
+/** Key that verifies signatures. */
 class VerificationKey {
   readonly #members: JsonObject;
   readonly #public: JWK;
@@ -20,7 +20,7 @@ class VerificationKey {
     this.#public = Object.fromEntries(known.map((name) => [name, members[name]])) as unknown as JWK;
   }
 
-  /** Whether it may have signed a token. A key without an id, or a token that names none, is a matter of trying. */
+  /** Returns whether the key may have signed a token. A key without an id, and a token that names none, must be tried. */
   fits({ alg, kid }: UnverifiedToken["header"]): boolean {
     const { kid: id, alg: only, use, key_ops: operations } = this.#members;
     const { kty, crv } = ALGORITHMS.get(alg) as Algorithm;
@@ -30,7 +30,7 @@ class VerificationKey {
     return (only === undefined || only === alg) && (id === undefined || kid === undefined || id === kid);
   }
 
-  /** `undefined`: it is malformed. */
+  /** Returns `undefined` when the key is malformed. */
   imported(alg: string, { importJWK }: typeof import("jose")): Promise<CryptoKey | undefined> {
     const known = this.#imported.get(alg);
     if (known !== undefined) return known;
@@ -51,11 +51,11 @@ export class KeySet {
     this.#keys = keys.map((members) => new VerificationKey(members));
   }
 
-  /** Whether one of the keys has signed a token. */
+  /** Returns whether one of the keys signed a token. */
   async hasSigned({ text, header }: UnverifiedToken): Promise<boolean> {
     const candidates = this.#keys.filter((key) => key.fits(header));
     if (candidates.length === 0) return false;
-    // Loaded with the first token that needs it: it takes as long to load as a third of all the rest.
+    // Loaded with the first token: it takes a third of the load time of everything else.
     const jose = await import("jose");
     for (const candidate of candidates) {
       const key = await candidate.imported(header.alg, jose);
@@ -75,29 +75,31 @@ async function isSignedBy(token: string, key: CryptoKey, { alg, jose }: Signing)
     await jose.compactVerify(token, key, { algorithms: [alg] });
     return true;
   } catch (error) {
-    // An RSA key that is too short to be safe is a TypeError.
+    // An RSA key that is too short to be safe causes a TypeError.
     if (error instanceof jose.errors.JOSEError || error instanceof TypeError) return false;
     throw error;
   }
 }
 
-/** The keys of a JSON Web Key Set. @throws Error on what is none */
+/** Returns the keys of a JSON Web Key Set. @throws Error on anything else */
 export function keySetOf(document: unknown): KeySet {
   const keys = isJsonObject(document) ? document["keys"] : undefined;
-  if (!Array.isArray(keys) || !keys.every(isJsonObject)) throw new Error("it is no JSON Web Key Set");
-  if (keys.length > MOST_KEYS) throw new Error(`it has more than ${MOST_KEYS} keys`);
+  if (!Array.isArray(keys) || !keys.every(isJsonObject))
+    throw new Error('not a JSON Web Key Set: give an object with a list "keys"');
+  if (keys.length > MOST_KEYS) throw new Error(`more than ${MOST_KEYS} keys: remove those that are no longer used`);
   return new KeySet(keys);
 }
 
 const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
 
-/** The keys of PEM: public keys and certificates. @throws Error when there is none, or one is malformed or private */
+/** Returns the keys and certificates of a PEM text. @throws Error when there is none, or one is malformed or private */
 export function keySetOfPem(pem: string): KeySet {
   const blocks = [...pem.matchAll(PEM_BLOCK)];
-  if (blocks.length === 0) throw new Error("it holds no PEM of a public key or certificate");
+  if (blocks.length === 0) throw new Error("no PEM block found: give public keys or certificates");
   return new KeySet(
     blocks.map(([block, label]) => {
-      if (!/^((RSA )?PUBLIC KEY|CERTIFICATE)$/.test(label ?? "")) throw new Error(`it holds a ${label}`);
+      if (!/^((RSA )?PUBLIC KEY|CERTIFICATE)$/.test(label ?? ""))
+        throw new Error(`unsupported PEM block "${label}": give public keys or certificates`);
       return createPublicKey(block).export({ format: "jwk" }) as JsonObject;
     }),
   );

@@ -12,15 +12,15 @@ import type { JwtIssuer, JwtKeys, JwtSettings } from "./jwt-options.ts";
 import { type KeySet, keySetOf, keySetOfPem } from "./key-set.ts";
 import { TokenRejection } from "./token.ts";
 
-/** Where an issuer's keys come from. */
+/** Source of an issuer's keys. */
 export interface KeySource {
-  /** The keys to begin with. @throws Refusal while there are none */
+  /** Returns the keys to try first. @throws TokenRejection while there are none */
   current(): Awaitable<KeySet>;
-  /** Others than those, if the issuer has others by now: none of those has signed a token that came in. */
+  /** Returns other keys, if the issuer has any by now. Called when none of the given keys signed a token. */
   others(than: KeySet): Awaitable<KeySet | undefined>;
 }
 
-/** Keys that were given. @throws Error on what is no such thing */
+/** Uses the given keys. @throws Error when they are malformed */
 export function givenKeys(keys: JwtKeys): KeySource {
   const set = typeof keys === "string" ? keySetOfPem(keys) : keySetOf(keys);
   return { current: () => set, others: () => undefined };
@@ -29,9 +29,9 @@ export function givenKeys(keys: JwtKeys): KeySource {
 const WELL_KNOWN = "/.well-known/openid-configuration";
 
 /**
- * Keys that the issuer is asked for by OpenID Connect discovery: with the first token, when they have become old, and, no
- * more often than the cooldown allows, when a token comes that none of them has signed. While it cannot be asked, the
- * keys that it gave last are good. There is no timer: who is asked nothing fetches nothing.
+ * Fetches an issuer's keys by OpenID Connect discovery: with the first token, when the keys are old, and, limited by the
+ * cooldown, when a token matches none of them. While the issuer is unreachable, the last keys stay valid. There is no timer:
+ * nothing is fetched without requests.
  */
 export class FetchedKeys implements KeySource {
   readonly #issuer: JwtIssuer;
@@ -40,11 +40,11 @@ export class FetchedKeys implements KeySource {
   #keys: { readonly text: string; readonly set: KeySet } | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #triedAt = Number.NEGATIVE_INFINITY;
-  /** Why the last fetch failed. */
+  /** Error of the last fetch. */
   #fault: string | undefined;
   #fetching: Promise<void> | undefined;
 
-  /** @throws Error on a time that is none */
+  /** @throws Error on an invalid duration */
   constructor(issuer: JwtIssuer, settings: JwtSettings & { readonly log: Log }) {
     const { log, refreshKeysEvery = 600_000, fetchCooldown = 10_000, fetchTimeout = 10_000 } = settings;
     this.#issuer = issuer;
@@ -64,7 +64,7 @@ export class FetchedKeys implements KeySource {
     const age = performance.now() - this.#fetchedAt;
     if (age < refreshKeysEvery) return keys;
     const fetched = this.#fetch();
-    // Old ones do while others are fetched, but for those after a long silence: they may have been withdrawn since.
+    // Old keys stay in use while new ones are fetched, except after a long idle time: they may have been withdrawn.
     const wait = age > 2 * refreshKeysEvery && this.#fault === undefined;
     return wait ? fetched.then(() => this.#keys?.set ?? keys) : keys;
   }
@@ -76,11 +76,11 @@ export class FetchedKeys implements KeySource {
 
   async #first(): Promise<KeySet> {
     await this.#fetch();
-    if (this.#keys === undefined) throw new TokenRejection("the keys of its issuer cannot be had");
+    if (this.#keys === undefined) throw new TokenRejection("keys of its issuer are not available");
     return this.#keys.set;
   }
 
-  /** One for all who ask meanwhile; none at all in the cooldown. Never rejects. */
+  /** Fetches the keys. Concurrent callers share one fetch, and none starts within the cooldown. Never rejects. */
   #fetch(): Promise<void> {
     if (this.#fetching !== undefined) return this.#fetching;
     if (performance.now() - this.#triedAt < this.#settings.fetchCooldown) return Promise.resolve();
@@ -102,8 +102,8 @@ export class FetchedKeys implements KeySource {
   #failed(fault: string): void {
     this.#fault = fault;
     const issuer = this.#issuer.url;
-    const serving = this.#keys === undefined ? "none" : "the keys of before";
-    this.#settings.log({ level: "warn", message: "keys of a token issuer not fetched", issuer, serving, error: fault });
+    const serving = this.#keys === undefined ? "none" : "the previous keys";
+    this.#settings.log({ level: "warn", message: "cannot fetch keys of token issuer", issuer, serving, error: fault });
   }
 
   async #load(): Promise<void> {
@@ -111,8 +111,11 @@ export class FetchedKeys implements KeySource {
     const options = { ca: certificateAuthority, timeout: this.#settings.fetchTimeout, dial: this.#dial };
     const discovered = discoveryURL ?? `${url.replace(/\/$/, "")}${WELL_KNOWN}`;
     const { issuer, jwks_uri: keysAt } = objectOf(await fetchText(discovered, options), "the discovery document");
-    if (issuer !== url) throw new Error(`the discovery document is of another issuer: ${String(issuer).slice(0, 200)}`);
-    if (typeof keysAt !== "string") throw new Error("the discovery document has no jwks_uri");
+    if (issuer !== url)
+      throw new Error(
+        `discovery document is of another issuer "${String(issuer).slice(0, 200)}": its issuer must equal the configured URL`,
+      );
+    if (typeof keysAt !== "string") throw new Error("discovery document has no jwks_uri");
     const text = await fetchText(keysAt, options);
     if (text === this.#keys?.text) return;
     this.#keys = { text, set: keySetOf(objectOf(text, "the key set")) };
@@ -124,44 +127,45 @@ function objectOf(text: string, what: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's message repeats the text.
+    // The parser's message quotes the text, so it is not used.
   }
-  if (!isJsonObject(value)) throw new Error(`${what} is no JSON object`);
+  if (!isJsonObject(value)) throw new Error(`${what} is not a JSON object`);
   return value;
 }
 
-/** The longest answer that is read of an issuer, bytes. */
+/** Limit of an issuer's response, in bytes. */
 const LONGEST_ANSWER = 1024 * 1024;
 
 interface FetchOptions {
-  /** PEM of the authorities that the server's certificate must come from, and no others. */
+  /** PEM of the only authorities trusted for the server's certificate. */
   readonly ca: string | undefined;
-  /** For all of it, ms. */
+  /** Timeout of the whole request, in ms. */
   readonly timeout: number;
-  /** Opens the connection. @default to wherever the URL leads */
+  /** Opens the connection. @default connects to the host of the URL */
   readonly dial?: Dial | undefined;
 }
 
 /**
- * Gets a JSON document over TLS, as text. Follows no redirect: keys come from where the configuration says.
+ * Gets a JSON document over TLS, as text. Security: it follows no redirect, because keys must come from the configured
+ * location.
  *
- * @throws Error that says what and where, but for the query
+ * @throws Error that states the reason and the URL without its query
  */
 async function fetchText(url: string, { ca, timeout, dial }: FetchOptions): Promise<string> {
   const target = parsed(url);
   const signal = AbortSignal.timeout(timerDelay(timeout));
   try {
-    // Whatever becomes of the request: who asks for keys must not wait for ever.
+    // Ends at the timeout whatever the request does: callers must not wait forever for keys.
     return await untilAborted(get(target, { ca, signal, dial }), signal);
   } catch (error) {
-    const why = signal.aborted ? `no whole answer within ${timeout} ms` : (error as Error).message;
+    const why = signal.aborted ? `no complete response within ${timeout} ms` : (error as Error).message;
     throw new Error(`GET ${target.origin}${target.pathname}: ${why}`);
   }
 }
 
 function parsed(url: string): URL {
   const target = URL.canParse(url) ? new URL(url) : undefined;
-  if (target?.protocol !== "https:") throw new Error("what it names is no https URL");
+  if (target?.protocol !== "https:") throw new Error("not an https URL");
   return target;
 }
 
@@ -173,14 +177,14 @@ async function get(target: URL, { ca, signal, dial }: Asked): Promise<string> {
   const { Agent, get: request } = await import("node:https");
   const headers = { Accept: "application/json" };
   const verified = { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
-  // A connection of its own, never one that another issuer's authorities have vouched for.
+  // Use a separate connection, never one that another issuer's authorities verified.
   const connection =
     dial === undefined
       ? { agent: new Agent({ keepAlive: false, maxCachedSessions: 0 }), ...verified }
       : { createConnection: await secured(target, { dial, signal, verified }) };
   const response = await answerTo(request(target, { headers, signal, ...connection }));
   try {
-    if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
+    if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
     return await read(response);
   } finally {
     response.destroy();
@@ -192,7 +196,7 @@ interface Secured extends Required<Pick<Asked, "signal">> {
   readonly verified: ConnectionOptions;
 }
 
-/** TLS on a connection that somebody else has opened: the request sees to its errors, and ends it. */
+/** Establishes TLS on a connection that `dial` opened. The request handles its errors and closes it. */
 async function secured(target: URL, { dial, signal, verified }: Secured): Promise<() => Duplex> {
   const host = hostOf(target);
   const socket = await dial({ host, port: Number(target.port) || 443 }, { signal });
@@ -201,14 +205,14 @@ async function secured(target: URL, { dial, signal, verified }: Secured): Promis
   return () => connect({ ...verified, socket, host, ...(isIP(host) === 0 && { servername: host }) });
 }
 
-/** Node ends a request that is answered with an upgrade nobody listens for, and tells neither of a response nor of an error. */
+/** Node ends a request that is answered with an upgrade without a listener, and emits neither a response nor an error. */
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve).once("error", reject);
-    request.once("close", () => reject(new Error("ended without an answer")));
+    request.once("close", () => reject(new Error("connection closed without a response")));
     request.once("upgrade", ({ statusCode }, socket) => {
       socket.destroy();
-      reject(new Error(`answered ${statusCode}`));
+      reject(new Error(`status ${statusCode}`));
     });
   });
 }
@@ -218,10 +222,10 @@ async function read(response: IncomingMessage): Promise<string> {
   let length = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length > LONGEST_ANSWER) throw new Error(`answered more than ${LONGEST_ANSWER} bytes`);
+    if (length > LONGEST_ANSWER) throw new Error(`response is larger than ${LONGEST_ANSWER} bytes`);
     pieces.push(piece);
   }
   const body = Buffer.concat(pieces);
-  if (!isUtf8(body)) throw new Error("answered what is not UTF-8");
+  if (!isUtf8(body)) throw new Error("response is not UTF-8");
   return body.toString("utf8");
 }

@@ -5,10 +5,10 @@ import { type CompiledExpressions, isExpressionError, type PlacedExpression } fr
 import type { JwtAuthenticator } from "./jwt-options.ts";
 import { TokenRejection } from "./token.ts";
 
-/** The token's own id, which ties what a user does to how they came in (Kubernetes' `user.CredentialIDKey`). */
+/** Id of the token, which links a user's actions to the credential (Kubernetes' `user.CredentialIDKey`). */
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 
-/** Makes users of claims that somebody has vouched for. */
+/** Maps verified claims to users. */
 export class ClaimMapper {
   readonly #config: JwtAuthenticator;
   readonly #compiled: CompiledExpressions;
@@ -18,10 +18,10 @@ export class ClaimMapper {
     this.#compiled = compiled;
   }
 
-  /** @throws Refusal when a claim is missing or of the wrong type, or a rule does not hold */
+  /** @throws TokenRejection when a claim is missing or of the wrong type, or a rule is not satisfied */
   userOf(claims: JsonObject): User {
     const name = this.#username(claims);
-    if (name === "") throw new TokenRejection("it gives the user an empty name");
+    if (name === "") throw new TokenRejection("user name is empty");
     const identity = { name, groups: this.#groups(claims), uid: this.#uid(claims), extra: this.#extra(claims) };
     this.#checkClaims(claims);
     this.#checkUser(identity);
@@ -34,7 +34,7 @@ export class ClaimMapper {
     if (username !== undefined) return text(evaluate(username, claims), username.field);
     const name = claimText(claims, claim);
     if (claim === "email" && Object.hasOwn(claims, "email_verified") && claims["email_verified"] !== true)
-      throw new TokenRejection("its email is not verified");
+      throw new TokenRejection("email is not verified: claim email_verified is not true");
     return name === "" ? "" : prefix + name;
   }
 
@@ -68,7 +68,7 @@ export class ClaimMapper {
   #checkClaims(claims: JsonObject): void {
     for (const { claim = "", requiredValue = "" } of this.#config.claimValidationRules ?? []) {
       if (claim !== "" && claimText(claims, claim) !== requiredValue)
-        throw new TokenRejection(`claim ${claim} is not the required value`);
+        throw new TokenRejection(`claim ${claim} does not have the required value`);
     }
     for (const rule of this.#compiled.claimRules) check(rule, claims);
   }
@@ -82,7 +82,7 @@ function check(rule: PlacedExpression, about: unknown): void {
   const holds = evaluate(rule, about);
   if (holds === true) return;
   throw new TokenRejection(
-    rule.message === "" ? `${rule.field} does not hold` : `${rule.field} does not hold: ${rule.message}`,
+    rule.message === "" ? `${rule.field} is not satisfied` : `${rule.field} is not satisfied: ${rule.message}`,
   );
 }
 
@@ -101,23 +101,23 @@ function claimText(claims: JsonObject, claim: string): string {
 }
 
 function text(value: unknown, what: string): string {
-  if (typeof value !== "string") throw new TokenRejection(`${what} is no text`);
+  if (typeof value !== "string") throw new TokenRejection(`${what} must be a string`);
   return value;
 }
 
-/** A text or a list of texts, of which empty ones count for nothing. */
+/** Returns a string or a list of strings as a list; empty strings are dropped. */
 function texts(value: unknown, what: string): readonly string[] {
   const list = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
   if (!list.every((one) => typeof one === "string"))
-    throw new TokenRejection(`${what} is neither a text nor a list of texts`);
+    throw new TokenRejection(`${what} must be a string or a list of strings`);
   return list.filter((one) => one !== "");
 }
 
-/** Groups that are to be fetched from somewhere are not none: who is kept out by a group would come in without it. */
+/** Security: groups behind a distributed claim must not count as none, or a user whom a group excludes would be accepted. */
 function refuseDistributed(claims: JsonObject, claim: string): void {
   const names = memberOf(claims, "_claim_names");
   if (typeof names === "object" && names !== null && Object.hasOwn(names, claim))
     throw new TokenRejection(
-      `claim ${claim} is to be fetched from another server (a distributed claim), which is not supported`,
+      `claim ${claim} is a distributed claim, which is not supported: put its value into the token`,
     );
 }

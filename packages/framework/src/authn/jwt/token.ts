@@ -3,34 +3,34 @@ import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery"
 import { memberOf, parseJson } from "@virtual-workspaces/apimachinery/json";
 import type { Log } from "../../observe/log/log.ts";
 
-/** The longest token that is looked at, characters. */
+/** Limit of a token that is parsed, in characters. */
 const LONGEST_TOKEN = 64 * 1024;
-/** What a token may hold, whatever its length: it is read before anybody has vouched for it. */
+/** Limits of a token's content: it is parsed before its signature is verified. */
 const LIMITS = { names: 2_000, containers: 10_000 };
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-/** What a token says. Nobody has vouched for it yet. */
+/** Content of a token whose signature is not verified yet. */
 export interface UnverifiedToken {
   readonly text: string;
-  /** The URL of the issuer that `iss` names; "" if there is none. */
+  /** URL of the issuer that `iss` names; "" if missing. */
   readonly issuer: string;
   readonly header: { readonly alg: string; readonly kid: string | undefined };
   readonly claims: JsonObject;
 }
 
-/** Whether a bearer token is of the form of a JWT, whatever is in it. */
+/** Returns whether a bearer token has the form of a JWT, whatever its content. */
 export function isCompact(token: string): boolean {
   return token.length > LONGEST_TOKEN ? token.startsWith("eyJ") : COMPACT.test(token);
 }
 
 /**
- * Reads a token in three parts. What readers could take for different things is refused: two claims of a name, a header
- * that asks for more than a signature (`crit`). Where a header says that its key is (`jku`, `x5u`, `jwk`) is not looked at.
+ * Parses a token in three parts. Ambiguous tokens are rejected: duplicate claims, and a header with critical extensions
+ * (`crit`). Security: key locations in the header (`jku`, `x5u`, `jwk`) are ignored.
  *
- * @throws Refusal
+ * @throws TokenRejection
  */
 export function readToken(text: string): UnverifiedToken {
-  if (text.length > LONGEST_TOKEN) throw new TokenRejection(`it is longer than ${LONGEST_TOKEN} characters`);
+  if (text.length > LONGEST_TOKEN) throw new TokenRejection(`longer than ${LONGEST_TOKEN} characters`);
   const [, head = "", body = ""] = COMPACT.exec(text) ?? [];
   const claims = jsonOf(body, "claims");
   const issuer = memberOf(claims, "iss");
@@ -38,24 +38,24 @@ export function readToken(text: string): UnverifiedToken {
   return { text, issuer: url, header: headerOf(jsonOf(head, "header")), claims };
 }
 
-/** What an issuer writes in its tokens instead of its URL. */
+/** Values of `iss` that differ from the issuer's URL. */
 const ALIASES: ReadonlyMap<string, string> = new Map([["accounts.google.com", "https://accounts.google.com"]]);
 
 function headerOf(header: JsonObject): UnverifiedToken["header"] {
   const { alg, kid } = { alg: memberOf(header, "alg"), kid: memberOf(header, "kid") };
-  if (typeof alg !== "string" || !ALGORITHMS.has(alg)) throw new TokenRejection("its algorithm is none that is taken");
+  if (typeof alg !== "string" || !ALGORITHMS.has(alg)) throw new TokenRejection("algorithm is not supported");
   if (Object.hasOwn(header, "crit"))
-    throw new TokenRejection("its header has critical extensions, which are not known here");
-  if (kid !== undefined && typeof kid !== "string") throw new TokenRejection("its key id is no text");
+    throw new TokenRejection("header has critical extensions, which are not supported");
+  if (kid !== undefined && typeof kid !== "string") throw new TokenRejection("key id must be a string");
   return { alg, kid };
 }
 
 function jsonOf(part: string, what: string): JsonObject {
   const bytes = Buffer.from(part, "base64url");
-  if (!isUtf8(bytes)) throw new TokenRejection(`its ${what} are not UTF-8`);
+  if (!isUtf8(bytes)) throw new TokenRejection(`${what} are not UTF-8`);
   const { value, duplicates } = parsed(bytes.toString("utf8"), what);
-  if (duplicates.length > 0) throw new TokenRejection(`its ${what} name a member twice`);
-  if (!isJsonObject(value)) throw new TokenRejection(`its ${what} are no JSON object`);
+  if (duplicates.length > 0) throw new TokenRejection(`${what} have a duplicate member`);
+  if (!isJsonObject(value)) throw new TokenRejection(`${what} are not a JSON object`);
   return value;
 }
 
@@ -63,22 +63,22 @@ function parsed(text: string, what: string): ReturnType<typeof parseJson> {
   try {
     return parseJson(text, LIMITS);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new TokenRejection(`its ${what} are no JSON object`);
-    if (error instanceof RangeError) throw new TokenRejection(`its ${what} hold too much`);
+    if (error instanceof SyntaxError) throw new TokenRejection(`${what} are not a JSON object`);
+    if (error instanceof RangeError) throw new TokenRejection(`${what} are too large`);
     throw error;
   }
 }
 
-/** What signs with an algorithm. */
+/** Key type and curve that an algorithm needs. */
 export interface Algorithm {
   readonly kty: "RSA" | "EC";
-  /** Of elliptic curves. */
+  /** Set for elliptic curves. */
   readonly crv?: string;
 }
 
 const RSA: Algorithm = { kty: "RSA" };
 
-/** Kubernetes' algorithms, all with public keys: what is signed with a shared secret, or not at all, is nobody's. */
+/** Kubernetes' algorithms, all with public keys. Security: tokens signed with a shared secret, or unsigned, are rejected. */
 export const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"].map((name) => [name, RSA] as const),
   ["ES256", { kty: "EC", crv: "P-256" }],
@@ -86,25 +86,25 @@ export const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
   ["ES512", { kty: "EC", crv: "P-521" }],
 ]);
 
-/** Why a token is refused, in words that hold nothing of it. */
+/** Reason for rejecting a token. The message contains nothing of the token. */
 export class TokenRejection extends Error {
   override readonly name = "Refusal";
 }
 
-/** Lines at once, and for how long (ms) each one counts. */
+/** Limit of log lines at once, and how long each counts, in ms. */
 const BURST = 10;
 const PER_LINE = 1000;
-/** What strangers send is shown no longer than this. */
+/** Limit of unverified text in a log line, in characters. */
 const SHOWN = 200;
 
 interface RefusedToken {
-  /** What the token says, unverified. */
+  /** Issuer that the token names, unverified. */
   readonly issuer?: string | undefined;
   readonly keyId?: string | undefined;
   readonly reason: string;
 }
 
-/** Tells of refused tokens: why somebody is nobody is what is asked most about tokens. Floods are counted, not told. */
+/** Logs rejected tokens, because users often ask why a token fails. When there are too many, it logs only their number. */
 export class TokenRejections {
   readonly #log: Log;
   #lines = BURST;
@@ -130,7 +130,7 @@ export class TokenRejections {
       ...(issuer !== undefined && { issuer: cut(issuer) }),
       ...(keyId !== undefined && { keyId: cut(keyId) }),
     };
-    this.#log({ level: "info", message: "token refused", ...token, reason, ...untold });
+    this.#log({ level: "info", message: "token rejected", ...token, reason, ...untold });
   }
 }
 

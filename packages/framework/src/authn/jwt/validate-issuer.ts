@@ -3,7 +3,7 @@ import { fieldDuplicate, fieldInvalid, fieldRequired, type StatusCause } from "@
 import type { JwtIssuer } from "./jwt-options.ts";
 import { givenKeys } from "./key-source.ts";
 
-/** What is wrong with an issuer, in Kubernetes' words. Of what may be left out nothing is empty. */
+/** Validates an issuer and returns errors with Kubernetes' texts. Optional fields, if set, are not empty. */
 export function issuerProblems(issuer: JwtIssuer, path: string): StatusCause[] {
   const { url, discoveryURL, certificateAuthority, keys } = issuer;
   return [

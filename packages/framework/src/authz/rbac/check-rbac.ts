@@ -68,7 +68,7 @@ const aggregationRule: JsonSchema = {
 
 const binding: JsonSchema = { type: "object", required: ["roleRef"], properties: { roleRef, subjects } };
 
-/** What objects look like. */
+/** Schemas of the objects. */
 const RBAC_SCHEMAS: Readonly<Record<RbacObject["kind"], JsonSchema>> = {
   Role: { type: "object", properties: { rules } },
   ClusterRole: { type: "object", properties: { rules, aggregationRule } },
@@ -80,14 +80,14 @@ const KINDS: readonly string[] = Object.keys(RBAC_SCHEMAS);
 const API_VERSION = `${RBAC_GROUP}/v1`;
 
 /**
- * A copy that is nobody else's, and is what Kubernetes would take. Unknown fields are refused: `resourceName`, ignored,
- * would allow everything where one thing was meant.
+ * Returns a private copy of an object that Kubernetes would accept. Security: unknown fields are errors, because an ignored
+ * typo, such as `resourceName`, would allow access to all objects.
  *
  * @throws Error that names the object and the fields
  */
 export function checkedObject(value: unknown): RbacObject {
   if (!isJsonObject(value))
-    throw new Error(`rbac: what is no object is neither a role nor a binding: ${String(value)}`);
+    throw new Error(`rbac: not a role or binding: ${String(value)}: give an object with a kind`);
   const object = cloneJson(value);
   const causes = problemsOf(object);
   if (causes.length > 0) throw new Error(`rbac: ${nameOf(object)} is invalid: ${formatCauses(causes)}`);
@@ -101,7 +101,7 @@ function problemsOf(object: JsonObject): readonly StatusCause[] {
   if (typeof kind !== "string" || !KINDS.includes(kind)) return [fieldNotSupported("kind", kind ?? "", KINDS)];
   if (!isJsonObject(metadata)) return [fieldRequired("metadata")];
   const unknown = [...normalizeMetadata(object), ...schemaOf(kind as RbacObject["kind"]).prune(object)];
-  const strangers = unknown.map((field) => fieldForbidden(field, "there is no such field"));
+  const strangers = unknown.map((field) => fieldForbidden(field, "unknown field: remove it or correct its name"));
   const formed = [
     ...strangers,
     ...metadataProblems(kind, metadata),
@@ -128,7 +128,7 @@ function metadataProblems(kind: string, { name, namespace = "" }: JsonObject): r
 
 const compiled = new Map<string, StructuralSchema>();
 
-/** Compiled when first asked for: most servers have no roles. */
+/** Compiled on first use: most servers have no roles. */
 function schemaOf(kind: RbacObject["kind"]): StructuralSchema {
   let schema = compiled.get(kind);
   if (schema === undefined) {

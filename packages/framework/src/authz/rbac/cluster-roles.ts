@@ -3,14 +3,14 @@ import type { ClusterRole, PolicyRule, RbacObject } from "./objects.ts";
 
 interface Held {
   readonly role: ClusterRole;
-  /** Whose rules it has in place of its own. */
+  /** Selectors of the roles whose rules replace its own. */
   readonly selectors: readonly LabelSelector[] | undefined;
 }
 
-/** ClusterRoles by name, those that are made of others included (what Kubernetes' aggregation controller writes). */
+/** ClusterRoles by name, including aggregated ones (which Kubernetes' aggregation controller writes). */
 export class ClusterRoles {
   readonly #held = new Map<string, Held>();
-  /** Rules of those that are made of others, until a role changes. */
+  /** Rules of aggregated roles, cached until a role changes. */
   readonly #aggregated = new Map<string, readonly PolicyRule[]>();
 
   get empty(): boolean {
@@ -32,7 +32,7 @@ export class ClusterRoles {
     return this.#held.has(name);
   }
 
-  /** `undefined`: there is no such role. */
+  /** Returns `undefined` when there is no such role. */
   rules(name: string): readonly PolicyRule[] | undefined {
     const held = this.#held.get(name);
     if (held?.selectors === undefined) return held === undefined ? undefined : (held.role.rules ?? []);
@@ -44,11 +44,11 @@ export class ClusterRoles {
     return rules;
   }
 
-  /** The rules of all roles that it is made of, directly or through others, each once. Circles end. */
+  /** Returns the rules of all roles that it aggregates, directly or indirectly, each once. Cycles end. */
   #aggregate(name: string): readonly PolicyRule[] {
     const seen = new Set([name]);
     const rules = new Map<string, PolicyRule>();
-    // A set may grow while it is walked: what is found is walked too.
+    // A set may grow during iteration: new entries are visited too.
     for (const at of seen) {
       const { role, selectors } = this.#held.get(at) as Held;
       if (selectors === undefined) for (const rule of role.rules ?? []) rules.set(JSON.stringify(rule), rule);
@@ -63,7 +63,7 @@ export class ClusterRoles {
   }
 }
 
-/** What decisions are made by: everything else that an object has would only take memory. */
+/** Returns the fields that decisions need; the rest would only take memory. */
 export function essential(object: RbacObject): RbacObject {
   const { name } = object.metadata;
   switch (object.kind) {
@@ -98,7 +98,7 @@ export function essential(object: RbacObject): RbacObject {
   }
 }
 
-/** Objects from elsewhere may say null for what they do not have. */
+/** External objects may have null for a missing field. */
 function rulesOf(rules: readonly PolicyRule[] | null | undefined): readonly PolicyRule[] {
   return rules ?? [];
 }

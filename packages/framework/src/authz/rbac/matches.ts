@@ -6,13 +6,13 @@ import type { Grant } from "./policy.ts";
 const ALL = "*";
 const NONE: readonly string[] = [];
 
-/** What a rule is held against. */
+/** Attributes of a request that a rule is matched against. */
 export type RuleQuestion = Pick<
   RequestInfo,
   "isResource" | "verb" | "path" | "group" | "resource" | "subresource" | "name"
 >;
 
-/** Whether a rule of RBAC allows what is asked, whoever has it and wherever (Kubernetes' `RuleAllows`). */
+/** Returns whether an RBAC rule allows a request, regardless of subject and namespace (Kubernetes' `RuleAllows`). */
 export function ruleAllows(rule: PolicyRule, asked: RuleQuestion): boolean {
   if (!has(rule.verbs, asked.verb)) return false;
   if (!asked.isResource) return (rule.nonResourceURLs ?? NONE).some((url) => coversPath(url, asked.path));
@@ -42,7 +42,7 @@ function coversPath(pattern: string, path: string): boolean {
   return pattern.endsWith(ALL) && path.startsWith(pattern.replace(/\*+$/, ""));
 }
 
-/** What grants come to, as an authorizer lists its `rules`: paths only of what holds everywhere. */
+/** Converts grants to the `rules` of an authorizer. Only cluster-wide grants apply to paths. */
 export function grantedRules(grants: Iterable<Grant>): Rules {
   const all = [...grants];
   const missing = all.flatMap(({ rules }) => (typeof rules === "string" ? rules : []));
@@ -63,7 +63,7 @@ function resourceRule({ verbs, apiGroups = [], resources = [], resourceNames = [
   return { verbs, apiGroups, resources, ...(resourceNames.length === 0 ? {} : { resourceNames }) };
 }
 
-/** Several errors as one, as Kubernetes prints them. */
+/** Joins several errors as Kubernetes prints them. */
 export function aggregate(texts: readonly string[]): string {
   const distinct = [...new Set(texts)];
   return distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(", ")}]`;

@@ -16,7 +16,7 @@ import {
   type Subject,
 } from "./objects.ts";
 
-/** What Kubernetes finds wrong with a role that has the right form (ValidateRole, ValidateClusterRole). */
+/** Returns Kubernetes' validation errors for a role with a valid schema (ValidateRole, ValidateClusterRole). */
 export function roleProblems(role: Role | ClusterRole): readonly StatusCause[] {
   const isNamespaced = role.kind === "Role";
   const found = (role.rules ?? []).flatMap((rule, at) => ruleProblems(rule, `rules[${at}]`, isNamespaced));
@@ -58,7 +58,9 @@ function selectorProblems(selector: LabelSelectorObject, field: string): StatusC
   }
 }
 
-/** What Kubernetes finds wrong with a binding that has the right form (ValidateRoleBinding, ValidateClusterRoleBinding). */
+/**
+ * Returns Kubernetes' validation errors for a binding with a valid schema (ValidateRoleBinding, ValidateClusterRoleBinding).
+ */
 export function bindingProblems(binding: RoleBinding | ClusterRoleBinding): readonly StatusCause[] {
   const { kind, roleRef, subjects = [] } = binding;
   const found: StatusCause[] = [];

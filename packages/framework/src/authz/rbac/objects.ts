@@ -1,19 +1,19 @@
 import type { ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { LabelSelectorObject } from "@virtual-workspaces/apimachinery/selectors";
 
-/** The group of these kinds, and of the roles and subjects that they name. */
+/** API group of these kinds, and of the roles and subjects that they reference. */
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 
-/** What may be done (rbac/v1 PolicyRule): verbs on resources, or on paths that are no objects. `*` is any. */
+/** Permissions (rbac/v1 PolicyRule): verbs on resources or on non-resource paths. `*` means any. */
 export interface PolicyRule {
   readonly verbs: readonly string[];
-  /** "" is the core group. */
+  /** API groups; "" is the core group. */
   readonly apiGroups?: readonly string[] | undefined;
-  /** `pods`, `pods/log`, `*` for all; a star, a slash and `log` for the logs of whatever has them. */
+  /** Resources: `pods`, `pods/log`, `*` for all; a star, a slash and `log` for the logs of every resource. */
   readonly resources?: readonly string[] | undefined;
-  /** Only these objects: no create or deletecollection can be allowed so, and lists only by `metadata.name`. */
+  /** Names that the rule is limited to. Such a rule cannot allow create or deletecollection, and lists only by `metadata.name`. */
   readonly resourceNames?: readonly string[] | undefined;
-  /** Paths below the view, `/apis`; `/apis/*` is everything below. Only for bindings of the whole cluster. */
+  /** Paths below the view, such as `/apis`; `/apis/*` matches everything below. For cluster-wide bindings only. */
   readonly nonResourceURLs?: readonly string[] | undefined;
 }
 
@@ -32,24 +32,24 @@ export interface Role extends Typed<"Role"> {
   readonly rules?: readonly PolicyRule[] | undefined;
 }
 
-/** Rules for everything, or for the namespaces that they are bound in (rbac/v1). */
+/** Cluster-wide rules, or rules for the namespaces that a RoleBinding binds it in (rbac/v1). */
 export interface ClusterRole extends Typed<"ClusterRole"> {
   readonly rules?: readonly PolicyRule[] | undefined;
-  /** Whose rules it has, by their labels, in place of its own. */
+  /** Labels of the ClusterRoles whose rules replace its own. */
   readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly LabelSelectorObject[] | undefined } | undefined;
 }
 
-/** Who a role is for. */
+/** Subject of a binding. */
 export interface Subject {
   readonly kind: "User" | "Group" | "ServiceAccount";
-  /** @default the group of RBAC for users and groups, "" for service accounts: there are no others */
+  /** API group. @default the RBAC group for users and groups, "" for service accounts: no other is valid */
   readonly apiGroup?: string | undefined;
   readonly name: string;
-  /** Of a service account. @default the binding's own */
+  /** Namespace of a service account. @default the binding's own */
   readonly namespace?: string | undefined;
 }
 
-/** Which role. */
+/** Reference to a role. */
 export interface RoleRef {
   /** @default "rbac.authorization.k8s.io" */
   readonly apiGroup?: string | undefined;
@@ -57,27 +57,27 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** Gives a role to subjects within a namespace (rbac/v1). */
+/** Grants a role to subjects within a namespace (rbac/v1). */
 export interface RoleBinding extends Typed<"RoleBinding"> {
   readonly metadata: Meta & { readonly name: string; readonly namespace: string };
   readonly roleRef: RoleRef;
   readonly subjects?: readonly Subject[] | undefined;
 }
 
-/** Gives a ClusterRole to subjects everywhere (rbac/v1). */
+/** Grants a ClusterRole to subjects cluster-wide (rbac/v1). */
 export interface ClusterRoleBinding extends Typed<"ClusterRoleBinding"> {
   readonly roleRef: RoleRef & { readonly kind: "ClusterRole" };
   readonly subjects?: readonly Subject[] | undefined;
 }
 
-/** What RBAC decides by. */
+/** Objects that an RBAC policy consists of. */
 export type RbacObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
-/** Which of them: name enough to remove one. */
+/** Identifies an RBAC object, to delete it. */
 export interface RbacKey {
   readonly kind: RbacObject["kind"];
   readonly metadata: { readonly name?: string | undefined; readonly namespace?: string | undefined };
 }
 
-/** Gives somebody a role. */
+/** Binding of either scope. */
 export type RbacBinding = RoleBinding | ClusterRoleBinding;

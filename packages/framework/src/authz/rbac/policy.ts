@@ -4,57 +4,58 @@ import { ClusterRoles, essential } from "./cluster-roles.ts";
 import { type PolicyRule, RBAC_GROUP, type RbacBinding, type RbacKey, type RbacObject, type Role } from "./objects.ts";
 import { Bindings, type Named } from "./subjects.ts";
 
-/** What somebody is given by one binding, of one role of that name. */
+/** Permissions that a subject gets from one binding and one role with the referenced name. */
 export interface Grant {
-  /** "" for everywhere. */
+  /** Namespace; "" for cluster-wide. */
   readonly namespace: string;
-  /** Why not, where the role is not there. */
+  /** Rules, or the error text when the role does not exist. */
   readonly rules: readonly PolicyRule[] | string;
   readonly binding: RbacBinding;
 }
 
 /**
- * Roles and bindings, indexed by subject: a check costs as much as the caller has groups and bindings, however many there
- * are of others, and a change costs as much as the object has subjects. Give it to {@link rbac}; a source that changes
- * calls {@link set} and {@link delete}, and the next request is decided by that. It keeps of objects what it decides by: one
- * with a binding or two takes a few hundred bytes.
+ * Roles and bindings, indexed by subject, for {@link rbac}. The cost of a check depends on the caller's groups and bindings,
+ * not on those of others; the cost of a change depends on the object's subjects. A source of changes calls {@link set} and
+ * {@link delete}, which take effect with the next request. It keeps only the fields that decisions need: an object with one
+ * or two bindings takes a few hundred bytes.
  */
 export class RbacPolicy {
   #roles: Map<string, Role> | undefined;
   #clusterRoles: ClusterRoles | undefined;
-  /** Of the whole cluster. */
+  /** Cluster-wide bindings. */
   readonly #everywhere = new Bindings();
   #namespaces: Map<string, Bindings> | undefined;
 
-  /** @throws Error on an object that Kubernetes would not take, with its fields, or one that is given twice */
+  /** @throws Error on an object that Kubernetes would reject, with its fields, or on a duplicate */
   constructor(objects: Iterable<RbacObject> = []) {
     for (const object of objects) {
       const checked = checkedObject(object);
-      if (this.#has(checked)) throw new Error(`rbac: ${checked.kind} ${quote(checked.metadata.name)} is given twice`);
+      if (this.#has(checked))
+        throw new Error(`rbac: duplicate ${checked.kind} ${quote(checked.metadata.name)}: give each object once`);
       this.#set(checked);
     }
   }
 
-  /** Whether there is nothing in it. */
+  /** Whether it contains no objects. */
   get empty(): boolean {
     const { size = 0 } = this.#roles ?? {};
     return size === 0 && this.#clusterRoles === undefined && this.#everywhere.empty && this.#namespaces === undefined;
   }
 
-  /** Adds an object, or replaces the one of its name. @throws Error on one that Kubernetes would not take; nothing changes */
+  /** Adds or replaces an object. @throws Error on one that Kubernetes would reject; nothing changes */
   set(object: RbacObject): void {
     this.#set(checkedObject(object));
   }
 
   /**
-   * The same of an object that a server has validated when it was written, a hundred times as fast: nothing is checked, and
-   * the object must not change any more.
+   * Adds or replaces an object that a server validated when it was written, a hundred times faster: there is no check, and
+   * the object must not change afterwards.
    */
   setValidated(object: RbacObject): void {
     this.#set(object);
   }
 
-  /** Removes an object. @returns whether it was there */
+  /** Removes an object. @returns whether it existed */
   delete({ kind, metadata: { name = "", namespace = "" } }: RbacKey): boolean {
     if (kind === "Role") return this.#roles?.delete(roleKey(namespace, name)) === true;
     if (kind === "ClusterRoleBinding") return this.#everywhere.delete(name);
@@ -71,10 +72,10 @@ export class RbacPolicy {
   }
 
   /**
-   * What somebody has been given within a namespace, "" for none: what holds everywhere first.
+   * Grants of a user within a namespace, "" for none; cluster-wide grants come first.
    *
-   * @param who one who counts as several (kcp's warrants) has what any of them has, each binding once
-   * @param also whose roles count as well: the rules of roles of equal names are united. Their bindings do not count
+   * @param who a user with several identities (kcp's warrants) has the grants of each, every binding once
+   * @param also policies whose roles count too: rules of roles with equal names are merged. Their bindings do not count
    */
   *grants(who: Named | readonly Named[], namespace: string, also: readonly RbacPolicy[] = []): Iterable<Grant> {
     const bindings = new Set<RbacBinding>();
@@ -91,7 +92,7 @@ export class RbacPolicy {
     }
   }
 
-  /** The rules of the role that a binding is to, one list of each policy that has such a role; a text: there is none. */
+  /** Returns the rules of a binding's role, one list for each policy that has the role; a string when none has it. */
   roleRules(
     { roleRef: { kind, name }, metadata: { namespace = "" } }: Pick<RbacBinding, "roleRef" | "metadata">,
     also: readonly RbacPolicy[] = [],

@@ -19,29 +19,32 @@ import { aggregate, grantedRules, ruleAllows } from "./matches.ts";
 import type { RbacObject } from "./objects.ts";
 import { RbacPolicy } from "./policy.ts";
 
-/** Where {@link rbac} has its roles and bindings from: one of these. */
+/** Source of the roles and bindings of {@link rbac}, in one of these forms. */
 export type RbacSource<Params = unknown> =
   | { readonly objects: Iterable<RbacObject> }
-  /** A file of YAML or JSON, with any number of documents and lists in it, or a folder of such files. Read once. */
+  /** File of YAML or JSON, with any number of documents and lists, or a folder of such files. Read once. */
   | { readonly file: string }
   | {
-      /** One that changes, or a function that finds the policy of a request, by its logical cluster for one; none is a no. */
+      /**
+       * Policy that changes, or a function that finds the policy of a request, by its logical cluster for example; without a
+       * policy the request is denied.
+       */
       readonly policy: RbacPolicy | ((request: PolicyRequest<Params>) => Awaitable<RbacPolicy | undefined>);
     };
 
-/** What a policy is found by. */
+/** Request to find a policy for. */
 export interface PolicyRequest<Params> {
   readonly params: Params;
   readonly signal: AbortSignal;
 }
 
 /**
- * Decides by roles and bindings, exactly as Kubernetes' RBAC authorizer: Role, ClusterRole (aggregated ones too),
- * RoleBinding and ClusterRoleBinding of `rbac.authorization.k8s.io/v1`. Whoever is bound to nothing may do nothing; there
- * are no built-in roles, and `system:masters` is a group like others. Non-resource URLs are paths below the view (`/apis`).
- * A binding to a role that is not there grants nothing, and says so in the 403, as in Kubernetes.
+ * Authorizes by roles and bindings, exactly as Kubernetes' RBAC authorizer: Role, ClusterRole (including aggregated ones),
+ * RoleBinding and ClusterRoleBinding of `rbac.authorization.k8s.io/v1`. A user without bindings may do nothing; there are no
+ * built-in roles, and `system:masters` is an ordinary group. Non-resource URLs are paths below the view (`/apis`). A binding
+ * to a missing role grants nothing, and the 403 says so, as in Kubernetes.
  *
- * @throws Error on an object that Kubernetes would not take, naming its fields, and on a file that cannot be read
+ * @throws Error on an object that Kubernetes would reject, naming its fields, and on a file that cannot be read
  */
 export function rbac<Params = unknown>(source: RbacSource<Params>): Authorizer<Params> {
   const find = finder(source);
@@ -78,10 +81,10 @@ function rulesOf(policy: RbacPolicy | undefined, { user, namespace }: RulesReque
   return grantedRules(policy?.grants(user, namespace) ?? []);
 }
 
-/** How much a file's text may come to: files are the operator's own. */
+/** Limit of a file's text in bytes; large, since the operator writes the files. */
 const MAX_BYTES = 64 * 2 ** 20;
 
-/** The objects in a file, or in the files of a folder, by name. @throws Error that names the file and the document */
+/** Returns the objects of a file, or of a folder's files by name. @throws Error that names the file and the document */
 function readObjects(path: string): readonly RbacObject[] {
   const files = statSync(path).isDirectory() ? filesIn(path) : [path];
   return files.flatMap((file) => documents(file).flatMap(({ value, place }) => objectsIn(value, place)));
@@ -89,7 +92,10 @@ function readObjects(path: string): readonly RbacObject[] {
 
 function filesIn(folder: string): readonly string[] {
   const names = readdirSync(folder).filter((name) => /\.(ya?ml|json)$/i.test(name));
-  if (names.length === 0) throw new Error(`rbac: there is no .yaml, .yml or .json file in ${folder}`);
+  if (names.length === 0)
+    throw new Error(
+      `rbac: no .yaml, .yml or .json file in folder ${folder}: name a file, or a folder that contains one`,
+    );
   return names.sort().map((name) => join(folder, name));
 }
 
@@ -104,7 +110,7 @@ function documents(file: string): readonly Document[] {
   return readFileSync(file, "utf8")
     .split(/^---(?=\s|$)/m)
     .flatMap((text, at) => {
-      // As many empty lines as were before it, so that a fault names the line of the file.
+      // Prepends as many empty lines as precede the document, so that errors name the line of the file.
       const padded = "\n".repeat(lines) + text;
       lines += text.split("\n").length - 1;
       const place = `${file}, document ${at + 1}`;
@@ -114,7 +120,7 @@ function documents(file: string): readonly Document[] {
     });
 }
 
-/** A list's objects, of whatever kind of list. */
+/** Returns the objects of any kind of list. */
 function objectsIn(value: unknown, place: string): readonly RbacObject[] {
   if (!isJsonObject(value) || !Array.isArray(value["items"])) return [named(place, () => checkedObject(value))];
   const kind = String(value["kind"]);
@@ -123,7 +129,7 @@ function objectsIn(value: unknown, place: string): readonly RbacObject[] {
   );
 }
 
-/** Objects of a RoleList need not say what they are. */
+/** Items of a RoleList may omit kind and apiVersion. */
 function typed(item: unknown, list: string): unknown {
   if (!isJsonObject(item) || item["kind"] !== undefined || list === "List") return item;
   return { ...item, kind: list.replace(/List$/, "") };
@@ -138,7 +144,7 @@ function named<T>(place: string, read: () => T): T {
   }
 }
 
-/** Loaded with the first file: its library would take as long to load as much of the rest. */
+/** Loaded with the first file, because the library is slow to load. */
 function yaml(): typeof import("../../body/yaml/parse.ts") {
   const file = fileURLToPath(siblingModule("../../body/yaml/parse", import.meta.url));
   return createRequire(import.meta.url)(file) as typeof import("../../body/yaml/parse.ts");

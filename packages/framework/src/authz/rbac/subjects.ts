@@ -1,13 +1,13 @@
 import type { Identity } from "../../request/user.ts";
 import type { RbacBinding, Subject } from "./objects.ts";
 
-/** Whom a binding may be for. */
+/** User that a binding may apply to. */
 export type Named = Pick<Identity, "name" | "groups">;
 
-/** So many subjects are looked through one by one: an index costs more memory than the bindings. */
+/** Up to this many subjects are searched linearly: an index would take more memory than the bindings. */
 const FEW = 16;
 
-/** Bindings of one namespace, or of all: finding somebody's costs as much as they have groups and bindings. */
+/** Bindings of one namespace, or of the cluster. The cost of a lookup depends on the user's groups and bindings. */
 export class Bindings {
   #few: readonly RbacBinding[] | undefined = [];
   #index: SubjectIndex | undefined;
@@ -20,7 +20,7 @@ export class Bindings {
     return this.#few === undefined ? this.#index?.get(name) : this.#few.find(({ metadata }) => metadata.name === name);
   }
 
-  /** Adds one, in the place of the one of its name. */
+  /** Adds or replaces a binding. */
   set(binding: RbacBinding): void {
     this.delete(binding.metadata.name);
     if (this.#few === undefined) {
@@ -45,14 +45,14 @@ export class Bindings {
     return found;
   }
 
-  /** Adds those of a user, by name and by groups. */
+  /** Adds the bindings of a user, by name and by groups, to `into`. */
   collect(who: Named, into: Set<RbacBinding>): void {
     if (this.#few === undefined) this.#index?.collect(who, into);
     else for (const one of this.#few) if (subjectOf(one, who) !== undefined) into.add(one);
   }
 }
 
-/** The first subject of a binding that somebody is. */
+/** Returns the first subject of a binding that matches a user. */
 export function subjectOf(
   { subjects = [], metadata: { namespace = "" } }: RbacBinding,
   who: Named,
@@ -102,7 +102,7 @@ class SubjectIndex {
     if (this.#groups.size > 0) for (const group of groups) addAll(this.#groups.get(group), into);
   }
 
-  /** Where a binding is found, and under which name. */
+  /** Returns the indexes and keys of a binding. */
   #places({
     subjects = [],
     metadata: { namespace = "" },
@@ -121,7 +121,7 @@ function addAll(bindings: ReadonlySet<RbacBinding> | undefined, into: Set<RbacBi
   for (const binding of bindings) into.add(binding);
 }
 
-/** A service account is the user that its tokens name. */
+/** Returns the user name in the tokens of a service account. */
 function accountOf({ name, namespace = "" }: Subject, own: string): string {
   return `${SERVICE_ACCOUNT}${namespace === "" ? own : namespace}:${name}`;
 }

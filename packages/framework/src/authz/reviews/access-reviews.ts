@@ -18,7 +18,7 @@ import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 type Review = ObjectOf<AccessContent>;
 type Spec = NonNullable<AccessContent["spec"]>;
 
-/** Says whether somebody may do something: what the request itself would be told. */
+/** Answers whether a user may do something, with the decision that the request itself would get. */
 export class AccessReviews implements Storage<Review> {
   readonly lifecycle = "storage";
   readonly #questions: Questions;
@@ -34,7 +34,7 @@ export class AccessReviews implements Storage<Review> {
     return { apiVersion, kind, metadata: {}, spec, status: await this.#status(scope, spec, options) };
   }
 
-  /** The reason of a no is what a 403 would say. There is nobody else to ask, so a no is final: denied. */
+  /** The reason equals that of the 403. No other authorizer follows, so a denial is final: `denied`. */
   async #status(scope: Scope, spec: Spec, options: RequestOptions): Promise<AccessStatus> {
     const asker = askerOf(scope, options);
     try {
@@ -55,7 +55,7 @@ function infoOf({ resourceAttributes, nonResourceAttributes }: Spec, list: reado
   return pathInfo(verb, path);
 }
 
-/** In Kubernetes' words. */
+/** Validates a review, with Kubernetes' texts. */
 function problemsOf({ metadata, spec = {} }: Review): readonly StatusCause[] {
   const found: StatusCause[] = [];
   const { resourceAttributes, nonResourceAttributes } = spec;
@@ -81,21 +81,21 @@ function problemsOf({ metadata, spec = {} }: Review): readonly StatusCause[] {
 }
 
 /**
- * The storage of `SelfSubjectReview`: says who somebody is, as the request goes on as. For views that serve the reviews
- * themselves, so that their own rule decides who may ask.
+ * Storage of `SelfSubjectReview`: returns the effective user of the request. For views that serve the reviews themselves, so
+ * that their own rule decides who may use them.
  */
 export class SelfReviews implements Storage {
-  /** No review is kept. */
+  /** Reviews are not stored. */
   readonly lifecycle = "storage";
 
-  /** Whom the request is from, all extras included. */
+  /** Returns the user of the request with all extras. */
   create(_scope: Scope, { apiVersion, kind }: KubeObject, { user }: WriteOptions): KubeObject {
     const metadata = { creationTimestamp: formatTime(new Date()) };
     return { apiVersion, kind, metadata, status: { userInfo: reviewedUser(user) } };
   }
 }
 
-/** Somebody as reviews tell of them (Kubernetes' `UserInfo`): what is empty is left out. */
+/** Converts a user to Kubernetes' `UserInfo`; empty fields are omitted. */
 export function reviewedUser({ name, uid, groups, extra }: User): ReviewedUser {
   return {
     username: name,

@@ -1,7 +1,7 @@
-// What reviews hold, whoever serves them.
+// Content of the reviews.
 import type { Rules } from "../authorization.ts";
 
-/** What a SelfSubjectAccessReview holds. */
+/** Content of a SelfSubjectAccessReview. */
 export interface AccessContent {
   readonly spec?: {
     readonly resourceAttributes?: Attributes;
@@ -10,7 +10,7 @@ export interface AccessContent {
   readonly status?: AccessStatus;
 }
 
-/** A request that somebody might make about objects. */
+/** Hypothetical request for objects. */
 export interface Attributes {
   readonly namespace?: string;
   readonly verb?: string;
@@ -21,22 +21,22 @@ export interface Attributes {
   readonly name?: string;
 }
 
-/** Whether they may (`SubjectAccessReviewStatus`). */
+/** Decision on the request (`SubjectAccessReviewStatus`). */
 export interface AccessStatus {
   readonly allowed: boolean;
-  /** Whether nobody else need be asked. */
+  /** Whether no other authorizer needs to decide. */
   readonly denied?: boolean;
   readonly reason?: string;
   readonly evaluationError?: string;
 }
 
-/** What a SubjectAccessReview and a LocalSubjectAccessReview hold. */
+/** Content of a SubjectAccessReview and a LocalSubjectAccessReview. */
 export interface SubjectAccessContent {
   readonly spec?: SubjectAccessSpec;
   readonly status?: AccessStatus;
 }
 
-/** Who is to do what. */
+/** Subject and action. */
 export interface SubjectAccessSpec extends NonNullable<AccessContent["spec"]> {
   readonly user?: string;
   readonly groups?: readonly string[];
@@ -44,19 +44,19 @@ export interface SubjectAccessSpec extends NonNullable<AccessContent["spec"]> {
   readonly uid?: string;
 }
 
-/** What a rules review holds. */
+/** Content of a rules review. */
 export interface RulesContent {
   readonly spec?: { readonly namespace?: string };
   readonly status?: Rules;
 }
 
-/** What a TokenReview holds. */
+/** Content of a TokenReview. */
 export interface TokenReviewContent {
   readonly spec?: { readonly token?: string; readonly audiences?: readonly string[] };
   readonly status?: TokenReviewStatus;
 }
 
-/** Whose token it is, if anybody's. */
+/** User of a valid token. */
 export interface TokenReviewStatus {
   readonly authenticated?: boolean;
   readonly user?: ReviewedUser;
@@ -64,7 +64,7 @@ export interface TokenReviewStatus {
   readonly error?: string;
 }
 
-/** A user as reviews tell of them (`UserInfo`): what is empty is left out. */
+/** User in a review (`UserInfo`); empty fields are omitted. */
 export interface ReviewedUser {
   readonly username?: string;
   readonly uid?: string;

@@ -3,7 +3,7 @@ import { Resource } from "../../resource.ts";
 import type { AccessContent, RulesContent, SubjectAccessContent, TokenReviewContent } from "./content.ts";
 import { ACCESS_REVIEW, RULES_REVIEW, SELF_REVIEW, SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW } from "./protobuf.ts";
 
-// As in Kubernetes nothing is required, least of all of a status: clients send it empty, with null for its lists.
+// As in Kubernetes, nothing is required, least of all in a status: clients send it empty, with null for its lists.
 
 const texts: JsonSchema = { type: "array", items: { type: "string" } };
 const extra: JsonSchema = { type: "object", additionalProperties: texts };
@@ -12,13 +12,14 @@ const userInfo: JsonSchema = {
   properties: { username: { type: "string" }, uid: { type: "string" }, groups: texts, extra },
 };
 
-/** `authentication.k8s.io/v1` SelfSubjectReview: who am I. */
+/** `authentication.k8s.io/v1` SelfSubjectReview: the identity of the caller. */
 export const SelfSubjectReview: Resource = new Resource({
   group: "authentication.k8s.io",
   version: "v1",
   kind: "SelfSubjectReview",
   scope: "Cluster",
-  description: "Who the server takes the caller for. It is only created, with nothing in it; the answer is its status.",
+  description:
+    "Identity of the caller. Only create is supported, with an empty object; the response has the result in its status.",
   schema: {
     type: "object",
     properties: {
@@ -44,27 +45,27 @@ const selector: JsonSchema = { type: "object", properties: { rawSelector: { type
 const about: JsonSchema["properties"] = {
   resourceAttributes: {
     type: "object",
-    description: "Of a request about objects.",
+    description: "Attributes of a request for objects.",
     properties: {
-      namespace: { type: "string", description: "Empty for all, and for what is in none." },
+      namespace: { type: "string", description: "Empty for all namespaces, and for cluster-scoped resources." },
       verb: {
         type: "string",
-        description: "get, list, watch, create, update, patch, delete, or another; * for all.",
+        description: "get, list, watch, create, update, patch, delete, or another verb; * for all.",
       },
       group: { type: "string", description: "The API group; empty for the core group, * for all." },
-      version: { type: "string", description: "The API version; empty for the one that is preferred." },
-      resource: { type: "string", description: "The resource in the plural; * for all." },
+      version: { type: "string", description: "The API version; empty for the preferred one." },
+      resource: { type: "string", description: "The plural name of the resource; * for all." },
       subresource: { type: "string", description: "Empty for the object itself." },
       name: { type: "string", description: "The object's name; empty for all." },
-      fieldSelector: { ...selector, description: "No rule here looks at it." },
-      labelSelector: { ...selector, description: "No rule here looks at it." },
+      fieldSelector: { ...selector, description: "Authorizers ignore it." },
+      labelSelector: { ...selector, description: "Authorizers ignore it." },
     },
   },
   nonResourceAttributes: {
     type: "object",
-    description: "Of a request about a path that is no object.",
+    description: "Attributes of a request for a non-resource path.",
     properties: {
-      path: { type: "string", description: "The path below the view: /apis" },
+      path: { type: "string", description: "The path below the view, such as /apis." },
       verb: { type: "string", description: "The method in lower case; * for all." },
     },
   },
@@ -79,13 +80,14 @@ const accessStatus: JsonSchema = {
   },
 };
 
-/** `authorization.k8s.io/v1` SelfSubjectAccessReview: may I do this. */
+/** `authorization.k8s.io/v1` SelfSubjectAccessReview: whether the caller may do something. */
 export const SelfSubjectAccessReview: Resource<AccessContent> = new Resource<AccessContent>({
   group: "authorization.k8s.io",
   version: "v1",
   kind: "SelfSubjectAccessReview",
   scope: "Cluster",
-  description: "Whether the caller may do something. It is only created; the answer is its status.",
+  description:
+    "Whether the caller may do something. Only create is supported; the response has the result in its status.",
   schema: {
     type: "object",
     properties: {
@@ -97,13 +99,14 @@ export const SelfSubjectAccessReview: Resource<AccessContent> = new Resource<Acc
   protobuf: ACCESS_REVIEW,
 });
 
-/** `authorization.k8s.io/v1` SelfSubjectRulesReview: what may I do. */
+/** `authorization.k8s.io/v1` SelfSubjectRulesReview: what the caller may do. */
 export const SelfSubjectRulesReview: Resource<RulesContent> = new Resource<RulesContent>({
   group: "authorization.k8s.io",
   version: "v1",
   kind: "SelfSubjectRulesReview",
   scope: "Cluster",
-  description: "What the caller may do in a namespace. It is only created; the answer is its status.",
+  description:
+    "Permissions of the caller in a namespace. Only create is supported; the response has the result in its status.",
   schema: {
     type: "object",
     properties: {
@@ -132,7 +135,7 @@ export const SelfSubjectRulesReview: Resource<RulesContent> = new Resource<Rules
   protobuf: RULES_REVIEW,
 });
 
-// Those that a server answers of others than the caller: for views that decide for other servers.
+// Reviews of other users than the caller, for views that decide for other servers.
 
 const ofSubject: JsonSchema = {
   type: "object",
@@ -145,37 +148,38 @@ const ofSubject: JsonSchema = {
   },
 };
 
-/** `authorization.k8s.io/v1` SubjectAccessReview: may they do this. */
+/** `authorization.k8s.io/v1` SubjectAccessReview: whether a user may do something. */
 export const SubjectAccessReview: Resource<SubjectAccessContent> = new Resource<SubjectAccessContent>({
   group: "authorization.k8s.io",
   version: "v1",
   kind: "SubjectAccessReview",
   scope: "Cluster",
-  description: "Whether somebody may do something. It is only created; the answer is its status.",
+  description: "Whether a user may do something. Only create is supported; the response has the result in its status.",
   schema: ofSubject,
   subresources: { status: false },
   protobuf: SUBJECT_ACCESS_REVIEW,
 });
 
-/** `authorization.k8s.io/v1` LocalSubjectAccessReview: may they do this in this namespace. */
+/** `authorization.k8s.io/v1` LocalSubjectAccessReview: whether a user may do something in a namespace. */
 export const LocalSubjectAccessReview: Resource<SubjectAccessContent> = new Resource<SubjectAccessContent>({
   group: "authorization.k8s.io",
   version: "v1",
   kind: "LocalSubjectAccessReview",
   scope: "Namespaced",
-  description: "Whether somebody may do something in a namespace. It is only created; the answer is its status.",
+  description:
+    "Whether a user may do something in a namespace. Only create is supported; the response has the result in its status.",
   schema: ofSubject,
   subresources: { status: false },
   protobuf: SUBJECT_ACCESS_REVIEW,
 });
 
-/** `authentication.k8s.io/v1` TokenReview: whose token is this. */
+/** `authentication.k8s.io/v1` TokenReview: the user of a token. */
 export const TokenReview: Resource<TokenReviewContent> = new Resource<TokenReviewContent>({
   group: "authentication.k8s.io",
   version: "v1",
   kind: "TokenReview",
   scope: "Cluster",
-  description: "Whose a token is. It is only created; the answer is its status.",
+  description: "The user of a token. Only create is supported; the response has the result in its status.",
   schema: {
     type: "object",
     properties: {

@@ -1,11 +1,11 @@
 import type { ProtobufField, ProtobufMessage } from "../../body/protobuf/message.ts";
 import { PROTOBUF_METADATA } from "../../body/protobuf/meta.ts";
 
-// The field numbers of k8s.io/api's generated.proto; of reviews of oneself what a client does not say to us is left out.
+// Field numbers from k8s.io/api's generated.proto. Fields of self reviews that clients do not send are omitted.
 
 const texts = (name: string): ProtobufField => ({ name, form: "list" });
 
-/** A map to lists of texts: each is a message of its own there. */
+/** A map to lists of strings; each list is a message of its own in protobuf. */
 const lists = (name: string): ProtobufField => ({
   name,
   of: { 1: texts("items") },

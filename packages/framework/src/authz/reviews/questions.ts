@@ -9,20 +9,20 @@ import type { VirtualWorkspace } from "../../virtual-workspace.ts";
 import { type Authorizer, type Decision, decide, isReview, mayReview, type Rules } from "../authorization.ts";
 import type { Attributes } from "./content.ts";
 
-/** What reviews are about. */
+/** View that reviews are about. */
 export interface ReviewSubject {
   readonly workspace: VirtualWorkspace;
   readonly log: Log;
-  /** Who may act as somebody else, which is for the server to say and not for its views. */
+  /** Authorizes impersonation, which the server decides and not its views. */
   readonly impersonation: Authorizer<unknown>;
 }
 
-/** Which reviews a view has besides its own resources. */
+/** Reviews that a view serves besides its own resources. */
 export interface ReviewsBesides {
   besides(list: readonly ServedResource[]): readonly ServedResource[];
 }
 
-/** What a view would decide about requests that nobody has made: it is asked the very same, in the very same place. */
+/** Decides hypothetical requests of a view, by the same code that decides real ones. */
 export class Questions {
   readonly #subject: ReviewSubject;
   readonly #reviews: ReviewsBesides;
@@ -32,17 +32,17 @@ export class Questions {
     this.#reviews = reviews;
   }
 
-  /** What the view says that it serves to the asker. @throws what its hook throws */
+  /** Returns the resources that the view serves to a user. @throws whatever its discovery hook throws */
   async served(asker: Asker): Promise<readonly ServedResource[]> {
     return advertised(await viewResources(this.#subject.workspace, asker));
   }
 
-  /** The reviews that it has besides. */
+  /** Returns the reviews to serve in addition. */
   reviews(list: readonly ServedResource[]): readonly ServedResource[] {
     return this.#reviews.besides(list);
   }
 
-  /** @param list what the view serves to the asker @throws what the view's rule throws */
+  /** @param list resources that the view serves to the user @throws whatever the view's rule throws */
   decide(asker: Asker, info: RequestInfo, list: readonly ServedResource[]): Decision | Promise<Decision> {
     if (isReview(info) && findIn(this.reviews(list), info) !== undefined) return mayReview(asker.user);
     const { workspace, impersonation } = this.#subject;
@@ -50,28 +50,28 @@ export class Questions {
     return decide(authorizer, new AuthorizeQuestion(asker, info));
   }
 
-  /** What the view's rule lists by itself; `undefined` where it cannot. @throws what it throws */
+  /** Returns the rules that the view's authorizer lists; `undefined` if it cannot. @throws whatever it throws */
   async rules({ user, params, signal }: Asker, namespace: string): Promise<Rules | undefined> {
     return this.#subject.workspace.authorize.rules?.({ user, params, namespace, signal });
   }
 
-  /** What may be told to a caller of what went wrong: an ApiError as it stands, of anything else where to look. */
+  /** Returns the error text for a caller: an ApiError's message; otherwise only a reference to the log. */
   failure(error: unknown, { requestId }: Pick<RequestOptions, "requestId">): string {
     if (isApiError(error)) return error.message;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#subject.log({ level: "error", message: "review failed", requestId, error: text });
-    return `the rule of this view failed: the server's log says why, under request ${requestId}`;
+    return `authorizer of this view failed: see the server's log for request ${requestId}`;
   }
 }
 
-/** On whose behalf a review asks. */
+/** Returns the user and path parameters of a review. */
 export function askerOf({ params }: Scope, { user, signal }: RequestOptions): Asker {
   return { params, user, signal };
 }
 
 /**
- * A request about objects as its path would say it: in the version that is preferred unless one is named, and of a kind
- * that is in no namespace without one, which kubectl names all the same.
+ * Returns the request info that the path of such a request would have. Its version is the preferred one unless one is
+ * named. A cluster-scoped kind has no namespace, although kubectl sends one.
  */
 export function resourceInfo(attributes: Attributes, list: readonly ServedResource[]): RequestInfo {
   const { verb = "", group = "", version: named = "", resource = "", subresource = "", name = "" } = attributes;
@@ -104,7 +104,7 @@ export function resourceInfo(attributes: Attributes, list: readonly ServedResour
 
 type Named = Pick<RequestInfo, "group" | "version" | "resource">;
 
-/** What of a list a request is about. */
+/** Returns the resource that a request is for. */
 export function findIn(list: readonly ServedResource[], info: Named): ServedResource | undefined {
   const name = nameOf(info);
   return list.find(({ definition }) => nameOf(namedBy(definition)) === name);

@@ -8,9 +8,9 @@ import { findIn, Questions, type ReviewSubject } from "./questions.ts";
 import { RulesReviews } from "./rule-survey.ts";
 
 /**
- * The reviews that each view has besides its own resources, so that clients can ask who they are and what they may do. A
- * view that lists a resource of the same name serves that in its place, and one with a raw handler has none of these, unless it says what it
- * handles: what its resources do not serve is the handler's.
+ * Reviews that each view serves besides its own resources, so that clients can query their identity and permissions. A view
+ * with a resource of the same name serves that instead. A view with a raw handler has none of them, unless it declares what
+ * it handles: everything that its resources do not serve belongs to the handler.
  */
 export class Reviews {
   readonly served: readonly ServedResource[];
@@ -23,8 +23,8 @@ export class Reviews {
   }
 
   /**
-   * The review that a request is for, unless it is the view's own: then the view's rule decides. So it does when the
-   * discovery hook fails, of which those hear whom the rule lets in.
+   * Returns the review that a request is for, unless the view serves it itself: then the view's rule decides. The rule also
+   * decides when the discovery hook fails, so that only users whom it allows see that error.
    */
   async of(asker: Asker, info: RequestInfo): Promise<ServedResource | undefined> {
     if (this.served.length === 0) return undefined;
@@ -35,7 +35,7 @@ export class Reviews {
     }
   }
 
-  /** Those that a view has which serves the resources of a list. */
+  /** Returns the reviews of a view that serves these resources. */
   besides(list: readonly ServedResource[]): readonly ServedResource[] {
     return this.served.filter(
       ({ definition }) => findIn(list, { ...definition, resource: definition.plural }) === undefined,

@@ -7,15 +7,15 @@ import { mayReview, type NonResourceRule, type ResourceRule, type Rules } from "
 import type { RulesContent } from "./content.ts";
 import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 
-/** What a survey is about. */
+/** Subject of a survey. */
 export interface Surveyed {
   readonly asker: Asker;
-  /** What is served to the asker. */
+  /** Resources that are served to the user. */
   readonly list: readonly ServedResource[];
   readonly namespace: string;
 }
 
-/** Paths that are no objects and that each view has. */
+/** Non-resource paths that each view has. */
 const PATHS: readonly string[] = [
   "/api",
   "/apis",
@@ -29,10 +29,10 @@ const PATHS: readonly string[] = [
 const METHODS: readonly string[] = ["get", "head"];
 
 const WHY =
-  "the rule of this view cannot list what it allows: each verb was asked about on each resource that is served, " +
-  "so what is allowed by name alone is not listed";
+  "the authorizer of this view cannot list its rules: each verb of each served resource was checked, " +
+  "so permissions limited to object names are missing";
 
-/** Finds out what somebody may do by asking. */
+/** Finds the permissions of a user by authorizing many requests. */
 class RuleSurvey {
   readonly #questions: Questions;
   readonly #surveyed: Surveyed;
@@ -42,7 +42,7 @@ class RuleSurvey {
     this.#surveyed = surveyed;
   }
 
-  /** Who may review may do that whatever the view's rule says. */
+  /** Returns the reviews that the user may create whatever the view's rule decides. */
   reviews(): readonly ResourceRule[] {
     const { asker, list } = this.#surveyed;
     if (!mayReview(asker.user).allowed) return [];
@@ -53,7 +53,7 @@ class RuleSurvey {
     );
   }
 
-  /** Each verb on each resource and subresource, and on paths. @param failure what to tell of a question that failed */
+  /** Authorizes each verb on each resource, subresource and path. @param failure returns the text for a failed check */
   async everything(failure: (error: unknown) => string): Promise<Rules> {
     const errors = new Map<string, string>();
     const told = (error: unknown): void => {
@@ -61,7 +61,7 @@ class RuleSurvey {
       if (!errors.has(text)) errors.set(text, failure(error));
     };
     const found: Found[] = [];
-    // One resource after the other: a rule that asks elsewhere is not asked thousands of things at once.
+    // One resource at a time, so that an authorizer with a remote backend does not get thousands of requests at once.
     for (const target of this.#targets()) {
       const infos = target.verbs.map((verb) => resourceInfo({ ...target, verb }, this.#surveyed.list));
       found.push({ ...target, verbs: await this.#allowed(infos, told) });
@@ -89,7 +89,7 @@ class RuleSurvey {
     }
   }
 
-  /** The verbs of those that are allowed. */
+  /** Returns the verbs of the allowed requests. */
   async #allowed(infos: readonly RequestInfo[], told: (error: unknown) => void): Promise<readonly string[]> {
     const { asker, list } = this.#surveyed;
     asker.signal.throwIfAborted();
@@ -118,7 +118,7 @@ interface Found {
   readonly verbs: readonly string[];
 }
 
-/** One rule for all resources of a group that have the same verbs. Versions share theirs, as in Kubernetes' rules. */
+/** Merges all resources of a group with the same verbs into one rule. Versions share rules, as in Kubernetes. */
 function grouped(found: readonly Found[]): readonly ResourceRule[] {
   const verbs = new Map<string, { group: string; name: string; verbs: Set<string> }>();
   for (const { group, resource, subresource = "", verbs: own } of found) {
@@ -138,7 +138,7 @@ function grouped(found: readonly Found[]): readonly ResourceRule[] {
   return [...rules.values()];
 }
 
-/** The same of paths. */
+/** Does the same for paths. */
 function paths(methods: ReadonlyMap<string, readonly string[]>): readonly NonResourceRule[] {
   const rules = new Map<string, { verbs: readonly string[]; nonResourceURLs: string[] }>();
   for (const [path, verbs] of methods) {
@@ -152,7 +152,7 @@ function paths(methods: ReadonlyMap<string, readonly string[]>): readonly NonRes
 
 type Review = ObjectOf<RulesContent>;
 
-/** Says what somebody may do: what the view's rule lists, or, where it cannot, what it says of all that is served. */
+/** Lists what a user may do: the rules of the view's authorizer or its decisions for everything that is served. */
 export class RulesReviews implements Storage<Review> {
   readonly lifecycle = "storage";
   readonly #questions: Questions;

@@ -1,18 +1,17 @@
-/** The media type under which Kubernetes' typed Go clients send built-in kinds, without asking whether it is taken. */
+/** Media type in which Kubernetes' typed Go clients send built-in kinds, without checking that the server accepts it. */
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 /**
- * What is read of a message of Kubernetes' protobuf, by field number (those of its `generated.proto`). Fields that are not
- * named are skipped.
+ * Fields of a Kubernetes protobuf message to read, by field number (from its `generated.proto`). Other fields are skipped.
  */
 export interface ProtobufMessage {
   readonly [field: number]: ProtobufField;
 }
 
 /**
- * Kinds of values, as they are in JSON: `bytes` is base64, `integer` of 32 or 64 bits, `time` and `microTime` are RFC 3339 in
- * UTC with seconds or microseconds (null when empty), `quantity` and `intOrString` are Kubernetes', and `json` is a message
- * that holds JSON in its field 1, as RawExtension, FieldsV1 and apiextensions' JSON do.
+ * Types of values in their JSON form. The type `bytes` is base64; `integer` has 32 or 64 bits. Values of `time` and
+ * `microTime` are RFC 3339 in UTC with seconds or microseconds (null when empty). The types `quantity` and `intOrString` are
+ * Kubernetes'. A `json` is a message with JSON in field 1, such as RawExtension, FieldsV1 and apiextensions' JSON.
  */
 export type ProtobufScalar =
   | "text"
@@ -26,23 +25,23 @@ export type ProtobufScalar =
   | "intOrString"
   | "json";
 
-/** One field of a message, by its name in JSON. */
+/** Field of a message, with its JSON name. */
 export interface ProtobufField {
   readonly name: string;
-  /** What it holds; a message that holds itself is given by a function. @default "text" */
+  /** Type of the value; a recursive message is given by a function. @default "text" */
   readonly of?: ProtobufScalar | ProtobufMessage | (() => ProtobufMessage);
-  /** @default a single value; the last one counts */
+  /** Repetition of the field. @default a single value; the last one counts */
   readonly form?: "list" | "map";
   /**
-   * Whether an empty value (`""`, 0, false, an empty time) is a value: of pointers, and of what JSON does not omit.
-   * @default it is not there, as JSON has no member for it: such fields are sent whether they are set or not
+   * Whether an empty value (`""`, 0, false, an empty time) is kept: for pointers and fields that JSON does not omit.
+   * @default omitted, as in JSON: clients send such fields whether they are set or not
    */
   readonly empty?: "kept";
-  /** What a message is in JSON, where it is no object: `({ items }) => items`. */
+  /** Converts a message whose JSON form is not an object: `({ items }) => items`. */
   readonly to?: (message: Readonly<Record<string, unknown>>) => unknown;
 }
 
-/** What is no such message. */
+/** Error for an invalid message. */
 export class ProtobufFault extends Error {
   override readonly name: string = "ProtobufFault";
 }

@@ -1,6 +1,6 @@
 import type { ProtobufField, ProtobufMessage } from "./message.ts";
 
-// The field numbers of k8s.io/apimachinery's generated.proto for what is of no kind of its own.
+// Field numbers from k8s.io/apimachinery's generated.proto for types shared by all kinds.
 
 const owner: ProtobufMessage = {
   1: { name: "kind" },
@@ -42,7 +42,7 @@ export const PROTOBUF_METADATA: ProtobufField = {
   },
 };
 
-/** What a delete brings along (metav1.DeleteOptions). */
+/** Options of a delete (metav1.DeleteOptions). */
 export const PROTOBUF_DELETE_OPTIONS: ProtobufMessage = {
   1: { name: "gracePeriodSeconds", of: "integer", empty: "kept" },
   2: {

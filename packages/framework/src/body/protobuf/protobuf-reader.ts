@@ -5,20 +5,20 @@ import { ProtobufFault, type ProtobufField, type ProtobufMessage, type ProtobufS
 
 const MAGIC = Buffer.from("k8s\0");
 const TYPE: ProtobufMessage = { 1: { name: "apiVersion" }, 2: { name: "kind" } };
-/** `runtime.Unknown`: the type, the message, and how it is packed, which nobody does. */
+/** `runtime.Unknown`: type, message and content encoding, which no client uses. */
 const ENVELOPE = { type: 1, raw: 2, contentEncoding: 3 } as const;
-/** How deep messages may stand within each other: a schema that needs more is none. */
+/** Limit of nested messages; no schema needs more. */
 const MAX_DEPTH = 500;
 
 /**
- * The object in a body as Kubernetes' clients send it: four bytes, and an envelope that says its type. It is bounded as JSON
- * is: by what it may hold besides its size.
+ * Decodes the object in a Kubernetes protobuf body: four magic bytes and an envelope with the type. Its content is limited
+ * like JSON's, besides the size of the body.
  *
- * @throws ProtobufFault on what is none, RangeError on what holds too much
+ * @throws ProtobufFault on an invalid body, RangeError on one with too much content
  */
 export function readProtobuf(body: Buffer, message: ProtobufMessage): Record<string, unknown> {
   if (!body.subarray(0, MAGIC.length).equals(MAGIC))
-    throw new ProtobufFault("it does not begin as Kubernetes' protobuf does");
+    throw new ProtobufFault("magic bytes of Kubernetes' protobuf are missing");
   const reader = new Reader();
   let type: Record<string, unknown> = {};
   let raw: Buffer = Buffer.alloc(0);
@@ -26,14 +26,15 @@ export function readProtobuf(body: Buffer, message: ProtobufMessage): Record<str
     if (wire !== WIRE.bytes) continue;
     if (field === ENVELOPE.type) type = reader.message(bytes, TYPE);
     if (field === ENVELOPE.raw) raw = bytes;
-    if (field === ENVELOPE.contentEncoding && bytes.length > 0) throw new ProtobufFault("its content is encoded");
+    if (field === ENVELOPE.contentEncoding && bytes.length > 0)
+      throw new ProtobufFault("contentEncoding is not supported");
   }
   return { ...type, ...reader.message(raw, message) };
 }
 
 type Read = Record<string, unknown>;
 
-/** Reads one body, and counts what it has made. */
+/** Decodes one body and counts the values. */
 class Reader {
   #containers = 0;
   #names = 0;
@@ -41,8 +42,7 @@ class Reader {
 
   message(bytes: Buffer, message: ProtobufMessage): Read {
     this.#contains(1);
-    if (++this.#depth > MAX_DEPTH)
-      throw new ProtobufFault(`messages stand within each other more than ${MAX_DEPTH} deep`);
+    if (++this.#depth > MAX_DEPTH) throw new ProtobufFault(`messages are nested deeper than ${MAX_DEPTH} levels`);
     const object: Read = {};
     for (const field of fieldsOf(bytes)) {
       const known = message[field.field];
@@ -64,10 +64,10 @@ class Reader {
     else delete object[name];
   }
 
-  /** An entry of a map is a message: the key and the value, either of which is left out when it is empty. */
+  /** A map entry is a message of key and value; either is omitted when empty. */
   #entry(map: Read, known: ProtobufField, { type, bytes }: WireField): void {
-    if (type !== WIRE.bytes) throw new ProtobufFault(`${known.name} is of another type`);
-    if (++this.#names > NAMES) throw new RangeError(`more than ${NAMES} entries of maps`);
+    if (type !== WIRE.bytes) throw new ProtobufFault(`${known.name} has the wrong wire type`);
+    if (++this.#names > NAMES) throw new RangeError(`more than ${NAMES} map entries`);
     let key = "";
     let found: WireField | undefined;
     for (const field of fieldsOf(bytes)) {
@@ -80,12 +80,12 @@ class Reader {
 
   #value({ name, of = "text", to }: ProtobufField, field: WireField): unknown {
     if (typeof of === "string") return scalarOf(of, field, { name, count: this.#count });
-    if (field.type !== WIRE.bytes) throw new ProtobufFault(`${name} is of another type`);
+    if (field.type !== WIRE.bytes) throw new ProtobufFault(`${name} has the wrong wire type`);
     const read = this.message(field.bytes, typeof of === "function" ? of() : of);
     return to === undefined ? read : to(read);
   }
 
-  /** The list or map of that name, made when first needed. */
+  /** Returns the list or map with that name, created on first use. */
   #made<Container extends object = Read>(object: Read, name: string, empty: Container): Container {
     const there = object[name] as Container | undefined;
     if (there !== undefined) return there;
@@ -94,7 +94,7 @@ class Reader {
     return empty;
   }
 
-  /** JSON within a message counts as if it stood alone. */
+  /** Embedded JSON has the same limits as a JSON body. */
   readonly #count = (json: Buffer): void => {
     let brackets = 0;
     for (const byte of json) if (byte === 0x7b || byte === 0x5b) brackets += 1;
@@ -109,33 +109,33 @@ class Reader {
 
 const { names: NAMES = Number.POSITIVE_INFINITY, containers: CONTAINERS = Number.POSITIVE_INFINITY } = BODY_LIMITS;
 
-// Protocol Buffers' wire format (https://protobuf.dev/programming-guides/encoding): tags, and values by wire type.
+// Wire types of Protocol Buffers (https://protobuf.dev/programming-guides/encoding).
 
-/** How a value is written: a number of variable length, 8 bytes, bytes with their length, 4 bytes. */
+/** Encodings of a value: a varint, 8 bytes, length-delimited bytes, 4 bytes. */
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-/** A field as it stands there. */
+/** Field in wire format. */
 export interface WireField {
   readonly field: number;
   readonly type: number;
-  /** Its value: what the length counts, or the number's own bytes. */
+  /** Value: the delimited bytes, or those of the number. */
   readonly bytes: Buffer;
 }
 
-/** The fields of a message in their order; a view of its bytes each. @throws ProtobufFault */
+/** Yields the fields of a message in order, each with a view of its bytes. @throws ProtobufFault */
 function* fieldsOf(bytes: Buffer): Iterable<WireField> {
   for (let at = 0; at < bytes.length; ) {
     const [tag, afterTag] = varint(bytes, at);
     const field = Math.floor(tag / 8);
     const type = tag % 8;
     const [length, start] = extent(bytes, type, afterTag);
-    if (field === 0 || start + length > bytes.length) throw new ProtobufFault("a field ends behind its message");
+    if (field === 0 || start + length > bytes.length) throw new ProtobufFault("a field extends beyond its message");
     at = start + length;
     yield { field, type, bytes: bytes.subarray(start, at) };
   }
 }
 
-/** How long a field's value is, and where it begins. Groups, which nobody sends any more, are refused. */
+/** Returns the length of a field's value and where it begins. Groups, which are obsolete, are rejected. */
 function extent(bytes: Buffer, wireType: number, at: number): [length: number, start: number] {
   switch (wireType) {
     case WIRE.varint:
@@ -147,11 +147,11 @@ function extent(bytes: Buffer, wireType: number, at: number): [length: number, s
     case WIRE.fixed32:
       return [4, at];
     default:
-      throw new ProtobufFault("a field has a type that there is not");
+      throw new ProtobufFault("a field has an unknown wire type");
   }
 }
 
-/** A number of up to ten bytes; of those that no length or tag could be only the order of magnitude matters. */
+/** Decodes a varint of up to ten bytes. Values too large for a length or tag need not be exact. */
 function varint(bytes: Buffer, from: number): [value: number, next: number] {
   let value = 0;
   for (let at = from; at < from + 10; at++) {
@@ -160,10 +160,10 @@ function varint(bytes: Buffer, from: number): [value: number, next: number] {
     value += (byte & 0x7f) * 2 ** (7 * (at - from));
     if (byte < 0x80) return [value, at + 1];
   }
-  throw new ProtobufFault("a number does not end");
+  throw new ProtobufFault("a varint does not end");
 }
 
-/** A number of 64 bits with its sign; a `bigint` where no `number` is exact. */
+/** Decodes a signed 64-bit number; a `bigint` where a `number` is not exact. */
 function signed64(varint: Buffer): number | bigint {
   let value = 0n;
   for (const [at, byte] of varint.entries()) value |= BigInt(byte & 0x7f) << BigInt(7 * at);
@@ -172,17 +172,17 @@ function signed64(varint: Buffer): number | bigint {
   return Number.isSafeInteger(number) ? number : signed;
 }
 
-/** Where a value stands. */
+/** Context of a value. */
 interface Place {
-  /** Its name, for faults. */
+  /** Name of the field, for errors. */
   readonly name: string;
-  /** Told of JSON that stands within a message. @throws RangeError when there is too much of it */
+  /** Counts the content of embedded JSON. @throws RangeError when it is too much */
   readonly count: (json: Buffer) => void;
 }
 
-/** One value in its JSON form. @throws ProtobufFault */
+/** Converts one value to its JSON form. @throws ProtobufFault */
 function scalarOf(kind: ProtobufScalar, { type, bytes }: WireField, { name, count }: Place): unknown {
-  if (type !== (WIRES[kind] ?? WIRE.bytes)) throw new ProtobufFault(`${name} is of another type`);
+  if (type !== (WIRES[kind] ?? WIRE.bytes)) throw new ProtobufFault(`${name} has the wrong wire type`);
   switch (kind) {
     case "text":
       return textOf(bytes, name);
@@ -206,13 +206,13 @@ function scalarOf(kind: ProtobufScalar, { type, bytes }: WireField, { name, coun
   }
 }
 
-/** What stands for a value that a map's entry leaves out. */
+/** Returns the value that an entry of a map omits. */
 function emptyOf(kind: ProtobufScalar): WireField {
   const type = WIRES[kind] ?? WIRE.bytes;
   return { field: 0, type, bytes: type === WIRE.varint ? ZERO : type === WIRE.fixed64 ? EIGHT : EMPTY };
 }
 
-/** Whether JSON has no member for it. */
+/** Returns whether JSON omits the value. */
 function isEmptyScalar(value: unknown): boolean {
   return value === "" || value === 0 || value === false || value === null;
 }
@@ -233,11 +233,11 @@ function textOf(bytes: Buffer, name: string): string {
 
 function doubleOf(bytes: Buffer, name: string): number {
   const value = bytes.readDoubleLE();
-  if (!Number.isFinite(value)) throw new ProtobufFault(`${name} is no number that JSON has`);
+  if (!Number.isFinite(value)) throw new ProtobufFault(`${name} is not a finite number`);
   return value;
 }
 
-/** The last of a message's fields of that number. */
+/** Returns the last field of a message with that number. */
 function memberOf(bytes: Buffer, field: number, type: number): WireField | undefined {
   let found: WireField | undefined;
   for (const one of fieldsOf(bytes)) if (one.field === field && one.type === type) found = one;
@@ -249,22 +249,22 @@ function integerIn(bytes: Buffer, field: number): number | bigint {
   return found === undefined ? 0 : signed64(found.bytes);
 }
 
-/** Seconds of the years 0 to 9999, which is what RFC 3339 can say. */
+/** Range of seconds of the years 0 to 9999, which RFC 3339 can express. */
 const FIRST = Date.UTC(2000, 0, 1) / 1000 - 730_485 * 86_400;
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
 
-/** Kubernetes' Time and MicroTime: seconds since 1970 and nanoseconds; both 0 is none, as in Go's clients. */
+/** Converts Kubernetes' Time and MicroTime: seconds since 1970 and nanoseconds. Both 0 means no time, as in Go's clients. */
 function timeOf(bytes: Buffer, kind: "time" | "microTime", name: string): string | null {
   const [seconds, nanos] = [Number(integerIn(bytes, 1)), Number(integerIn(bytes, 2))];
   if (seconds === 0 && nanos === 0) return null;
   if (seconds < FIRST || seconds > LAST || nanos < 0 || nanos > 999_999_999)
-    throw new ProtobufFault(`${name} is no time between the years 0 and 9999`);
+    throw new ProtobufFault(`${name} is outside the years 0 to 9999`);
   const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
   if (kind === "time") return `${whole}Z`;
   return `${whole}.${String(Math.floor(nanos / 1000)).padStart(6, "0")}Z`;
 }
 
-/** Its field 1 says which of the two it is. */
+/** Field 1 selects the type. */
 function intOrString(bytes: Buffer, name: string): unknown {
   if (integerIn(bytes, 1) === 0) return integerIn(bytes, 2);
   return textOf(memberOf(bytes, 3, WIRE.bytes)?.bytes ?? EMPTY, name);
@@ -277,7 +277,7 @@ function jsonOf(bytes: Buffer, { name, count }: Place): unknown {
   try {
     return parseJson(textOf(raw, name)).value;
   } catch (error) {
-    if (error instanceof SyntaxError) throw new ProtobufFault(`${name} is no JSON: ${error.message}`);
+    if (error instanceof SyntaxError) throw new ProtobufFault(`${name} is not valid JSON: ${error.message}`);
     throw error;
   }
 }

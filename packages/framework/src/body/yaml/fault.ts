@@ -1,9 +1,9 @@
-// Apart from what reads YAML, whose library is loaded by the first body that needs it.
+// Separate from the YAML code, whose library is loaded with the first body that needs it.
 
-/** Deeper than JSON may be, or than the parser's stack. */
+/** Error for nesting beyond JSON's limit or the parser's stack. */
 export const TOO_DEEP = "yaml: nested too deeply";
 
-/** Why a YAML text was not read: it is malformed, or too large once its aliases are expanded. */
+/** Error for malformed YAML, or YAML that is too large after alias expansion. */
 export class YamlFault extends Error {
   readonly tooLarge: boolean;
 

@@ -2,10 +2,10 @@ import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
 import { TOO_DEEP, YamlFault } from "./fault.ts";
 import { kubernetesTags, YamlTree } from "./value.ts";
 
-/** A YAML text, read. */
+/** Parsed YAML document. */
 export interface ParsedYaml {
   readonly value: unknown;
-  /** What strict decoding complains of: `line 3: key "a" already set in map`. */
+  /** Errors of strict decoding: `line 3: key "a" already set in map`. */
   readonly duplicates: readonly string[];
 }
 
@@ -13,20 +13,22 @@ export interface ParsedYaml {
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
 /**
- * Reads one YAML document as Kubernetes does. Hostile text takes seconds: not for long ones in the thread that serves.
+ * Parses one YAML document as Kubernetes does. Security: hostile input takes seconds, so long documents must not be parsed in
+ * the main thread.
  *
- * @param maxBytes how large the value may be as JSON
+ * @param maxBytes limit of the value's size as JSON
  * @throws YamlFault
  */
 export function parseYaml(text: string, maxBytes: number): ParsedYaml {
   if (CONTROL.test(text)) throw new YamlFault("yaml: control characters are not allowed");
   const { stackTraceLimit } = Error;
-  // A text may have a fault at every character, and the parser makes an error of each: stacks are most of their cost.
+  // A document may have an error at every character, and the parser creates an Error for each: stack traces would dominate
+  // the cost.
   Error.stackTraceLimit = 0;
   try {
     return read(text, maxBytes);
   } catch (error) {
-    // The parser recurs: what is deep overflows its stack.
+    // The parser is recursive, so deep nesting overflows its stack.
     throw error instanceof RangeError ? new YamlFault(TOO_DEEP) : error;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
@@ -50,7 +52,7 @@ function read(text: string, maxBytes: number): ParsedYaml {
 
 function faultOf({ code, message, pos }: YAMLParseError, lines: LineCounter): YamlFault {
   if (code === "MULTIPLE_DOCS")
-    return new YamlFault("yaml: the body holds more than one document; send them one by one");
+    return new YamlFault("yaml: the body has more than one document: send each in its own request");
   if (code === "RESOURCE_EXHAUSTION") return new YamlFault(TOO_DEEP);
   const { line, col } = lines.linePos(pos[0]);
   return new YamlFault(`yaml: line ${line} column ${col}: ${message}`);

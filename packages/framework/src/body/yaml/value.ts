@@ -14,21 +14,21 @@ import {
 } from "yaml";
 import { TOO_DEEP, YamlFault } from "./fault.ts";
 
-/** Kubernetes counts no further. */
+/** Kubernetes stops after this many. */
 const MAX_DUPLICATES = 100;
 
-/** The JSON value of a YAML tree, as sigs.k8s.io/yaml makes it. */
+/** Converts a YAML tree to a JSON value, as sigs.k8s.io/yaml does. */
 export class YamlTree {
-  /** `line 3: key "a" already set in map`. */
+  /** Duplicate keys: `line 3: key "a" already set in map`. */
   readonly duplicates: string[] = [];
   readonly #lines: LineCounter;
   readonly #maxBytes: number;
   readonly #anchors = new Map<string, Node>();
-  /** The nodes that we are within. */
+  /** Nodes on the current path, to detect cycles. */
   readonly #within = new Set<unknown>();
   #bytes = 0;
 
-  /** @param maxBytes how large the value may be as JSON, about: aliases multiply */
+  /** @param maxBytes approximate limit of the value's size as JSON, because aliases multiply it */
   constructor(lines: LineCounter, maxBytes: number) {
     this.#lines = lines;
     this.#maxBytes = maxBytes;
@@ -72,7 +72,7 @@ export class YamlTree {
     setMember(object, name, this.read(value));
   }
 
-  /** A key as the name of a member, and as Go prints it. */
+  /** Returns a key as a member name, and as Go prints it. */
   #name(key: unknown): [name: string, printed: string] {
     const scalar = isAlias(key) ? this.#target(key) : key;
     if (isMap(scalar) || isSeq(scalar)) throw new YamlFault(`yaml: line ${this.#line(scalar) ?? 1}: invalid map key`);
@@ -83,7 +83,7 @@ export class YamlTree {
     return [name, typeof value === "string" ? quote(name) : name];
   }
 
-  /** `<<`: the members of other maps, where the one named first wins. */
+  /** `<<` merges the members of other maps; the first map wins. */
   #merge(value: unknown, object: JsonObject): void {
     const source = isAlias(value) ? this.#target(value) : value;
     const sources = isSeq(value) ? [...value.items].reverse() : [source];
@@ -123,7 +123,7 @@ export class YamlTree {
   #spend(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#maxBytes)
-      throw new YamlFault(`the document is larger than ${this.#maxBytes} bytes once its aliases are expanded`, true);
+      throw new YamlFault(`the document is larger than ${this.#maxBytes} bytes after alias expansion`, true);
   }
 }
 
@@ -134,8 +134,8 @@ function isMergeKey(key: unknown): boolean {
 const PREFIX = "tag:yaml.org,2002:";
 
 /**
- * What plain scalars are to Kubernetes, whose YAML (sigs.k8s.io/yaml on go-yaml 2) is neither 1.1 nor 1.2: `yes` and `on`
- * are booleans, `017` is 15, dates and `1:30` are text.
+ * Types of plain scalars in Kubernetes, whose YAML (sigs.k8s.io/yaml on go-yaml 2) is neither 1.1 nor 1.2: `yes` and `on` are
+ * booleans, `017` is 15, dates and `1:30` are strings.
  */
 export const kubernetesTags: Tags = [
   "map",
@@ -159,7 +159,7 @@ const INFINITE = /^([-+]?)\.(?:inf|Inf|INF)$/;
 const NOT_A_NUMBER = /^\.(?:nan|NaN|NAN)$/;
 
 const MAX_INT64 = 2n ** 63n - 1n;
-/** No integer of 64 bits is written with more characters, underscores apart. */
+/** Longest form of a 64-bit integer, in characters without underscores. */
 const LONGEST = 2 + 64 + 1;
 
 function numberOrText(text: string): number | bigint | string {

@@ -1,4 +1,4 @@
-// Run by the threads of YamlReaders.
+// Entry point of the YamlReader's worker threads.
 import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { answerMessages } from "../../util/worker/worker-answer.ts";
 import { YamlFault } from "./fault.ts";
@@ -9,7 +9,7 @@ export interface YamlTask {
   readonly maxBytes: number;
 }
 
-/** As JSON: it is read faster than a tree is copied from one thread to the other. */
+/** Result as JSON, which is parsed faster than a tree is copied between threads. */
 export type YamlReply =
   | { readonly json: string; readonly duplicates: readonly string[] }
   | { readonly fault: string; readonly tooLarge: boolean };

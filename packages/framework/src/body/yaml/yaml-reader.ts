@@ -7,26 +7,27 @@ import type { ParsedYaml } from "./parse.ts";
 import type { YamlReply, YamlTask } from "./worker.ts";
 
 export interface YamlReaderOptions extends Partial<Pick<WorkerPoolOptions, "size" | "queue" | "idle" | "heapMiB">> {
-  /** The processor's time that a worker may take for one text, ms: enough for a megabyte or two. @default 1000 */
+  /** CPU time that a worker may use for one document, in ms: enough for one or two megabytes. @default 1000 */
   readonly budget?: number;
 }
 
-/** What takes a few milliseconds for each KiB of hostile text, at most. */
+/** Limit of a short document, in characters. Hostile input takes at most a few milliseconds for each KiB. */
 const SHORT = 16 * 1024;
-/** Values of texts that are read in place may be this many times as large, aliases expanded. */
+/** Limit of the value's size after alias expansion, as a multiple of the document, in the main thread. */
 const EXPANSION = 4;
 
-/** Reads a short text in place, as {@link YamlReader.read} does. @throws YamlFault; ApiError 413 for a long one */
+/** Parses a short document in the main thread. @throws YamlFault; ApiError 413 for a long one */
 export async function readShortYaml(text: string): Promise<ParsedYaml> {
-  if (text.length > SHORT) throw ApiError.requestEntityTooLarge(`the YAML document is longer than ${SHORT}; send JSON`);
-  // Loaded when first asked for: clients send JSON.
+  if (text.length > SHORT)
+    throw ApiError.requestEntityTooLarge(`the YAML document is longer than ${SHORT} characters: send it as JSON`);
+  // Loaded on first use: most clients send JSON.
   const { parseYaml } = await import("./parse.ts");
   return parseYaml(text, EXPANSION * SHORT);
 }
 
 /**
- * Reads YAML that strangers send: short texts in place, long ones in a worker thread which is cut when it takes too long.
- * The thread starts when it is first needed and ends when it has been idle; closing the reader ends it at once.
+ * Parses untrusted YAML: short documents in the main thread, long ones in a worker thread, which is terminated when it takes
+ * too long. The thread starts on first use and ends when idle; closing the reader ends it at once.
  */
 export class YamlReader implements AsyncDisposable {
   readonly #budget: number;
@@ -39,11 +40,11 @@ export class YamlReader implements AsyncDisposable {
   }
 
   /**
-   * The value of one YAML document, and its duplicate keys.
+   * Returns the value of one YAML document and its duplicate keys.
    *
-   * @throws YamlFault for what is no YAML
-   * @throws ApiError 413 when it is too large, also once its aliases are expanded, or takes too long; 429 when too many
-   *   texts wait; 503 when the reader is closed
+   * @throws YamlFault for invalid YAML
+   * @throws ApiError 413 when it is too large, also after alias expansion, or takes too long; 429 when too many documents are
+   * queued; 503 when the reader is closed
    */
   async read(text: string, signal?: AbortSignal): Promise<ParsedYaml> {
     try {
@@ -76,14 +77,14 @@ export class YamlReader implements AsyncDisposable {
   #refusal(error: WorkerError): Error {
     switch (error.fault) {
       case "busy":
-        return ApiError.tooManyRequests("too many YAML documents are waiting to be read; try again, or send JSON", 1);
+        return ApiError.tooManyRequests("too many YAML documents are queued: try again, or send JSON", 1);
       case "overrun":
         return ApiError.requestEntityTooLarge(
-          `the YAML document takes longer than ${this.#budget} ms to read; send it as JSON`,
+          `the YAML document takes longer than ${this.#budget} ms to parse: send it as JSON`,
         );
       case "failed":
         if (!error.isOutOfMemory) return error;
-        return ApiError.requestEntityTooLarge("the YAML document takes too much memory to read; send it as JSON");
+        return ApiError.requestEntityTooLarge("the YAML document takes too much memory to parse: send it as JSON");
       case "ended":
         return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
     }

@@ -7,13 +7,13 @@ const LONGEST_FORMAT_PATTERN = 128;
 const ADDRESS: Size = { min: 4, max: 16 };
 const OWN_TYPES = new Set(["Quantity", "Semver", "Ip", "Cidr"]);
 
-/** Cost of a call from what is known of its arguments, theirs aside; of members the first is what it is called on. */
+/** Cost of a call without its arguments, from what is known of them; a method's receiver is the first argument. */
 type Cost = (sizes: readonly Size[], types: readonly string[]) => { readonly cost: number; readonly size?: Size };
 
 const up = (max: number, factor: number): number => Math.ceil(max * factor);
 const max = (sizes: readonly Size[], at: number): number => (sizes[at] ?? UNKNOWN).max;
 
-/** Reads an argument through; the result is as large. */
+/** Reads an argument completely; the result has the same size. */
 const reading =
   (argument: number, factor = 1): Cost =>
   (sizes) => ({ cost: up(max(sizes, argument), TRAVERSAL * factor), size: sizes[argument] ?? UNKNOWN });
@@ -23,9 +23,9 @@ const matching: Cost = (sizes) => ({
   size: { min: 0, max: max(sizes, 0) },
 });
 
-/** Goes over all elements of a list, which are no texts. */
+/** Visits all elements of a list that are not strings. */
 const overElements: Cost = (sizes) => ({ cost: up(max(sizes, 0), TRAVERSAL), size: ONE });
-/** Those whose cost depends on how long the texts in the list are. */
+/** Functions whose cost depends on the length of the strings in the list. */
 const ELEMENTWISE = new Set(["indexOf", "lastIndexOf", "isSorted", "sum", "min", "max"]);
 
 const sets =
@@ -90,11 +90,11 @@ const CALLS: Readonly<Record<string, Cost>> = {
   string: (sizes, types) => (types[0] === "bytes" ? reading(0)(sizes, types) : { cost: 1 }),
 };
 
-/** What a call costs. */
+/** Estimates the cost of a call. */
 export function callCost(name: string, args: readonly Estimate[], types: readonly string[]): Estimate {
   const plain = name.replace(OWN, "");
   const sizes = args.map(({ size }) => size ?? UNKNOWN);
-  // What it is called on is a namespace, which is no argument.
+  // The receiver is a namespace, which is not an argument.
   const inNamespace = types[0]?.endsWith("Namespace") === true && plain !== "isCanonical";
   if (plain === "dyn" || plain === "value" || plain === "of")
     return { ...(args.at(-1) ?? { size: undefined }), cost: 1 + sum(args) };
@@ -125,7 +125,7 @@ function replacedSize(sizes: readonly Size[]): Size {
   return { min: 0, max: Math.ceil(text.max / part.min) * by.max };
 }
 
-/** What an operator costs. */
+/** Estimates the cost of an operator. */
 export function operatorCost(operator: string, types: readonly string[], args: readonly Estimate[]): Estimate {
   const sizes = args.map(({ size }) => size ?? UNKNOWN);
   const given = sum(args);
@@ -156,13 +156,13 @@ interface MacroCall {
   readonly args: readonly Node[];
 }
 
-/** What a macro costs besides its body: of its start and end, and for each element. */
+/** Cost of a macro besides its body: once, and for each element. */
 interface Overhead {
   readonly once: number;
   readonly each: number;
 }
 
-// What cel-go's expansions of the macros come to: names cost 1, calls 1, a list 10, a map 30.
+// Costs of cel-go's macro expansions: names and calls cost 1, a list 10, a map 30.
 const OVERHEADS: Readonly<Record<string, Overhead>> = {
   all: { once: 1, each: 3 },
   exists: { once: 1, each: 4 },
@@ -199,7 +199,7 @@ function loopCost(estimator: Estimation, call: MacroCall, known: { range: Estima
   };
 }
 
-/** The bodies of a macro, its variables bound. */
+/** Estimates the bodies of a macro with its variables bound. */
 function bodiesOf(estimator: Estimation, { name, args }: MacroCall, range: Estimate): Estimate[] {
   const twoVariables = args.length > 3 || (args.length === 3 && name !== "map");
   const names = args.slice(0, twoVariables ? 2 : 1).map((node) => (node.op === "id" ? node.args : ""));
@@ -217,7 +217,7 @@ function sortCost(estimator: Estimation, call: MacroCall, range: Estimate): Esti
   return { ...range, cost: range.cost + 24 + max * (12 + (body?.cost ?? 0)) + max * max };
 }
 
-/** `optMap` and `optFlatMap`: the target is read twice. */
+/** `optMap` and `optFlatMap` read the target twice. */
 function optionalCost(estimator: Estimation, { args }: MacroCall, range: Estimate): Estimate {
   const [variable, body] = args;
   const name = variable?.op === "id" ? variable.args : "";

@@ -10,7 +10,7 @@ const MAP_COST = 30;
 const PLAIN = new Set(["bool", "double", "int", "null", "string", "uint"]);
 const SCALARS = new Set(["bool", "double", "google.protobuf.Duration", "int", "google.protobuf.Timestamp", "uint"]);
 
-/** Estimates what an expression costs, as cel-go does from the declared sizes of what it reads. */
+/** Estimates the cost of an expression from the declared sizes of its inputs, as cel-go does. */
 export function estimateCost(root: Node, self: Shape, caps?: Caps): number {
   return new Estimator(self, caps).of(root).cost;
 }
@@ -76,17 +76,17 @@ class Estimator implements Estimation {
     return { ...estimate, cost: estimate.cost + realOperatorCost(operator, { operands, estimate, caps: this.#caps }) };
   }
 
-  /** Whether the estimate is for an object at hand. */
+  /** Whether the estimate is for a given object. */
   get capped(): boolean {
     return this.#caps !== undefined;
   }
 
-  /** Of keys of maps, which Kubernetes takes to be empty. */
+  /** Size of map keys, which Kubernetes assumes to be empty. */
   get keySize(): Size {
     return { min: 0, max: this.#caps?.text ?? 0 };
   }
 
-  /** Estimates an expression in which a name stands for something. */
+  /** Estimates an expression with bound names. */
   with(names: readonly (readonly [string, Estimate])[], node: Node): Estimate {
     const before = names.map(([name]) => [name, this.#names.get(name)] as const);
     for (const [name, value] of names) this.#names.set(name, value);
@@ -98,7 +98,7 @@ class Estimator implements Estimation {
     return estimate;
   }
 
-  /** What is known of a part of the object. */
+  /** Returns the estimate of a part of the object. */
   inside(shape: Shape): Estimate {
     const cap = shape.type === "list" || shape.type === "map" ? this.#caps?.list : this.#caps?.text;
     return { cost: 0, size: { min: 0, max: Math.min(shape.max, cap ?? shape.max) }, shape };
@@ -110,8 +110,8 @@ class Estimator implements Estimation {
   }
 
   /**
-   * What is no part of the object, but of something computed. Kubernetes then takes the size of `self`, which is 0 for
-   * objects; of an object at hand nothing is known.
+   * Returns the estimate of a computed value. Kubernetes takes the size of `self`, which is 0 for objects; for a given object
+   * the size is unknown.
    */
   #unnamed(): Estimate {
     return this.#caps === undefined ? this.inside(this.#self) : { cost: 0, size: undefined };
@@ -121,7 +121,7 @@ class Estimator implements Estimation {
     const target = this.of(operand);
     const type = typeOf(operand);
     const cost = target.cost + (type === "dyn" || type.startsWith("optional") ? 0 : 1);
-    // Of what is selected from a map by name Kubernetes knows no size.
+    // Kubernetes has no size for values that are selected from a map by name.
     if (this.#caps === undefined && target.shape !== undefined && !target.shape.fields?.has(name))
       return { cost, size: undefined };
     const shape = target.shape?.fields?.get(name) ?? target.shape?.element;
@@ -152,7 +152,7 @@ class Estimator implements Estimation {
   }
 }
 
-/** What is known of a value that is one of several. */
+/** Merges the estimates of alternative values. */
 function union(estimates: readonly (Estimate | undefined)[]): Estimate {
   const sizes = estimates.map((estimate) => estimate?.size ?? UNKNOWN);
   const [first] = estimates;

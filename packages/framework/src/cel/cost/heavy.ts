@@ -2,34 +2,34 @@ import { type Node, OWN } from "../library/node.ts";
 import { LinearPattern } from "../values/pattern.ts";
 import { type Caps, type Estimate, ONE, sum, UNKNOWN } from "./size.ts";
 
-/** Of a pattern that only the object spells. */
+/** Size of a pattern that is only known at evaluation. */
 const UNKNOWN_PATTERN = 5000;
-/** What a step of matching may take at worst, in units of cost, which are about 100 ns. */
+/** Worst-case cost of a matching step, in cost units of about 100 ns. */
 const STEP = 0.6;
-/** What reading or making a character or element takes. */
+/** Cost of reading or creating a character or element. */
 const ELEMENT = 0.2;
-/** What it takes to compare a character with one of a text that is sought, at worst. */
+/** Worst-case cost of comparing two characters in a string search. */
 const PAIR = 0.01;
-/** What printing a character of a nested text takes, or comparing it. */
+/** Cost of printing or comparing a character of a nested string. */
 const CHARACTER = 0.02;
-/** What it takes to read a clock in a time zone. */
+/** Cost of reading a clock in a time zone. */
 const ZONE = 2000;
 const MAX_RANGE = 1_000_000;
 const SIZED = /^(?:string|bytes|dyn|list|map)/;
 
 export interface KnownCall {
   readonly name: string;
-  /** What it is called on, if anything, and the arguments. */
+  /** Receiver, if any, and arguments. */
   readonly given: readonly Node[];
   readonly types: readonly string[];
   readonly estimates: readonly Estimate[];
-  /** Of the object at hand. */
+  /** Size limits of the given object. */
   readonly caps: Caps;
-  /** By what Kubernetes charges. */
+  /** Estimate according to Kubernetes' costs. */
   readonly estimate: Estimate;
 }
 
-/** What a call may really take, also where that is far more than Kubernetes charges. */
+/** Estimates the real cost of a call, which can be far above Kubernetes' estimate. */
 export function realCost(call: KnownCall): Estimate {
   const { given, types, estimates, estimate, caps } = call;
   const fn = call.name.replace(OWN, "");
@@ -39,7 +39,7 @@ export function realCost(call: KnownCall): Estimate {
   if (fn === "matches" || fn === "find" || fn === "findAll") {
     const places = (estimates[0]?.size ?? UNKNOWN).max + 1;
     const steps = patternSize(given[1]) * places;
-    // Each of all that are found may have been sought to the end.
+    // Each match may have been searched for to the end of the string.
     return { ...estimate, cost: sum(estimates) + STEP * steps * (fn === "findAll" ? places : 1) + read };
   }
   if (fn === "range") {
@@ -52,12 +52,12 @@ export function realCost(call: KnownCall): Estimate {
     return { cost: sum(estimates) + max, size: { min: 0, max } };
   }
   const made = ELEMENT * (estimate.size?.max ?? 0);
-  // Of all that only reads a field, clocks alone take an argument.
+  // Among the field accessors, only clocks take an argument.
   const zone = fn.startsWith("get") && given.length > 1 ? ZONE : 0;
   return { ...estimate, cost: estimate.cost + read + made + zone + (EXTRA[fn]?.(call) ?? 0) };
 }
 
-/** What some calls take besides. */
+/** Additional costs of some calls. */
 const EXTRA: Readonly<Record<string, (call: KnownCall) => number>> = {
   indexOf: seeking,
   lastIndexOf: seeking,
@@ -71,7 +71,7 @@ const EXTRA: Readonly<Record<string, (call: KnownCall) => number>> = {
   format: ({ estimates, caps }) => volumeOf(estimates.at(-1), caps),
 };
 
-/** What an operator takes besides, where Kubernetes charges little: for what it compares, or copies. */
+/** Returns the additional cost of an operator whose comparisons or copies Kubernetes underestimates. */
 export function realOperatorCost(
   operator: string,
   { operands, estimate, caps }: { readonly operands: readonly Estimate[] } & Pick<KnownCall, "estimate" | "caps">,
@@ -81,14 +81,14 @@ export function realOperatorCost(
   return Math.max(...operands.map((operand) => volumeOf(operand, caps)));
 }
 
-/** A text within another, or an element, which is compared with others as deeply as it goes. */
+/** Searches a string for another, or a list for an element, which is compared deeply. */
 function seeking({ types, estimates, caps }: KnownCall): number {
   const [where, what] = estimates;
   if (types[0]?.startsWith("list") === true) return isFlat(types[0]) ? 0 : volumeOf(where, caps);
   return PAIR * (where?.size ?? UNKNOWN).max * (what?.size ?? UNKNOWN).max;
 }
 
-/** Every element of a list with every one of another, or of the same. */
+/** Compares each element of a list with each of another, or of itself. */
 function comparingAll({ types, estimates, caps }: KnownCall): number {
   const lists = estimates.filter((_, at) => types[at]?.startsWith("list") === true && !isFlat(types[at] ?? ""));
   return lists.length === 0 ? 0 : volumeOf(lists[0], caps) * (lists.at(-1)?.size ?? UNKNOWN).max;
@@ -98,7 +98,7 @@ function isFlat(type: string): boolean {
   return /^list<(?:bool|bytes|double|int|string|uint)>$/.test(type);
 }
 
-/** What going through a value takes, with all that is in it. */
+/** Returns the cost of traversing a value completely. */
 function volumeOf(value: Estimate | undefined, caps: Caps): number {
   if (value?.shape !== undefined) return caps.nodes * (1 + CHARACTER * caps.text);
   const { max } = value?.size ?? UNKNOWN;

@@ -4,29 +4,29 @@ import { callOf, childrenOf, descendants, MACRO_VARIABLES, type Node, OWN, typeO
 import type { Reads } from "../values/json.ts";
 import { type Shape, unescapeName } from "../values/shape.ts";
 
-/** How large a value may be: elements, entries, characters or bytes; scalars are 1. */
+/** Maximum size of a value: elements, entries, characters or bytes; scalars are 1. */
 export interface Size {
   readonly min: number;
   readonly max: number;
 }
 
-/** What is known of an expression before it runs. */
+/** Static information about an expression. */
 export interface Estimate {
-  /** What evaluating it may cost at most, in Kubernetes' units. */
+  /** Maximum cost in Kubernetes' units. */
   readonly cost: number;
-  /** Undefined if nothing is known. */
+  /** Size, or undefined if unknown. */
   readonly size: Size | undefined;
-  /** If it is a part of the object. */
+  /** Shape, if the value is a part of the object. */
   readonly shape?: Shape | undefined;
-  /** Of lists and maps that expressions made: the size of their values, and keys. */
+  /** For computed lists and maps: size of their values and keys. */
   readonly element?: Estimate | undefined;
 }
 
-/** What lists, maps and texts are taken to be at most, whatever their schemas say: for objects at hand. */
+/** Size limits of lists, maps and strings in a given object, which override those of the schema. */
 export interface Caps {
   readonly list: number;
   readonly text: number;
-  /** How many values there are in all, which comparing deeply may visit. */
+  /** Total number of values, which limits deep comparisons. */
   readonly nodes: number;
 }
 
@@ -36,22 +36,22 @@ export function sum(estimates: readonly (Estimate | undefined)[]): number {
   return estimates.reduce((cost, estimate) => cost + (estimate?.cost ?? 0), 0);
 }
 
-/** An estimate under way, as those see it who know the parts of one kind of expression. */
+/** Estimate in progress, as seen by the estimators of single kinds of expressions. */
 export interface Estimation {
-  /** Whether it is for an object at hand. */
+  /** Whether the estimate is for a given object. */
   readonly capped: boolean;
-  /** Of keys of maps. */
+  /** Size of map keys. */
   readonly keySize: Size;
   of(node: Node): Estimate;
-  /** Of an expression in which names stand for something. */
+  /** Estimates an expression with bound names. */
   with(names: readonly (readonly [string, Estimate])[], node: Node): Estimate;
   elementOf(container: Estimate | undefined): Estimate;
 }
 
-/** More values than that are not counted: they are too many to be looked at in place. */
+/** Counting stops here: more values are too many for in-place evaluation. */
 export const MAX_NODES = 20_000;
 
-/** How large the parts of values are that an expression reads. */
+/** Measures the parts of values that an expression reads. */
 export function measure(parts: readonly (readonly [json: unknown, reads: Reads])[]): Caps {
   const caps = { list: 1, text: 1, nodes: 0 };
   const visit = (json: unknown, reads: Reads): void => {
@@ -78,16 +78,16 @@ export function measure(parts: readonly (readonly [json: unknown, reads: Reads])
   return caps;
 }
 
-/** Make a list of a text. */
+/** Functions that split a string into a list. */
 const SPLITTING = new Set(["split", "findAll"]);
 const COMPARING = new Set(["==", "!=", "in"]);
 const PLAIN = new Set(["bool", "double", "int", "null", "string", "uint"]);
-/** Characters that a function looks at in the time that a step takes. */
+/** Characters that a function processes in one step. */
 const CHARACTERS = 32;
 
 /**
- * Roughly how many steps of some 100 ns an expression takes over JSON of which no schema is known: what matters is that
- * loops within loops are told from what passes over a list once.
+ * Estimates the steps, of some 100 ns each, that an expression needs for JSON without a schema. The estimate is rough, but
+ * distinguishes nested loops from a single pass over a list.
  */
 export function workOf(root: Node, { list, text, nodes }: Caps): number {
   const splits = [...descendants(root)].some((node) => SPLITTING.has(nameOf(node)));
@@ -108,7 +108,7 @@ function nameOf(node: Node): string {
   return callOf(node)?.name.replace(OWN, "") ?? "";
 }
 
-/** Whether a comparison may look into a list or map. */
+/** Returns whether a comparison may traverse a list or map. */
 function isDeep(node: Node): boolean {
   const types = childrenOf(node).map(typeOf);
   return node.op === "in" || !types.some((type) => PLAIN.has(type));

@@ -15,7 +15,7 @@ import { isUrl, parseUrl, type UrlValue } from "../values/url.ts";
 import { NAMED_FORMATS, type NamedFormat } from "./named-formats.ts";
 import type { FunctionSpec } from "./signature.ts";
 
-/** URLs, addresses, quantities, versions and named formats. */
+/** Functions for URLs, addresses, quantities, versions and named formats. */
 export const KUBERNETES: readonly FunctionSpec[] = [
   ["url(string) url", (text: string) => parseUrl(text)],
   ["isURL(string) bool", (text: string) => isUrl(text)],

@@ -8,12 +8,12 @@ type Elements = Iterable<unknown>;
 
 const SUMMABLE = ["int", "uint", "double", "duration"];
 const COMPARABLE = ["int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes"];
-/** The longest list that `lists.range` makes. */
+/** Longest list that `lists.range` creates. */
 const MAX_RANGE = 1_000_000n;
-/** Elements by value that JavaScript's sets know. */
+/** Types of elements that JavaScript's sets compare by value. */
 const PRIMITIVE = new Set(["string", "bigint", "boolean"]);
 
-/** Kubernetes' and cel-go's functions of lists and sets, and of optional values. */
+/** Kubernetes' and cel-go's functions for lists, sets and optional values. */
 export const LISTS: readonly FunctionSpec[] = [
   ...COMPARABLE.flatMap((type): FunctionSpec[] => [
     [`.isSorted(list(${type})) bool`, isSorted],
@@ -87,7 +87,7 @@ function plus(a: unknown, b: unknown): unknown {
   if (typeof a === "number" && typeof b === "number") return a + b;
   if (a instanceof UnsignedInt && b instanceof UnsignedInt) return new UnsignedInt(a.valueOf() + b.valueOf());
   if (a instanceof Duration && b instanceof Duration) return durationOf(durationNanos(a) + durationNanos(b));
-  // An empty list of doubles looks like one of ints, so that its first addend is of another type.
+  // An empty list of doubles looks like one of ints, so the first addend has another type.
   if (a === 0n) return b;
   throw new CelError("no such overload");
 }
@@ -132,7 +132,7 @@ function distinct(list: Elements): unknown[] {
   return found;
 }
 
-/** The elements of a list in the order of their keys. */
+/** Returns the elements of a list in the order of their keys. */
 export function sortedBy(list: Elements, keys: Elements): unknown[] {
   const elements = elementsOf(list);
   const pairs = elementsOf(keys).map((key, at) => ({ key, element: elements[at] }));

@@ -2,12 +2,12 @@ import { dnsLabelProblems, labelKeyProblems, labelValueProblems, nameProblems } 
 import { CelError, parseSchemaTimestamp } from "../values/formatted.ts";
 import { requestUriProblem } from "../values/url.ts";
 
-/** A format that texts can be checked against (`format.dns1123Label()`). */
+/** Format to validate strings against (`format.dns1123Label()`). */
 export class NamedFormat {
   readonly name: string;
-  /** How long the pattern behind it is, by which Kubernetes charges. */
+  /** Length of the underlying pattern, which determines Kubernetes' cost. */
   readonly patternSize: number;
-  /** What is wrong with a text; empty if nothing is. */
+  /** Returns the validation errors of a string; empty if it is valid. */
   readonly problems: (text: string) => readonly string[];
 
   constructor(name: string, patternSize: number, problems: (text: string) => readonly string[]) {
@@ -26,7 +26,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A
 const DATE_TIME_LENGTH = 78;
 const CLOCK = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/;
 
-/** The formats that rules can name. */
+/** Formats that rules can name. */
 export const NAMED_FORMATS: ReadonlyMap<string, NamedFormat> = new Map(
   [
     new NamedFormat("dns1123Label", 30, labelProblems),
@@ -53,12 +53,12 @@ function subdomainProblems(text: string): string[] {
   return nameProblems(text).map(inCharacters);
 }
 
-/** These two say characters in Kubernetes 1.37, where the others say bytes. */
+/** Kubernetes 1.37 says characters in these two messages, and bytes in the others. */
 function inCharacters(problem: string): string {
   return problem.replace(/(?<=^must be no more than \d+) bytes$/, " characters");
 }
 
-/** A prefix of a name as the name it could begin. */
+/** Extends a prefix to a name that it could begin. */
 function asWhole(prefix: string): string {
   return prefix.length > 1 && prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix;
 }

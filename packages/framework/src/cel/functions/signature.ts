@@ -1,15 +1,15 @@
-/** What a function does with values of the library. Throws a CelError. */
+/** Implementation of a function on values of the library. Throws a CelError. */
 // biome-ignore lint/suspicious/noExplicitAny: each is given values of the types in its signature.
 export type Implementation = (...args: any[]) => unknown;
 
-/** A function of Kubernetes: `sets.contains(list(T), list(T)) bool`; member calls begin with a dot: `.trim(string) string`. */
+/** Kubernetes function: `sets.contains(list(T), list(T)) bool`; methods begin with a dot: `.trim(string) string`. */
 export type FunctionSpec = readonly [signature: string, call: Implementation];
 
 export interface Signature {
-  /** `sets.contains`. */
+  /** Name, such as `sets.contains`. */
   readonly name: string;
   readonly member: boolean;
-  /** Of members the first is what it is called on. */
+  /** Parameter types; a method's receiver is the first. */
   readonly params: readonly string[];
   readonly result: string;
 }
@@ -25,7 +25,7 @@ const NAMES: Readonly<Record<string, string>> = {
   cidr: "Cidr",
 };
 
-/** Reads a signature; its types come out as the library writes them: `list<int>`. */
+/** Parses a signature; types are converted to the library's form: `list<int>`. */
 export function parseSignature(text: string): Signature {
   const [, dot = "", name = "", list = "", result = ""] = /^(\.?)([^(]+)\((.*)\) (\S.*)$/.exec(text) ?? [];
   return { name, member: dot !== "", params: splitTypes(list).map(libraryType), result: libraryType(result) };
@@ -37,7 +37,7 @@ function libraryType(text: string): string {
   return `${container}<${splitTypes(inner).map(libraryType).join(", ")}>`;
 }
 
-/** Splits at the commas that are in no brackets. */
+/** Splits at commas outside brackets. */
 function splitTypes(list: string): string[] {
   const types: string[] = [];
   let depth = 0;

@@ -6,7 +6,7 @@ const DEFAULT_PRECISION = 6;
 const MAX_PRECISION = 100;
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** `text.format(list)`, as cel-go's extension of version 2: numbers are grouped by thousands. */
+/** Implements `text.format(list)` of cel-go's extension version 2: numbers are grouped by thousands. */
 export function formatText(text: string, list: Iterable<unknown>): string {
   const values = elementsOf(list);
   let next = 0;
@@ -77,7 +77,7 @@ function double(value: unknown, otherwise: string): number {
   return value === "-Infinity" ? Number.NEGATIVE_INFINITY : refuse(otherwise, value);
 }
 
-/** Ties go to the even digit. */
+/** Ties are rounded to the even digit. */
 function fixed(value: number, precision: number): string {
   const rounded = value.toFixed(precision);
   const exact = precision < MAX_PRECISION ? value.toFixed(MAX_PRECISION) : rounded;
@@ -112,7 +112,7 @@ function hex(value: unknown): string {
   );
 }
 
-/** As `%s` prints a value. */
+/** Formats a value for `%s`. */
 function printed(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "number") return formatDouble(value);
@@ -121,7 +121,7 @@ function printed(value: unknown): string {
   return nested(value);
 }
 
-/** As a value prints within a list or map. */
+/** Formats a value inside a list or map. */
 function nested(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "number")
@@ -141,7 +141,7 @@ function nested(value: unknown): string {
   );
 }
 
-/** Maps that expressions spell are objects to the library. */
+/** The library represents map literals as objects. */
 function isPlainObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -3,12 +3,12 @@ import { type LinearPattern, PatternCache } from "../values/pattern.ts";
 import type { FunctionSpec } from "./signature.ts";
 import { formatText } from "./string-format.ts";
 
-/** The longest text that an expression may make: more is not built, whatever the budget. */
+/** Limit of a string that an expression creates, in characters, whatever the cost budget. */
 const MAX_LENGTH = 16 * 1024 * 1024;
-/** What Go's strings.TrimSpace trims. */
+/** Characters that Go's strings.TrimSpace trims. */
 const SPACE = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
-/** Texts: the standard functions and cel-go's extension of version 2. Indexes count code points. */
+/** String functions: the standard ones and cel-go's extension version 2. Indexes count code points. */
 export const STRINGS: readonly FunctionSpec[] = [
   [".contains(string, string) bool", (text: string, part: string) => text.includes(part)],
   [".endsWith(string, string) bool", (text: string, end: string) => text.endsWith(end)],
@@ -42,7 +42,7 @@ export const STRINGS: readonly FunctionSpec[] = [
   [".join(list(string), string) string", join],
 ];
 
-/** Character by character: a pattern for the end would be tried at every space. */
+/** Trims by character: a regular expression for the end would be tried at every space. */
 function trim(text: string): string {
   let start = 0;
   let end = text.length;
@@ -96,7 +96,7 @@ function substring(text: string, start: bigint, end: bigint): string {
 interface Cut {
   readonly text: string;
   readonly by: string;
-  /** How many parts, or all if negative. */
+  /** Maximum number of parts; all if negative. */
   readonly limit: bigint;
 }
 
@@ -151,10 +151,10 @@ function quote(text: string): string {
   return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => QUOTED[char] ?? char)}"`;
 }
 
-/** How many patterns of rules are kept compiled. */
+/** Number of compiled patterns that are cached. */
 const KEPT = 200;
 
-/** Regular expressions, all of them matched in linear time. */
+/** Functions for regular expressions, which are matched in linear time. */
 export function regexFunctions(): readonly FunctionSpec[] {
   const cache = new PatternCache(KEPT);
   const compiled = (source: string): LinearPattern => {

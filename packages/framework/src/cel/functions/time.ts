@@ -2,7 +2,7 @@ import type { Duration } from "@marcbachmann/cel-js/evaluator";
 import { CelError, durationNanos } from "../values/formatted.ts";
 import type { FunctionSpec } from "./signature.ts";
 
-/** What the accessors read of a time, whose UTC fields are those of the zone that was asked for. */
+/** Fields that the accessors read. The UTC fields of the date are those of the requested zone. */
 const FIELDS: Readonly<Record<string, (date: Date) => number>> = {
   getFullYear: (date) => date.getUTCFullYear(),
   getMonth: (date) => date.getUTCMonth(),
@@ -43,7 +43,7 @@ function dayOfYear(date: Date): number {
   return Math.round((date.getTime() - start.getTime()) / 86_400_000);
 }
 
-/** How far a zone (`+02:00`, `Europe/Paris`) is from UTC at a time, in ms. */
+/** Returns the offset of a zone (`+02:00`, `Europe/Paris`) from UTC at a time, in ms. */
 function offset(time: Date, zone: string): number {
   const fixed = /^([+-]?)(\d{2}):(\d{2})$/.exec(zone);
   if (fixed !== null) {

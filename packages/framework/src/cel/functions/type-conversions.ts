@@ -16,7 +16,7 @@ const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 const FALSE = new Set(["0", "f", "F", "false", "FALSE", "False"]);
 const LIMIT = 2 ** 63;
 
-/** `int(x)`, `string(x)` and the like. */
+/** Type conversions, such as `int(x)` and `string(x)`. */
 export const CONVERSIONS: readonly FunctionSpec[] = [
   ["bool(bool) bool", (value: boolean) => value],
   ["bool(string) bool", toBool],

@@ -24,10 +24,10 @@ const TYPES: Readonly<Record<string, abstract new (...args: never[]) => object>>
   Cidr,
   NamedFormat,
 };
-/** What is written before a function's name: each is a value of a type of its own, whose methods the functions are. */
+/** Prefixes of function names. Each is a value of its own type, and the functions are its methods. */
 const NAMESPACES = ["format", "ip", "lists", "sets", "strings"] as const;
 
-/** The library cannot order bytes. */
+/** The library has no order of bytes. */
 const BYTE_ORDERS: Readonly<Record<string, (order: number) => boolean>> = {
   "<": (order) => order < 0,
   "<=": (order) => order <= 0,
@@ -36,8 +36,8 @@ const BYTE_ORDERS: Readonly<Record<string, (order: number) => boolean>> = {
 };
 
 /**
- * The library with the functions of Kubernetes 1.37. Nothing is known of variables: for evaluation they are dynamic, for
- * checking they are declared in a clone.
+ * Creates the library's environment with the functions of Kubernetes 1.37. Variables are dynamic for evaluation; for type
+ * checks they are declared in a clone.
  */
 export function createEnvironment(): Environment {
   const environment = new Environment({
@@ -62,12 +62,12 @@ export function createEnvironment(): Environment {
   return environment;
 }
 
-/** All that may be called besides macros and what the library does right: `name/arguments`, with what it is called on. */
+/** Returns all callable functions that are not macros or correct library functions: `name/arguments`, receiver included. */
 export function ownFunctions(): ReadonlySet<string> {
   return new Set(kubernetesFunctions().map(([text]) => callKey(parseSignature(text))));
 }
 
-/** A map of keys and values in turn. */
+/** Creates a map from alternating keys and values. */
 function mapOf(flat: readonly unknown[]): Map<unknown, unknown> {
   const map = new Map<unknown, unknown>();
   for (let at = 0; at < flat.length; at += 2) map.set(flat[at], flat[at + 1]);
@@ -97,7 +97,7 @@ function registerNamespace(environment: Environment, name: string): void {
   environment.registerConstant(name, namespaceType(name), new Namespace());
 }
 
-/** That of optional values is the library's own. */
+/** The type of optional values belongs to the library. */
 function namespaceType(name: string): string {
   return name === "optional" ? "OptionalNamespace" : `${name}Namespace`;
 }
@@ -115,11 +115,11 @@ function register(environment: Environment, [text, call]: FunctionSpec): void {
   }
 }
 
-/** The types that were declared for a schema. */
+/** Types declared for a schema. */
 interface Declared {
-  /** Of the whole: `list<Object3>`. */
+  /** Type of the whole value: `list<Object3>`. */
   readonly type: string;
-  /** The fields of each type of objects. */
+  /** Fields of each object type. */
   readonly fields: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -138,7 +138,7 @@ export function declareShape(environment: Environment, shape: Shape): Declared {
     const declared: Record<string, string> = Object.create(null);
     for (const [name, field] of fields) {
       declared[name] = declare(field);
-      // A keyword may also be written as it is.
+      // A keyword can also be written unescaped.
       declared[/^__[a-z]+__$/.test(name) ? (unescapeName(name) ?? name) : name] = declared[name];
     }
     const name = `Object${all.size}`;

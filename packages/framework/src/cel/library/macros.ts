@@ -9,7 +9,7 @@ interface Type {
   readonly valueType?: Type;
 }
 
-/** Names in scope, as the library keeps them. */
+/** Names in scope, in the library's form. */
 interface Scope {
   forkWithVariable(name: string, type: Type): Scope;
   setIterValue(value: unknown, evaluator: Evaluator): Scope;
@@ -31,14 +31,14 @@ interface Expansion {
   readonly receiver: Node;
 }
 
-/** A macro for the library: how it is checked, and what it does. */
+/** Macro for the library: its type check and its implementation. */
 interface Macro {
   readonly async: false;
   typeCheck(checker: Checker, macro: Macro, scope: Scope): Type;
   evaluate(evaluator: Evaluator, macro: Macro, scope: Scope): unknown;
 }
 
-/** Macros that the library lacks. */
+/** Registers the macros that the library lacks. */
 export function registerMacros(environment: Environment): void {
   const register = (signature: string, expand: (expansion: Expansion) => Macro): void => {
     environment.registerFunction(signature, expand as never, { async: false });
@@ -151,25 +151,25 @@ function optionalMacro({ args, receiver }: Expansion, wrap: boolean): Macro {
   };
 }
 
-/** What a macro goes over: indices or keys, each with its element or value. */
+/** Entries that a macro iterates over: indexes or keys with their elements or values. */
 type Entries = readonly (readonly [unknown, unknown])[];
 
 /** Evaluates an argument of a macro for one entry. */
 type Body = (key: unknown, value: unknown) => unknown;
 
-/** A macro that goes over a list or map. */
+/** Macro that iterates over a list or map. */
 interface Loop {
   readonly name: string;
-  /** How many of its arguments are names: an element's, or those of its index and itself. */
+  /** Number of variable arguments: the element, or its index and the element. */
   readonly names: 1 | 2;
-  /** How many arguments follow, which are evaluated for each entry; of two the first is a filter. */
+  /** Number of further arguments, which are evaluated for each entry; the first of two is a filter. */
   readonly bodies: 1 | 2;
-  /** What type it has; `same` is that of the range. */
+  /** Result type; `same` is that of the range. */
   readonly result: "bool" | "list" | "map" | "same";
   readonly run: (entries: Entries, body: Body, filter: Body | undefined) => unknown;
 }
 
-/** The macros of this kind that the library lacks. */
+/** Iterating macros that the library lacks. */
 const LOOPS: readonly Loop[] = [
   { name: "all", names: 2, bodies: 1, result: "bool", run: (entries, body) => decided(entries, body, false) },
   { name: "exists", names: 2, bodies: 1, result: "bool", run: (entries, body) => decided(entries, body, true) },
@@ -184,19 +184,19 @@ const LOOPS: readonly Loop[] = [
   { name: "sortBy", names: 1, bodies: 1, result: "same", run: sortBy },
 ];
 
-/** The entries of a list or map. @throws CelError of anything else */
+/** Returns the entries of a list or map. @throws CelError for anything else */
 function entriesOf(range: unknown): Entries {
   if (Array.isArray(range) || range instanceof Set) return Array.from(range, (value, at) => [BigInt(at), value]);
   return range instanceof Map ? [...range] : entriesOfObject(range);
 }
 
-/** Maps that expressions spell are objects to the library. */
+/** The library represents map literals as objects. */
 function entriesOfObject(value: unknown): [string, unknown][] {
   if (typeof value !== "object" || value === null) throw new CelError("no such overload");
   return Object.entries(value);
 }
 
-/** Whether any entry decides; an error counts only if none does. */
+/** Returns whether any entry decides; an error counts only if none does. */
 function decided(entries: Entries, body: Body, decisive: boolean): boolean {
   let failure: unknown;
   for (const [key, value] of entries) {

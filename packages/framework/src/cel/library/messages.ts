@@ -1,13 +1,13 @@
 import { TypeError as CheckError, EvaluationError, ParseError } from "@marcbachmann/cel-js";
 import { HAS, type Node, OWN, placeOf, typeOf } from "./node.ts";
 
-/** What is wrong with an expression, and where: UTF-16 index. */
+/** Error of an expression and its position as a UTF-16 index. */
 export interface Problem {
   readonly at: number;
   readonly message: string;
 }
 
-/** Problems of an expression as cel-go prints them: place, message, the line, and a mark under it. */
+/** Formats errors of an expression like cel-go: position, message, the line, and a mark below it. */
 export function formatProblems(source: string, problems: readonly Problem[]): string {
   return problems.map((problem) => formatProblem(source, problem)).join("\n");
 }
@@ -19,7 +19,7 @@ function formatProblem(source: string, problem: Problem): string {
   return `ERROR: <input>:${before.length}:${column + 1}: ${problem.message}\n | ${line}\n | ${".".repeat(column)}^`;
 }
 
-/** A mistake that parsing or checking found, in cel-go's words where it has such words. */
+/** Converts a parse or type error, with cel-go's text if there is one. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ParseError) return { at: error.range?.start ?? 0, message: syntaxMessage(error) };
   if (error instanceof CheckError) {
@@ -29,7 +29,7 @@ export function problemOf(error: unknown): Problem {
   return { at: 0, message: error instanceof Error ? error.message : String(error) };
 }
 
-/** Of a logical operator it is the operand whose type is wrong. */
+/** For a logical operator, the operand with the wrong type. */
 function culprit({ code }: CheckError, node: Node): Node {
   if (code !== "invalid_logical_operand" || (node.op !== "&&" && node.op !== "||")) return node;
   return node.args.find((arg) => !["bool", "dyn"].includes(typeOf(arg))) ?? node;
@@ -72,7 +72,7 @@ function checkMessage(error: CheckError): string {
   }
 }
 
-/** As cel-go says that it does not know a name. */
+/** Returns cel-go's message for an unknown name. */
 export function undeclared(name: string): string {
   return `undeclared reference to '${name}' (in container '')`;
 }
@@ -94,7 +94,7 @@ function overloadMessage(message: string): string {
   return `found no matching overload for '${name}' applied to '${applied}'`;
 }
 
-/** The library's names as Kubernetes' users know them. */
+/** Converts the library's type names to those that Kubernetes' users know. */
 function plain(text: string): string {
   return text
     .replaceAll(OWN, "")
@@ -111,7 +111,7 @@ function lowered(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
-/** An error of evaluation in cel-go's words. */
+/** Returns cel-go's message for an evaluation error. */
 export function evaluationMessage(error: unknown): string {
   if (!(error instanceof EvaluationError)) return error instanceof Error ? error.message : String(error);
   const summary = error.summary;

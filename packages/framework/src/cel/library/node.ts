@@ -1,23 +1,23 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 
-/** A node of the library's tree, after its macros were expanded: calls of macros look like any call. */
+/** Node of the library's tree after macro expansion: macro calls look like other calls. */
 export type Node = ASTNode;
 
-/** A call of a function or method. */
+/** Call of a function or method. */
 export interface Call {
   readonly name: string;
   readonly target: Node | undefined;
   readonly args: readonly Node[];
 }
 
-/** The call that a node is, if it is one. */
+/** Returns the call that a node represents, if it is one. */
 export function callOf(node: Node): Call | undefined {
   if (node.op === "call") return { name: node.args[0], target: undefined, args: node.args[1] };
   if (node.op === "rcall") return { name: node.args[0], target: node.args[1], args: node.args[2] };
   return undefined;
 }
 
-/** The nodes right below one. */
+/** Returns the direct children of a node. */
 export function childrenOf(node: Node): readonly Node[] {
   switch (node.op) {
     case "value":
@@ -43,7 +43,7 @@ export function childrenOf(node: Node): readonly Node[] {
   }
 }
 
-/** A node and all below it, parents first. */
+/** Yields a node and all its descendants, parents first. */
 export function* descendants(root: Node): Generator<Node> {
   const waiting = [root];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -52,20 +52,20 @@ export function* descendants(root: Node): Generator<Node> {
   }
 }
 
-/** How many nodes lie above each other at most. */
+/** Returns the depth of a tree. */
 export function depthOf(root: Node): number {
   let depth = 0;
   for (let level: readonly Node[] = [root]; level.length > 0; depth++) level = level.flatMap(childrenOf);
   return depth;
 }
 
-/** What the checker found out about a node: `int`, `list<string>`, `dyn` if nothing. */
+/** Returns the checked type of a node: `int`, `list<string>`, `dyn` if unknown. */
 export function typeOf(node: Node): string {
   const { checkedType } = node as { readonly checkedType?: { readonly name: string } };
   return checkedType?.name ?? "dyn";
 }
 
-/** A copy of a node that keeps nothing of the library's but what is asked for here: the library's holds its environment. */
+/** Copies a node with only the fields that are needed: the library's node references its environment. */
 export function detached(node: Node): Node {
   const copy = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(copy);
@@ -75,7 +75,7 @@ export function detached(node: Node): Node {
   return { op: node.op, args: copy(node.args), checkedType: { name: typeOf(node) } } as unknown as Node;
 }
 
-/** Where cel-go says that a node is: at its operator, dot or bracket. UTF-16 index. */
+/** Returns the position that cel-go reports for a node: its operator, dot or bracket. UTF-16 index. */
 export function placeOf(node: Node): number {
   const after = (before: Node, sign: string): number => Math.max(node.start, node.input.indexOf(sign, before.end));
   switch (node.op) {
@@ -105,7 +105,7 @@ export function placeOf(node: Node): number {
   }
 }
 
-/** `a.b.c` if a node is nothing but such a chain of names. */
+/** Returns `a.b.c` if a node is only such a chain of names. */
 export function qualifiedName(node: Node): string | undefined {
   if (node.op === "id") return node.args;
   if (node.op !== ".") return undefined;
@@ -113,7 +113,7 @@ export function qualifiedName(node: Node): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${node.args[1]}`;
 }
 
-/** Macros by `name/arguments`, and how many of their first arguments name variables. */
+/** Macros by `name/arguments`, with the number of leading arguments that name variables. */
 export const MACRO_VARIABLES: ReadonlyMap<string, 1 | 2> = new Map([
   ["all/2", 1],
   ["exists/2", 1],
@@ -136,15 +136,15 @@ export const MACRO_VARIABLES: ReadonlyMap<string, 1 | 2> = new Map([
   ["transformMapEntry/4", 2],
 ]);
 
-/** Calls of these are ours, since the library's own cannot be replaced: they are registered under a name with this end. */
+/** Suffix of functions that replace the library's own, which cannot be overridden. */
 export const OWN = "_k8s";
 
-/** What `has` is called before the library sees it: its own takes fewer expressions than Kubernetes'. As long as `has`. */
+/** Replacement for `has` in the source, of the same length: the library's own accepts fewer expressions. */
 export const HAS = "hAs";
 
-/** What operators become where the library would compare or join lists otherwise than Kubernetes. */
+/** Replacements for operators, where the library compares or joins lists differently than Kubernetes. */
 export const SAME: string = `same${OWN}`;
 export const JOIN: string = `concat${OWN}`;
 
-/** What map literals become: the library makes objects of them, whose keys are texts. */
+/** Replacement for map literals: the library represents them as objects, whose keys are strings. */
 export const MAP: string = `map${OWN}`;

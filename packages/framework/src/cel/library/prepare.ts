@@ -20,7 +20,7 @@ import {
   typeOf,
 } from "./node.ts";
 
-/** Functions of the library that are Kubernetes' too, and right: `name/arguments`. */
+/** Functions that the library implements as Kubernetes does: `name/arguments`. */
 const LIBRARY_FUNCTIONS = new Set(
   (
     "size/1 .size/0 type/1 dyn/1 bytes/1 .startsWith/1 .endsWith/1 .contains/1 .value/0 .hasValue/0 .or/1 .orValue/1 " +
@@ -28,25 +28,25 @@ const LIBRARY_FUNCTIONS = new Set(
   ).split(" "),
 );
 
-/** How deep expressions may be, chains of operators included: what walks them must not exhaust the stack. */
+/** Limit of an expression's depth, including chains of operators: traversal must not overflow the stack. */
 const MAX_DEPTH = 500;
 
-/** The fields of types of objects. */
+/** Fields of object types. */
 type Fields = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** An expression that the library can run. */
+/** Expression that the library can run. */
 export interface Prepared {
   readonly run: ParseResult;
   readonly root: Node;
-  /** The type of its value; `dyn` if the environment knows no types. */
+  /** Type of its value; `dyn` if the environment has no types. */
   readonly type: string;
 }
 
-/** Makes expressions the library's: calls of functions that it has otherwise, or not at all, are pointed to ours. */
+/** Adapts expressions to the library: calls of functions that it lacks or implements differently are redirected. */
 export class Preparer {
   readonly #own = ownFunctions();
 
-  /** Parses and checks an expression of a rule, in an environment that knows types; or says what is wrong with it. */
+  /** Parses and type-checks the expression of a rule, and returns it or its error. */
   prepare(source: string, environment: Environment, fields: Fields): Prepared | Problem {
     return attempt(() => {
       const { ast } = environment.parse(source);
@@ -63,7 +63,7 @@ export class Preparer {
     });
   }
 
-  /** Parses what {@link dynamicSource} made of such an expression, which is ours already. */
+  /** Parses the result of {@link dynamicSource}, which is already adapted. */
   prepareOwn(source: string, environment: Environment): Prepared | Problem {
     return attempt(() => checked(environment.parse(source)));
   }
@@ -77,7 +77,7 @@ export class Preparer {
     }
     const isMacro = call.target === undefined ? key === `${HAS}/1` : MACRO_VARIABLES.has(key);
     if (isMacro) return undefined;
-    // What is in a namespace is called like a member, but declared as a function.
+    // Namespaced functions are called like methods, but declared as functions.
     if (
       this.#own.has(call.target === undefined ? key : `.${key}`) ||
       (call.target?.op === "id" && this.#own.has(key))
@@ -103,7 +103,7 @@ function checked(run: ParseResult): Prepared | Problem {
   return valid ? { run, root: run.ast, type } : problemOf(error);
 }
 
-/** A call by a name that only we may write. */
+/** Returns a call of an internal function, which expressions must not contain. */
 function ownCall(root: Node): Node | undefined {
   for (const node of descendants(root)) {
     const name = callOf(node)?.name;
@@ -112,7 +112,7 @@ function ownCall(root: Node): Node | undefined {
   return undefined;
 }
 
-/** What the library's checker lets pass. */
+/** Returns the first error that the library's checker misses. */
 function firstProblem(root: Node, fields: Fields): Problem | undefined {
   for (const node of descendants(root)) {
     const problem = optionalFieldProblem(node, fields) ?? indexProblem(node, fields) ?? literalProblem(node);
@@ -121,7 +121,7 @@ function firstProblem(root: Node, fields: Fields): Problem | undefined {
   return undefined;
 }
 
-/** A field that is selected optionally has to be one as well. */
+/** An optional selection requires a declared field too. */
 function optionalFieldProblem(node: Node, fields: Fields): Problem | undefined {
   if (node.op !== ".?" && node.op !== ".") return undefined;
   const [operand, name] = node.args;
@@ -138,7 +138,7 @@ function indexProblem(node: Node, fields: Fields): Problem | undefined {
   return { at: placeOf(node), message };
 }
 
-/** Literals that can be no pattern, time or duration. */
+/** Checks literals for invalid patterns, times and durations. */
 function literalProblem(node: Node): Problem | undefined {
   const call = callOf(node);
   const name = call?.name.replace(OWN, "") ?? "";
@@ -154,12 +154,12 @@ const LITERALS: Readonly<Record<string, (text: string) => boolean>> = {
   duration: (text) => parseGoDuration(text) !== undefined,
 };
 
-/** The library's own namespace, which Kubernetes has not. */
+/** The library's own namespace, which Kubernetes lacks. */
 function isBind(target: Node | undefined): boolean {
   return target?.op === "id" && target.args === "cel";
 }
 
-/** The source with `has` under its other name, which is as long. */
+/** Replaces `has` by its internal name, which has the same length. */
 function withOwnHas(source: string, environment: Environment): string {
   let text = source;
   for (const node of descendants(environment.parse(source).ast)) {
@@ -169,13 +169,13 @@ function withOwnHas(source: string, environment: Environment): string {
   return text;
 }
 
-/** The names of variables that an expression uses, but for those of its macros. */
+/** Returns whether an expression uses a variable; variables of its macros do not count. */
 export function usesVariable(root: Node, name: string): boolean {
   for (const node of descendants(root)) if (node.op === "id" && node.args === name) return true;
   return false;
 }
 
-/** What an expression reads of a variable. */
+/** Returns the parts of a variable that an expression reads. */
 export function readsOf(root: Node, name: string): Reads {
   const reads = new Map<string, Reads>();
   return collect(root, name, reads) ? reads : "all";
@@ -183,7 +183,7 @@ export function readsOf(root: Node, name: string): Reads {
 
 interface MutableReads extends Map<string, Reads> {}
 
-/** False if it uses the variable as a whole. */
+/** Returns false if the expression uses the variable as a whole. */
 function collect(node: Node, name: string, reads: MutableReads): boolean {
   const path = pathFrom(node, name);
   if (path !== undefined) return path.length > 0 && note(reads, path);
@@ -191,7 +191,7 @@ function collect(node: Node, name: string, reads: MutableReads): boolean {
   return true;
 }
 
-/** `["spec", "replicas"]` for `self.spec.replicas`. */
+/** Returns `["spec", "replicas"]` for `self.spec.replicas`. */
 function pathFrom(node: Node, name: string): string[] | undefined {
   if (node.op === "id") return node.args === name ? [] : undefined;
   if (node.op !== "." && node.op !== ".?") return undefined;
@@ -216,12 +216,12 @@ function note(reads: MutableReads, path: readonly string[]): true {
 }
 
 const PLAIN = new Set(["bool", "bytes", "double", "int", "null", "string", "uint"]);
-/** Give what they are called on holds, of which nothing is known as it runs. */
+/** Methods that return the content of their receiver, whose type is unknown at evaluation. */
 const GENERIC = new Set(["orValue", "value"]);
 
 /**
- * A checked expression as it runs where nothing is known of types: equality and `+` of what may be a list of type set or
- * map are calls of ours, results of generic functions are dynamic, doubles are exact, and characters beyond 16 bits whole.
+ * Returns the source for evaluation without types. Equality and `+` of possible lists of type set or map become internal
+ * calls. Results of generic functions are dynamic, doubles are exact, and characters beyond 16 bits stay whole.
  */
 export function dynamicSource(root: Node): string {
   const text = serialize(transformed(root) as Node);
@@ -266,7 +266,7 @@ function call(name: string, args: unknown): Part {
   return { op: "call", args: [name, args] };
 }
 
-/** The library writes doubles with nine digits. */
+/** The library prints doubles with nine digits. */
 function exactDouble(value: number): Part {
   return call(`double${OWN}`, [{ op: "value", args: String(value) }]);
 }

@@ -8,14 +8,14 @@ import { compareSemver, Semver } from "./semver.ts";
 import { escapeName } from "./shape.ts";
 import { UrlValue } from "./url.ts";
 
-/** The elements of a list, which is an array, or a set where the order does not matter. */
+/** Returns the elements of a list, which is an array, or a set if the order is irrelevant. */
 export function elementsOf(list: unknown): readonly unknown[] {
   if (Array.isArray(list)) return list;
   if (list instanceof Set) return [...list];
   throw new CelError("no such overload");
 }
 
-/** Whether two values are equal; values of different types are not, but for numbers. */
+/** Returns whether two values are equal. Values of different types are not, except numbers. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (isNumber(a) && isNumber(b)) return compareNumbers(a, b) === 0;
@@ -28,7 +28,7 @@ export function equal(a: unknown, b: unknown): boolean {
   return equalScalars(a, b);
 }
 
-/** Maps that expressions spell are objects to the library. */
+/** The library represents map literals as objects. */
 function entriesOf(value: object): ReadonlyMap<unknown, unknown> | undefined {
   if (value instanceof Map) return value;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -61,7 +61,7 @@ function equalScalars(a: object, b: object): boolean {
   return equalOwn(a, b);
 }
 
-/** Values of Kubernetes' own types. */
+/** Compares values of Kubernetes' own types. */
 export function equalOwn(a: unknown, b: unknown): boolean {
   if (a instanceof Quantity && b instanceof Quantity) return compareQuantities(a, b) === 0;
   if (a instanceof Ip && b instanceof Ip) return a.equals(b);
@@ -70,7 +70,7 @@ export function equalOwn(a: unknown, b: unknown): boolean {
   return a instanceof Semver && b instanceof Semver && compareSemver(a, b) === 0;
 }
 
-/** Less, equal or more than 0, as two values of comparable types are ordered. Throws a CelError. */
+/** Compares two values of comparable types: less than, equal to or more than 0. Throws a CelError. */
 export function compare(a: unknown, b: unknown): number {
   if (typeof a === "string" && typeof b === "string") return compareUtf8(a, b);
   if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
@@ -87,7 +87,7 @@ function isNumber(value: unknown): value is AnyNumber {
   return typeof value === "bigint" || typeof value === "number" || value instanceof UnsignedInt;
 }
 
-/** NaN if they have no order. Exact also between int and double. */
+/** Compares numbers exactly, also int with double. Returns NaN if they have no order. */
 function compareNumbers(a: AnyNumber, b: AnyNumber): number {
   const left = a instanceof UnsignedInt ? a.valueOf() : a;
   const right = b instanceof UnsignedInt ? b.valueOf() : b;
@@ -97,10 +97,10 @@ function compareNumbers(a: AnyNumber, b: AnyNumber): number {
   return left == right ? 0 : Number.NaN;
 }
 
-/** On lists of type map: the names of the keys of their elements, in CEL. */
+/** Key of the CEL names of the element keys, on lists of type map. */
 const KEYS = Symbol("keys");
 
-/** Makes a list one whose elements are known by some of their fields. */
+/** Marks a list whose elements are identified by some of their fields. */
 export function keyedBy(list: unknown[], names: readonly string[]): unknown[] {
   return Object.defineProperty(list, KEYS, { value: names.map((name) => escapeName(name) ?? name) });
 }
@@ -109,7 +109,7 @@ function keysOf(list: readonly unknown[]): readonly string[] | undefined {
   return (list as { readonly [KEYS]?: readonly string[] })[KEYS];
 }
 
-/** Whether two lists have the same elements by their keys; undefined if the left one has no keys. */
+/** Compares two lists by the keys of their elements; undefined if the left one has no keys. */
 function equalKeyed(
   list: readonly unknown[],
   other: readonly unknown[],
@@ -123,7 +123,7 @@ function equalKeyed(
   return [...others].every(([key, element]) => own.has(key) && equal(own.get(key), element));
 }
 
-/** `list + other`: what a set has is not added again, and elements of maps replace those with their key. */
+/** Implements `list + other`: sets skip elements that they contain, lists of type map replace those with the same key. */
 export function concat(list: Iterable<unknown>, other: Iterable<unknown>): unknown {
   if (list instanceof Set) return new Set([...list, ...other]);
   const elements = [...list];

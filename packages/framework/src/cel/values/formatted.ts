@@ -10,11 +10,11 @@ const UNITS: Readonly<Record<string, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
-/** Of the largest integer of 64 bits. */
+/** Digits of the largest 64-bit integer. */
 const MAX_DIGITS = 19;
 const SECOND = 1_000_000_000n;
 const DAY = 86_400_000_000_000n;
-/** Units of durations in schemas beyond Go's, with the beginnings of longer names. */
+/** Units of schema durations beyond Go's, with prefixes of longer names. */
 const LONG_UNITS: readonly (readonly [bigint, readonly string[], string])[] = [
   [1n, ["ns"], "nano"],
   [1000n, ["us", "µs"], "micro"],
@@ -29,7 +29,7 @@ const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))
 const LOCAL = /^(\d{4})-(\d{2})-(\d{2})T(\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))?$/;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** Reads a duration as Go writes it: `1h30m`, `-1.5s`, `0`. Undefined if it is none. */
+/** Parses a duration in Go's format: `1h30m`, `-1.5s`, `0`. Returns undefined if it is invalid. */
 export function parseGoDuration(text: string): Duration | undefined {
   const body = text.replace(/^[+-]/, "");
   if (body === "0") return durationOf(0n);
@@ -45,7 +45,7 @@ export function parseGoDuration(text: string): Duration | undefined {
   return BigInt.asIntN(64, signed) === signed ? durationOf(signed) : undefined;
 }
 
-/** Undefined beyond what 64 bits hold, however many digits there are. */
+/** Returns undefined beyond 64 bits, however many digits there are. */
 function countOf(digits: string): bigint | undefined {
   const significant = digits.replace(/^0+/, "");
   return significant.length > MAX_DIGITS ? undefined : BigInt(significant);
@@ -55,12 +55,12 @@ function fractionOf(digits: string, scale: bigint): bigint {
   return digits === "" ? 0n : (BigInt(digits) * scale) / 10n ** BigInt(digits.length);
 }
 
-/** Reads a value of format duration, which knows days, weeks and names of units too. */
+/** Parses a value of format duration, which also allows days, weeks and unit names. */
 export function parseSchemaDuration(text: string): Duration {
   const plain = parseGoDuration(text);
   if (plain !== undefined) return plain;
   let nanos: bigint | undefined;
-  // Not from the midst of a number: that could take the square of its length.
+  // The match must not begin inside a number: that could take quadratic time.
   for (const [, digits = "", name = ""] of text.matchAll(/(?<!\d)(\d+)\s*([A-Za-zµ]+)/g)) {
     const unit = name.toLowerCase();
     const known = LONG_UNITS.find(([, short, long]) => short.includes(unit) || unit.startsWith(long));
@@ -71,7 +71,7 @@ export function parseSchemaDuration(text: string): Duration {
   return durationOf(BigInt.asIntN(64, nanos));
 }
 
-/** Reads a value of format date or date-time, to the millisecond. */
+/** Parses a value of format date or date-time, with millisecond precision. */
 export function parseSchemaTimestamp(text: string, format: "date" | "date-time"): Date {
   const parsed = format === "date" ? fromParts(DATE.exec(text)) : fromParts(RFC3339.exec(text) ?? LOCAL.exec(text));
   if (parsed !== undefined) return parsed;
@@ -83,7 +83,7 @@ function parsingError(text: string): string {
   return `parsing time "${text}"`;
 }
 
-/** Reads a time as RFC 3339 has it. Undefined if it is none. */
+/** Parses an RFC 3339 time. Returns undefined if it is invalid. */
 export function parseRfc3339(text: string): Date | undefined {
   return fromParts(RFC3339.exec(text));
 }
@@ -110,7 +110,7 @@ function zoneSeconds(zone: string): bigint | undefined {
   return zone.startsWith("-") ? -seconds : seconds;
 }
 
-/** Reads a value of format byte, which Kubernetes reads as base64 for URLs here. */
+/** Parses a value of format byte, which Kubernetes decodes as base64url here. */
 export function parseBytes(text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64url");
   const valid = text.length % 4 === 0 && /^[A-Za-z0-9_-]*={0,2}$/.test(text);
@@ -118,12 +118,12 @@ export function parseBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** A time as CEL prints it: RFC 3339 with as many digits as needed. */
+/** Formats a time as CEL does: RFC 3339 with as many digits as needed. */
 export function formatTimestamp(time: Date): string {
   return time.toISOString().replace(/\.?0*Z$/, "Z");
 }
 
-/** A duration as CEL prints it: `3600s`, `1.5s`. */
+/** Formats a duration as CEL does: `3600s`, `1.5s`. */
 export function formatDuration(duration: Duration): string {
   const nanos = durationNanos(duration);
   const size = nanos < 0n ? -nanos : nanos;
@@ -140,12 +140,12 @@ export function durationNanos(duration: Duration): bigint {
   return BigInt(duration.seconds) * SECOND + BigInt(duration.nanos);
 }
 
-/** An error of evaluation, as CEL has them: `&&` and `||` may absorb it. */
+/** CEL evaluation error, which `&&` and `||` may absorb. */
 export class CelError extends Error {
   override readonly name = "CelError";
 }
 
-/** The number of code points. */
+/** Returns the number of code points. */
 export function codePoints(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index++) {
@@ -157,7 +157,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Where the code point with this number begins, as UTF-16 index; the length if it is the one past the last. */
+/** Returns the UTF-16 index of a code point; the length for the one after the last. */
 export function utf16Index(text: string, codePoint: number): number {
   let index = 0;
   for (let count = 0; count < codePoint; count++) index += isPair(text, index) ? 2 : 1;
@@ -171,7 +171,7 @@ function isPair(text: string, index: number): boolean {
   return next >= 0xdc00 && next <= 0xdfff;
 }
 
-/** A double as Go's `%g` prints it. */
+/** Formats a double like Go's `%g`. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";

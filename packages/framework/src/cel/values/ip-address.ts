@@ -1,9 +1,9 @@
 import { CelError } from "./formatted.ts";
 
-/** An IP address (`net.IP`). */
+/** IP address (`net.IP`). */
 export class Ip {
   readonly family: 4 | 6;
-  /** The address as a number. */
+  /** Address as a number. */
   readonly bits: bigint;
 
   constructor(family: 4 | 6, bits: bigint) {
@@ -15,7 +15,7 @@ export class Ip {
     return this.family === other.family && this.bits === other.bits;
   }
 
-  /** Whether the first bits are those of `prefix`. */
+  /** Returns whether the first bits equal those of `prefix`. */
   startsWith(prefix: bigint, length: number): boolean {
     return this.bits >> BigInt(this.size - length) === prefix;
   }
@@ -29,7 +29,7 @@ export class Ip {
   }
 }
 
-/** A range of addresses (`net.CIDR`). Its address may have bits beyond the prefix. */
+/** Range of addresses (`net.CIDR`). Its address may have bits beyond the prefix. */
 export class Cidr {
   readonly address: Ip;
   readonly length: number;
@@ -65,7 +65,7 @@ export class Cidr {
   }
 }
 
-/** Reads an address; zones and IPv4 in IPv6 are refused. Throws a CelError. */
+/** Parses an address; zones and IPv4-mapped IPv6 are rejected. Throws a CelError. */
 export function parseIp(text: string): Ip {
   const ip = parseAddress(text.replace(/%.+$/s, ""));
   if (ip === undefined) {
@@ -77,7 +77,7 @@ export function parseIp(text: string): Ip {
   return ip;
 }
 
-/** Reads a range. Throws a CelError. */
+/** Parses a range. Throws a CelError. */
 export function parseCidr(text: string): Cidr {
   const [, addressText = "", lengthText = ""] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const address = addressText === "" ? undefined : parseAddress(addressText);
@@ -144,7 +144,7 @@ function ipv4Text(bits: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join(".");
 }
 
-/** As RFC 5952 has it: the longest run of zeros is left out. */
+/** Formats as in RFC 5952, with the longest run of zeros omitted. */
 function ipv6Text(bits: bigint): string {
   const groups = Array.from({ length: 8 }, (_, at) => ((bits >> BigInt(112 - 16 * at)) & 0xffffn).toString(16));
   let best = { at: 0, length: 1 };

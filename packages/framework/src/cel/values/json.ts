@@ -3,12 +3,10 @@ import { keyedBy } from "./compare.ts";
 import { CelError, parseBytes, parseSchemaDuration, parseSchemaTimestamp } from "./formatted.ts";
 import { escapeName, isMapSchema, withObjectMeta } from "./shape.ts";
 
-/**
- * Which parts of a value an expression reads: by name in CEL, or all of them. Objects are converted no further than that.
- */
+/** Parts of a value that an expression reads, by CEL name, or all of them. Other parts of objects are not converted. */
 export type Reads = "all" | ReadonlyMap<string, Reads>;
 
-/** The value of the library that JSON has by its schema. Throws a CelError if it does not fit. */
+/** Converts JSON to a value of the library according to its schema. Throws a CelError if it does not match. */
 export function fromJson(json: unknown, schema: JsonSchema, reads: Reads): unknown {
   if (json === null || json === undefined) {
     if (schema.nullable === true) return null;
@@ -60,7 +58,7 @@ function memberSchema(schema: JsonSchema, name: string): JsonSchema | undefined 
   return typeof additionalProperties === "object" ? additionalProperties : {};
 }
 
-/** Lists of type set are sets to the library too, and those of type map know their keys. */
+/** Lists of type set become sets, and lists of type map get their keys. */
 function fromList(json: readonly unknown[], schema: JsonSchema): unknown {
   const items = schema.items ?? {};
   const values = json.map((item) => fromJson(item, items, "all"));
@@ -93,7 +91,7 @@ function integer(json: unknown): bigint {
   throw unexpected("int", json);
 }
 
-/** What no schema describes can only be compared. */
+/** Values without a schema support only comparison. */
 function fromUnknown(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(fromUnknown);
   if (isJsonObject(json)) return new Map(Object.entries(json).map(([name, value]) => [name, fromUnknown(value)]));

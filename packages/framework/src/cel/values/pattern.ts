@@ -3,34 +3,34 @@ import type { RE2JS } from "re2js";
 
 const require = createRequire(import.meta.url);
 
-/** Up to so many steps (instructions times characters) a pattern is matched by automaton: fast, but at worst 60 ns each. */
+/** Limit of matching by automaton, in steps (instructions times characters): fast, but 60 ns a step at worst. */
 const AUTOMATON_STEPS = 700_000;
-/** Up to so many it is matched in place at all: some 9 ns each, 50 ms. */
+/** Limit of matching in place, in steps of some 9 ns: 50 ms. */
 const MAX_STEPS = 5_000_000;
-/** After so many steps the memory of the automaton is freed: it could grow to 8 bytes for each. */
+/** Steps after which the automaton's memory, up to 8 bytes a step, is freed. */
 const STEPS_KEPT = 100_000;
 
-/** A regular expression as Go has them (RE2), matched in time linear in the text whatever it is. */
+/** Go regular expression (RE2), matched in time linear in the length of the text. */
 export class LinearPattern {
   readonly #pattern: RE2JS;
   readonly #size: number;
-  /** Of the pattern's text. */
+  /** Length of the pattern. */
   readonly sourceSize: number;
   #steps = 0;
 
-  /** @throws Error with RE2's own words if it is none */
+  /** @throws Error with RE2's text if it is invalid */
   constructor(source: string) {
     this.#pattern = compile(source);
     this.#size = this.#pattern.programSize();
     this.sourceSize = source.length;
   }
 
-  /** How many steps matching a text takes at most. */
+  /** Returns the maximum number of steps for matching a text. */
   steps(text: string): number {
     return this.#size * (text.length + 1);
   }
 
-  /** Whether the pattern is found anywhere in the text. */
+  /** Returns whether the pattern matches anywhere in the text. */
   test(text: string): boolean {
     const steps = this.steps(text);
     if (steps > AUTOMATON_STEPS) return this.#pattern.matcher(text).find();
@@ -39,7 +39,7 @@ export class LinearPattern {
     return found;
   }
 
-  /** What is found, from left to right, at most `limit` times. */
+  /** Returns the matches from left to right, at most `limit`. */
   findAll(text: string, limit: number): string[] {
     const found: string[] = [];
     const matcher = this.#pattern.matcher(text);
@@ -57,24 +57,24 @@ export class LinearPattern {
 }
 
 /**
- * Compiles a `pattern` of a schema as Kubernetes does (Go's regexp, RE2), so that no pattern and no text can stall the
- * process: time is linear in the text. A text so long that matching could take more than some 50 ms (5 million divided
- * by the size of the compiled pattern; 50,000 characters for a usual one) counts as not matching.
+ * Compiles a `pattern` of a schema as Kubernetes does (Go's regexp, RE2). Matching takes time linear in the length of the
+ * text, so that no pattern and no text can stall the process. A text counts as not matching if it could take more than some
+ * 50 ms (5 million divided by the size of the compiled pattern; 50,000 characters for a typical one).
  *
- * @throws Error if Go would refuse the pattern
+ * @throws Error if Go would reject the pattern
  */
 export function linearPattern(source: string): (text: string) => boolean {
   const pattern = new LinearPattern(source);
   return (text) => pattern.steps(text) <= MAX_STEPS && pattern.test(text);
 }
 
-/** The library is loaded with the first pattern: most schemas have none. @throws Error with RE2's own words */
+/** Loads the library with the first pattern: most schemas have none. @throws Error with RE2's text */
 function compile(source: string): RE2JS {
   const library: typeof import("re2js") = require("re2js");
   return library.RE2JS.compile(source);
 }
 
-/** Whether Go takes a pattern. */
+/** Returns whether Go accepts a pattern. */
 export function isPattern(source: string): boolean {
   try {
     compile(source);
@@ -84,7 +84,7 @@ export function isPattern(source: string): boolean {
   }
 }
 
-/** Patterns that texts of requests spell; the last ones used are kept. */
+/** Cache of patterns from requests; the most recently used are kept. */
 export class PatternCache {
   readonly #patterns = new Map<string, LinearPattern>();
   readonly #size: number;
@@ -93,7 +93,7 @@ export class PatternCache {
     this.#size = size;
   }
 
-  /** @throws Error if Go would refuse it */
+  /** @throws Error if Go would reject the pattern */
   get(source: string): LinearPattern {
     const pattern = this.#patterns.get(source) ?? new LinearPattern(source);
     this.#patterns.delete(source);

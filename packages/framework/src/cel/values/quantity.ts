@@ -1,9 +1,9 @@
 import { CelError } from "./formatted.ts";
 
-/** An amount as Kubernetes writes it (`1500m`, `2Gi`), in nanos. */
+/** Kubernetes quantity (`1500m`, `2Gi`), in nanos. */
 export class Quantity {
   readonly nanos: bigint;
-  /** Whether Kubernetes calls it no integer, whatever its value: `1000m`, `1.5Gi`. */
+  /** Whether Kubernetes treats it as non-integer, whatever its value: `1000m`, `1.5Gi`. */
   readonly fractional: boolean;
 
   constructor(nanos: bigint, fractional: boolean) {
@@ -11,7 +11,7 @@ export class Quantity {
     this.fractional = fractional;
   }
 
-  /** Undefined if it is no integer, or too large a one. */
+  /** Returns undefined if it is not an integer, or too large. */
   get integer(): bigint | undefined {
     if (this.fractional || this.nanos % NANO !== 0n) return undefined;
     const value = this.nanos / NANO;
@@ -25,11 +25,11 @@ const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?\d
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const BINARY = "KMGTPE";
 
-/** Reads an amount. Throws a CelError. */
+/** Parses a quantity. Throws a CelError. */
 export function parseQuantity(text: string): Quantity {
   const parts = FORM.exec(text);
   const [, sign = "", whole = "", fraction = "", binary = "", decimal = "", exponentText = "0"] = parts ?? [];
-  // A suffix alone is none of anything.
+  // A suffix without a number is not a quantity.
   if (parts === null || (whole === "" && fraction === "" && !/^[+-]?[A-Za-z]+$/.test(text)))
     throw new CelError(mistake(text));
   const exponent = decimal === "" ? Number(exponentText) : (DECIMAL[decimal] ?? 0);
@@ -39,7 +39,9 @@ export function parseQuantity(text: string): Quantity {
   return new Quantity(sign === "-" ? -size : size, !exact);
 }
 
-/** Whether Kubernetes keeps the amount as an integer of 64 bits: what it does not is none to it, whatever its value. */
+/**
+ * Returns whether Kubernetes stores the amount as a 64-bit integer; it treats any other as non-integer, whatever its value.
+ */
 function isShort(whole: string, fraction: string, exponent: number): boolean {
   return exponent >= fraction.length && whole.replace(/^0+/, "").length + fraction.length <= 18;
 }
@@ -67,7 +69,7 @@ interface Parts {
   readonly scale: bigint;
 }
 
-/** Rounded up to whole nanos, at most the largest amount; never slow, however many digits there are. */
+/** Rounds up to whole nanos, limited to the largest quantity; fast for any number of digits. */
 function nanosOf({ whole, fraction, exponent, scale }: Parts): bigint {
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
   if (digits === "") return 0n;

@@ -1,6 +1,6 @@
 import { CelError } from "./formatted.ts";
 
-/** A version by semantic versioning. What is built on it (`+build`) does not count when comparing. */
+/** Semantic version. Build metadata (`+build`) is ignored in comparisons. */
 export class Semver {
   readonly numbers: readonly [bigint, bigint, bigint];
   readonly prerelease: readonly (bigint | string)[];
@@ -14,7 +14,7 @@ export class Semver {
 const FORM =
   /^(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
-/** Reads a version. Throws a CelError. */
+/** Parses a version. Throws a CelError. */
 export function parseSemver(text: string): Semver {
   const parts = FORM.exec(text);
   if (parts === null) throw new CelError(mistake(text));
@@ -52,7 +52,7 @@ function mistake(text: string): string {
   return "Invalid character(s) found in prerelease";
 }
 
-/** Makes what people write a version: no leading v, missing numbers and leading zeros. Throws a CelError. */
+/** Normalizes a version: removes a leading v and leading zeros, and adds missing numbers. Throws a CelError. */
 export function normalizeSemver(text: string): string {
   const [major = "", minor, ...rest] = text.replace(/^v/, "").split(".");
   const parts = [major, minor, rest.length === 0 ? undefined : rest.join(".")].filter((part) => part !== undefined);

@@ -13,27 +13,27 @@ export type ShapeType =
   | "string"
   | "timestamp";
 
-/** What CEL knows of the values of a schema: their type, and how large they may be. */
+/** CEL's view of the values of a schema: their type and maximum size. */
 export interface Shape {
   readonly type: ShapeType;
-  /** The most elements, entries or characters; of others 0. */
+  /** Maximum number of elements, entries or characters; 0 for other types. */
   readonly max: number;
-  /** How many bytes of JSON a value has at least. */
+  /** Minimum size of a value, in bytes of JSON. */
   readonly minSize: number;
-  /** Of elements of lists, and values of maps. */
+  /** Shape of list elements and map values. */
   readonly element: Shape | undefined;
-  /** Of objects, by their names in CEL. */
+  /** Shapes of object fields, by CEL name. */
   readonly fields: ReadonlyMap<string, Shape> | undefined;
 }
 
-/** Kubernetes estimates what is not limited by what fits in a request. */
+/** Kubernetes estimates unlimited values by what fits into a request. */
 export const MAX_REQUEST_BYTES: number = 3 * 1024 * 1024;
 
 const LONGEST_TEXT = MAX_REQUEST_BYTES - 2;
 const TEXT: JsonSchema = { type: "string" };
 const OBJECT_META: JsonSchema = { type: "object", properties: { name: TEXT, generateName: TEXT } };
 
-/** The shape of a schema, or undefined if CEL cannot speak of its values. `root`: it is that of a whole object. */
+/** Returns the shape of a schema, or undefined if CEL cannot represent its values. `root`: of a whole object. */
 export function shapeOf(schema: JsonSchema, root: boolean): Shape | undefined {
   if (schema["x-kubernetes-int-or-string"] === true) {
     const max = schema.maxLength === undefined ? LONGEST_TEXT : 4 * positive(schema.maxLength);
@@ -57,7 +57,7 @@ export function shapeOf(schema: JsonSchema, root: boolean): Shape | undefined {
   }
 }
 
-/** Rules at the root see apiVersion, kind, metadata.name and metadata.generateName, whatever the schema says. */
+/** Rules at the root see apiVersion, kind, metadata.name and metadata.generateName, whatever the schema contains. */
 export function withObjectMeta(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...schema.properties, kind: TEXT, apiVersion: TEXT, metadata: OBJECT_META } };
 }
@@ -143,14 +143,14 @@ const SIGNS: Readonly<Record<string, string>> = {
 };
 const WORDS: Readonly<Record<string, string>> = { underscores: "__", dot: ".", dash: "-", slash: "/" };
 
-/** The name of a property in CEL (`x-y` is `x__dash__y`), or undefined if rules cannot name it. */
+/** Returns the CEL name of a property (`x-y` is `x__dash__y`), or undefined if rules cannot refer to it. */
 export function escapeName(name: string): string | undefined {
   if (KEYWORDS.has(name)) return `__${name}__`;
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined;
   return name.replace(/__|[./-]/g, (sign) => SIGNS[sign] ?? sign);
 }
 
-/** The property that a name in CEL means, or undefined if it means none. */
+/** Returns the property for a CEL name, or undefined if there is none. */
 export function unescapeName(escaped: string): string | undefined {
   let known = true;
   const name = escaped.replace(/__[^_]+__/g, (sequence) => {

@@ -1,11 +1,11 @@
 import { CelError } from "./formatted.ts";
 
-/** A URL as Go reads it (`kubernetes.URL`). */
+/** URL as parsed by Go (`kubernetes.URL`). */
 export class UrlValue {
-  /** As it prints: what it is equal by. */
+  /** Printed form, which determines equality. */
   readonly text: string;
   readonly scheme: string;
-  /** With the port. */
+  /** Host with the port. */
   readonly host: string;
   readonly escapedPath: string;
   readonly query: ReadonlyMap<string, string[]>;
@@ -29,7 +29,7 @@ export class UrlValue {
   }
 }
 
-/** Reads an absolute URL or path, as Go's url.ParseRequestURI. Throws a CelError. */
+/** Parses an absolute URL or path like Go's url.ParseRequestURI. Throws a CelError. */
 export function parseUrl(text: string): UrlValue {
   const problem = requestUriProblem(text);
   if (problem !== undefined) {
@@ -58,7 +58,7 @@ export function isUrl(text: string): boolean {
   return requestUriProblem(text) === undefined;
 }
 
-/** What Go would say is wrong with the URL of a request. */
+/** Returns Go's error for a request URL, if there is one. */
 export function requestUriProblem(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
   if (/[\x00-\x1f\x7f]/.test(text)) return "net/url: invalid control character in URL";

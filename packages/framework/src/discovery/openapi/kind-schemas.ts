@@ -14,8 +14,8 @@ const STANDARD = {
 } as const;
 
 /**
- * The component name of a kind: its group reversed, version, kind, as apiextensions names custom kinds. Groups without a
- * dot are Kubernetes' own, and so are the names of their kinds.
+ * Returns the component name of a kind: reversed group, version and kind, as apiextensions names custom kinds. Groups without
+ * a dot are Kubernetes' own and keep Kubernetes' names.
  */
 export function kindName({ group, version, kind }: GroupVersionKind): string {
   const own = !group.includes(".");
@@ -23,7 +23,7 @@ export function kindName({ group, version, kind }: GroupVersionKind): string {
   return `${prefix}.${version}.${kind}`;
 }
 
-/** The kind's component and its list's. Of two definitions of one kind the first counts. */
+/** Returns the components of the kind and its list. If a kind has two definitions, the first counts. */
 export function kindComponents(definitions: readonly ResourceDefinition[]): Components {
   const components: Record<string, Schema> = {};
   for (const definition of definitions) {
@@ -33,7 +33,7 @@ export function kindComponents(definitions: readonly ResourceDefinition[]): Comp
   return components;
 }
 
-/** The group, version and kind of lists of a kind. */
+/** Returns the group, version and kind of a kind's list. */
 export function listOf({ group, version, listKind }: ResourceDefinition): GroupVersionKind {
   return { group, version, kind: listKind };
 }
@@ -75,7 +75,7 @@ function identity(definition: ResourceDefinition, { group, version, kind }: Grou
   };
 }
 
-/** A field that holds a whole object has the properties that whole objects have. */
+/** A field that embeds a whole object has the properties of every object. */
 function embeddedResource(schema: Schema): Schema {
   if (schema["x-kubernetes-embedded-resource"] !== true) return schema;
   return {

@@ -7,64 +7,64 @@ const RAW_EXTENSION = "io.k8s.apimachinery.pkg.runtime.RawExtension";
 
 const listMeta: Schema = {
   type: "object",
-  description: "Metadata of a list: where it was taken, and whether there is more. Not stored with anything.",
+  description: "Metadata of a list: its resource version, and whether there are more items. It is not stored.",
   properties: {
     continue: text(
-      "Token of the next page, empty on the last one. To be sent back with otherwise equal parameters; the following " +
-        "pages are of the same moment, or, when the token is too old, the answer is 410 with what to do.",
+      "Token of the next page, empty on the last one. Send it back with otherwise equal parameters; the following " +
+        "pages have the same resource version or, when the token has expired, the response is 410 with what to do.",
     ),
     remainingItemCount: int64(
-      "How many items follow after this page. Absent on the last page and whenever the server does not know, as with " +
-        "label or field selectors; an estimate for users, not for deciding whether to go on.",
+      "Number of items after this page. Absent on the last page and whenever the server does not know it, as with " +
+        "label or field selectors; an estimate for users, not for deciding whether to continue.",
     ),
-    resourceVersion: text("Opaque version at which the list was taken; a watch may start from it."),
-    selfLink: text("Not filled any more; left over from older API servers."),
+    resourceVersion: text("Opaque version of the list; a watch can start from it."),
+    selfLink: text("Always empty; kept for compatibility with older API servers."),
   },
 };
 
 const statusCause: Schema = {
   type: "object",
-  description: "One of the reasons for an error.",
+  description: "One of the causes of an error.",
   properties: {
     field: text(
-      "The field in question, as a path in JSON notation from the object's root, with indices from zero. Examples: " +
+      "The invalid field, as a path in JSON notation from the object's root, with indices from zero. Examples: " +
         '"name", "items[0].name".',
     ),
-    message: text("What is wrong, for people to read."),
-    reason: text("What is wrong, for programs. Empty when unknown."),
+    message: text("Human-readable description of the cause."),
+    reason: text("Machine-readable description of the cause. Empty when unknown."),
   },
 };
 
 const statusDetails: Schema = {
   type: "object",
-  description: "What an error is about. Servers fill in what they know; an empty field means nothing.",
+  description: "Details of an error. Servers set the fields that they know; an empty field means unknown.",
   properties: {
-    causes: list({ $ref: metaName("StatusCause") }, "The single reasons, when there are several."),
+    causes: list({ $ref: metaName("StatusCause") }, "The individual causes, when there are several."),
     group: text("API group of the resource."),
-    kind: text("Plural name of the resource, or the kind, of what the error is about."),
+    kind: text("Plural name of the resource, or its kind, that the error concerns."),
     name: text("Name of the object."),
-    retryAfterSeconds: int32("Seconds after which trying again, or trying elsewhere, may help."),
-    uid: text("UID of the object, when a single one is meant."),
+    retryAfterSeconds: int32("Seconds after which the client can retry, possibly elsewhere."),
+    uid: text("UID of the object, when the error concerns a single one."),
   },
 };
 
 const status: Schema = {
   type: "object",
-  description: "The answer of a call that returns no object, and the body of every error.",
+  description: "The response of a call that returns no object, and the body of every error.",
   properties: {
     ...TYPE_META,
-    code: int32("HTTP status code that goes with the answer, 0 if none was set."),
-    details: ref(metaName("StatusDetails"), "More about the reason; its form depends on the reason."),
-    message: text("What happened, for people to read."),
-    metadata: ref(metaName("ListMeta"), "Metadata of the answer, mostly empty."),
-    reason: text("Why the call failed, for programs: one word that refines the status code. Empty when unknown."),
+    code: int32("HTTP status code of the response, 0 if none was set."),
+    details: ref(metaName("StatusDetails"), "Details of the reason; their form depends on the reason."),
+    message: text("Human-readable description of the result."),
+    metadata: ref(metaName("ListMeta"), "Metadata of the response, mostly empty."),
+    reason: text("Machine-readable reason for a failure: one word that refines the status code. Empty when unknown."),
     status: text('"Success" or "Failure".'),
   },
 };
 
 const preconditions: Schema = {
   type: "object",
-  description: "What must hold for a deletion to be carried out.",
+  description: "Preconditions of a deletion.",
   properties: {
     resourceVersion: text("The object must have this resourceVersion."),
     uid: text("The object must have this uid."),
@@ -73,20 +73,23 @@ const preconditions: Schema = {
 
 const deleteOptions: Schema = {
   type: "object",
-  description: "How to delete.",
+  description: "Options of a deletion.",
   properties: {
     ...TYPE_META,
-    dryRun: list({ type: "string" }, 'If it is ["All"], everything is checked and nothing is stored.'),
+    dryRun: list({ type: "string" }, 'If it is ["All"], the request is validated and nothing is stored.'),
     gracePeriodSeconds: int64(
-      "Seconds before the object is removed, not negative; zero removes at once. Defaults to what the kind says.",
+      "Seconds before the object is removed, not negative; zero removes it at once. Defaults to the kind's own period.",
     ),
     ignoreStoreReadErrorWithClusterBreakingPotential: flag(
-      "Deletes an object that can no longer be read from storage, past its finalizers and preconditions. Defaults to false.",
+      "Deletes an object that cannot be read from storage, ignoring its finalizers and preconditions. Defaults to false.",
     ),
-    orphanDependents: flag("Replaced by propagationPolicy; not both may be set."),
-    preconditions: ref(metaName("Preconditions"), "Must hold, or the answer is 409 and nothing is deleted."),
+    orphanDependents: flag("Deprecated in favor of propagationPolicy; set only one of the two."),
+    preconditions: ref(
+      metaName("Preconditions"),
+      "Preconditions; if they are not met, the response is 409 and nothing is deleted.",
+    ),
     propagationPolicy: text(
-      "What becomes of dependents: Orphan leaves them, Background deletes them afterwards, Foreground deletes them first.",
+      "What happens to dependents: Orphan keeps them, Background deletes them afterwards, Foreground deletes them first.",
     ),
   },
 };
@@ -98,14 +101,14 @@ const watchEvent: Schema = {
   properties: {
     object: ref(
       RAW_EXTENSION,
-      "The new state of the object if type is ADDED or MODIFIED, its last state if DELETED, an object with nothing but " +
+      "The new state of the object if type is ADDED or MODIFIED, its last state if DELETED, an object with only " +
         "a resourceVersion if BOOKMARK, and a Status if ERROR.",
     ),
     type: text("ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."),
   },
 };
 
-/** Components of requests and answers; `groupVersions` are those in which deletions and watches are served. */
+/** Components of requests and responses; `groupVersions` are those that serve deletions and watches. */
 export function answerComponents(groupVersions: readonly GroupVersion[]): Components {
   const known = new Map([CORE, ...groupVersions].map((gv) => [apiVersionOf(gv), gv]));
   const everywhere = (schema: Schema, kind: string): Schema => ({
@@ -137,7 +140,7 @@ const texts = (description: string): Schema => list({ type: "string" }, descript
 
 const addresses: Schema = list(
   { $ref: metaName("ServerAddressByClientCIDR") },
-  "Addresses of the server by network of the client. Empty: the address just used.",
+  "Addresses of the server by network of the client. Empty: the address of this request.",
 );
 
 const gvk = (kind: string): Pick<Schema, "x-kubernetes-group-version-kind"> => ({
@@ -171,12 +174,9 @@ export const DISCOVERY_COMPONENTS: Components = {
     properties: {
       ...TYPE_META,
       name: text("Name of the group."),
-      preferredVersion: ref(
-        metaName("GroupVersionForDiscovery"),
-        "The version to use when there is no reason for another.",
-      ),
+      preferredVersion: ref(metaName("GroupVersionForDiscovery"), "The preferred version."),
       serverAddressByClientCIDRs: addresses,
-      versions: list({ $ref: metaName("GroupVersionForDiscovery") }, "The versions that are served, best first."),
+      versions: list({ $ref: metaName("GroupVersionForDiscovery") }, "The served versions, most preferred first."),
     },
     ...gvk("APIGroup"),
   },
@@ -195,7 +195,7 @@ export const DISCOVERY_COMPONENTS: Components = {
     required: ["clientCIDR", "serverAddress"],
     properties: {
       clientCIDR: text("The network."),
-      serverAddress: text("Host, and port if it is not the usual one."),
+      serverAddress: text("Host, and port if it is not the default."),
     },
   },
   [metaName("APIResourceList")]: {
@@ -211,18 +211,18 @@ export const DISCOVERY_COMPONENTS: Components = {
   },
   [metaName("APIResource")]: {
     type: "object",
-    description: "A resource: its names, and what can be done with it.",
+    description: "A resource: its names and its verbs.",
     required: ["name", "singularName", "namespaced", "kind", "verbs"],
     properties: {
       categories: texts('Groups of resources that it belongs to, such as "all".'),
       group: text("Group of the kind if it is not the group of the list."),
       kind: text("Kind of its objects."),
       name: text("Plural name, with the subresource after a slash."),
-      namespaced: flag("Whether its objects live in namespaces."),
-      shortNames: texts("Abbreviations that kubectl takes."),
+      namespaced: flag("Whether its objects are in namespaces."),
+      shortNames: texts("Abbreviations that kubectl accepts."),
       singularName: text("Singular name, empty for one derived from the kind."),
-      storageVersionHash: text("Changes when objects are stored in another version. Opaque."),
-      verbs: texts("What can be done: get, list, watch, create, update, patch, delete, deletecollection."),
+      storageVersionHash: text("Opaque hash that changes when objects are stored in another version."),
+      verbs: texts("Supported verbs: get, list, watch, create, update, patch, delete, deletecollection."),
       version: text("Version of the kind if it is not the version of the list."),
     },
   },
@@ -241,14 +241,14 @@ export const DISCOVERY_COMPONENTS: Components = {
       "platform",
     ],
     properties: {
-      buildDate: text("When it was built."),
-      compiler: text("What it was built with."),
-      gitCommit: text("From which commit."),
-      gitTreeState: text("Whether the commit was all there was to it."),
-      gitVersion: text("The version, as v1.2.3."),
-      goVersion: text("The language's version."),
-      major: text("Major version of Kubernetes whose API it speaks."),
-      minor: text("Minor version of Kubernetes whose API it speaks."),
+      buildDate: text("Date of the build."),
+      compiler: text("Compiler of the build."),
+      gitCommit: text("Git commit of the build."),
+      gitTreeState: text("Whether the git tree had no uncommitted changes."),
+      gitVersion: text("The version, such as v1.2.3."),
+      goVersion: text("Version of the programming language."),
+      major: text("Major version of the Kubernetes API that the server implements."),
+      minor: text("Minor version of the Kubernetes API that the server implements."),
       platform: text("Operating system and architecture."),
     },
   },

@@ -8,37 +8,37 @@ import { encodeSwagger } from "./v2-protobuf.ts";
 import { type DocumentSource, v3Documents } from "./v3.ts";
 
 export interface OpenApiRequest {
-  /** The path below the view: `/openapi/v3/apis/example.dev/v1`. One trailing slash makes no difference. */
+  /** Path below the view: `/openapi/v3/apis/example.dev/v1`. A trailing slash is ignored. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly accept?: string | undefined;
-  /** The URL before the path, `/services/quotes/clusters/root`, for the URLs in the index and in redirects. */
+  /** URL before the path, such as `/services/quotes/clusters/root`, for URLs in the index and in redirects. */
   readonly prefix: string;
 }
 
-/** A document as it is sent. It depends on `Accept`, so `Vary: Accept` goes with it. */
+/** Encoded document. It depends on `Accept`, so send `Vary: Accept` with it. */
 export interface OpenApiDocument {
   readonly kind: "document";
   readonly contentType: string;
   readonly body: Buffer;
-  /** With its quotes. */
+  /** ETag, including its quotes. */
   readonly etag: string;
-  /** `Cache-Control` and `Expires` of a document that was asked for by its hash and so never changes; else nothing. */
+  /** `Cache-Control` and `Expires` of a document that was requested by its hash and so never changes; otherwise empty. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export type OpenApiAnswer =
   | OpenApiDocument
-  /** 301: the hash asked for is of another state of the document. */
+  /** 301: the requested hash is of another version of the document. */
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "not-found" }
-  /** 406: `supported` are the media types to name. */
+  /** 406: `supported` lists the media types for the message. */
   | { readonly kind: "not-acceptable"; readonly supported: readonly string[] };
 
 export interface OpenApiDocumentsOptions {
-  /** The most bytes of documents to keep. @default 32 MiB */
+  /** Limit of cached documents, in bytes. @default 32 MiB */
   readonly cacheBytes?: number;
-  /** Milliseconds since 1970. @default Date.now */
+  /** Returns the time in ms since 1970. @default Date.now */
   readonly now?: () => number;
 }
 
@@ -49,13 +49,13 @@ interface Built {
 
 const JSON_TYPE = "application/json";
 const PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-/** What clients ask for: the `@` is no character of media types, so answers spell it as {@link PROTOBUF}. */
+/** Media type that clients request: `@` is not valid in media types, so responses use {@link PROTOBUF}. */
 const PROTOBUF_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const YEAR = 365 * 24 * 60 * 60 * 1000;
 
 /**
- * The OpenAPI documents of any number of views, v3 and v2, as Kubernetes' API servers have them. A document is made
- * once for all resources that are equal in content, and kept while it is in use; nothing in it depends on the view.
+ * OpenAPI documents of any number of views, v3 and v2, as Kubernetes' API servers have them. All resources with equal content
+ * share one document, which stays cached while it is in use; it does not depend on the view.
  */
 export class OpenApiDocuments {
   readonly #cache: BoundedCache<Built>;
@@ -66,7 +66,7 @@ export class OpenApiDocuments {
     this.#now = now;
   }
 
-  /** The document at a path of a view that serves `resources`. */
+  /** Returns the document at a path of a view that serves `resources`. */
   answer(request: OpenApiRequest, resources: readonly Advertised[]): OpenApiAnswer {
     const path = request.path.replace(/\/$/, "");
     if (path === "/openapi/v2") return this.#swagger(request, resources);
@@ -75,7 +75,7 @@ export class OpenApiDocuments {
     return name === undefined ? { kind: "not-found" } : this.#document(name, request, resources);
   }
 
-  /** Answered in JSON whatever `Accept` says, as in Kubernetes. */
+  /** Always JSON, whatever `Accept` contains, as in Kubernetes. */
   #index({ prefix }: OpenApiRequest, resources: readonly Advertised[]): OpenApiAnswer {
     const sources = Object.entries(v3Documents(resources)).sort(([a], [b]) => (a < b ? -1 : 1));
     const paths = sources.map(([name, source]) => {
@@ -141,7 +141,7 @@ function urlOf(prefix: string, name: string, hash: string): string {
   return `${prefix}/openapi/v3/${name}?hash=${hash}`;
 }
 
-/** The first of `types` that the best range covers; parameters count for nothing here. */
+/** Returns the first of `types` that the best range covers; parameters are ignored. */
 function acceptable(accept: string | undefined, types: readonly string[]): string | undefined {
   for (const range of parseAccept(accept)) {
     const type = types.find((one) => {

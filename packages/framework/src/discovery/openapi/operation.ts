@@ -1,7 +1,7 @@
 import type { GroupVersionKind } from "@virtual-workspaces/apimachinery";
 import type { OpenAPIV3 } from "openapi-types";
 
-/** What Kubernetes says of an operation beside OpenAPI's own words. */
+/** Kubernetes' extensions of an OpenAPI operation. */
 export interface OperationExtensions {
   "x-kubernetes-action"?: string;
   "x-kubernetes-group-version-kind"?: GroupVersionKind;
@@ -9,7 +9,7 @@ export interface OperationExtensions {
 
 export type Method = "get" | "put" | "post" | "delete" | "patch";
 
-/** An operation of OpenAPI v3 with what ours have; v2's is derived from it. */
+/** OpenAPI v3 operation with the fields that are used here; v2's is derived from it. */
 export interface Operation extends OperationExtensions {
   tags: string[];
   description: string;
@@ -27,12 +27,12 @@ export type Content = Record<string, OpenAPIV3.MediaTypeObject>;
 
 const PREFIX = "#/components/schemas/";
 
-/** The media types, each of the component `name`. */
+/** Returns content with these media types, each with the component `name` as its schema. */
 export function contentOf(name: string, types: readonly string[]): Content {
   return Object.fromEntries(types.map((type) => [type, { schema: { $ref: `${PREFIX}${name}` } }]));
 }
 
-/** Everything that the operations of paths take and answer. */
+/** Returns the content of all requests and responses of the paths. */
 export function contentsIn(paths: Paths): Content[] {
   const operations = Object.values(paths).flatMap(({ parameters, ...methods }) => Object.values(methods));
   return operations.flatMap(({ requestBody, responses }) => [
@@ -41,27 +41,27 @@ export function contentsIn(paths: Paths): Content[] {
   ]);
 }
 
-/** The components whose schemas a content has, by media type. */
+/** Returns the components that a content refers to, by media type. */
 export function componentsOf(content: Content): string[] {
   return Object.values(content).flatMap(({ schema = {} }) =>
     "$ref" in schema ? schema.$ref.slice(PREFIX.length) : [],
   );
 }
 
-/** `example.dev` and `v1` as Kubernetes puts them into operation ids (`ExampleDevV1`) and tags (`exampleDev_v1`). */
+/** Forms of `example.dev` and `v1` in Kubernetes' operation ids (`ExampleDevV1`) and tags (`exampleDev_v1`). */
 interface OperationNames {
   readonly infix: string;
   readonly tag: string;
 }
 
-/** The names that stand for a group, or a group and its version, as Kubernetes' GetOperationIDAndTags makes them. */
+/** Returns the names for a group, or a group and version, as Kubernetes' GetOperationIDAndTags makes them. */
 export function operationNames(group: string, version?: string): OperationNames {
   const short = group === "" ? "core" : group.replace(/\.k8s\.io$/, "");
   const parts = version === undefined ? [short] : [short, version];
   return { infix: parts.map(pascalCase).join(""), tag: parts.map(camelCase).join("_") };
 }
 
-/** Only letters and digits, each letter after something else in upper case. */
+/** Keeps only letters and digits, and capitalizes each letter that follows another character. */
 export function pascalCase(text: string): string {
   const words = text.split(/[^A-Za-z0-9]+/);
   return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");

@@ -22,15 +22,15 @@ const OF_OBJECT: readonly Verb[] = ["get", "update", "patch", "delete"];
 
 const WATCH_TYPES = ["application/json;stream=watch"];
 
-/** The root of a group version: `/apis/example.dev/v1`, `/api/v1` for the core group. */
+/** Returns the root of a group version: `/apis/example.dev/v1`, or `/api/v1` for the core group. */
 export function rootOf(group: string, version: string): string {
   return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
 }
 
 /**
- * The paths of a resource: exactly the operations of its verbs.
+ * Returns the paths of a resource, with exactly the operations of its verbs.
  *
- * @param noun what stands for the resource in operation ids, which must be unique in a document
+ * @param noun name of the resource in operation ids, which must be unique in a document
  */
 export function resourcePaths(subject: Advertised, noun: string): Paths {
   const { group, version, plural, kind, scope } = subject.definition;
@@ -64,7 +64,7 @@ function withoutEmpty(paths: Paths): Paths {
 
 function pathItem(subject: Advertised, wanted: readonly Verb[], noun: string): PathItem {
   const listed = subject.verbs.includes("list");
-  // A watch is the list operation with `watch=true`; only where there is no list is it an operation of its own.
+  // A watch is the list operation with `watch=true`; it is an operation of its own only if there is no list.
   const served = wanted.filter((verb) => subject.verbs.includes(verb) && !(verb === "watch" && listed));
   return Object.fromEntries(served.map((verb) => [VERB_FORMS[verb].method, operation(subject, verb, noun)]));
 }

@@ -4,7 +4,7 @@ import { metaName } from "./meta-object-schemas.ts";
 import { contentOf, operationNames, type PathItem, type Paths } from "./operation.ts";
 import { rootOf } from "./resource-paths.ts";
 
-/** Paths of discovery and version, by the name of the document that has them: `api`, `apis`, `apis/<group>`, `version`. */
+/** Returns the paths of discovery and version, by the name of their document: `api`, `apis`, `apis/<group>`, `version`. */
 export function rootPaths(resources: readonly Advertised[]): Record<string, () => Paths> {
   const groups = new Set(resources.map(({ definition }) => definition.group));
   groups.delete("");
@@ -16,7 +16,7 @@ export function rootPaths(resources: readonly Advertised[]): Record<string, () =
   };
 }
 
-/** The discovery path of a group version. */
+/** Returns the discovery path of a group version. */
 export function groupVersionPath(group: string, version: string): Paths {
   const { infix, tag } = operationNames(group, version);
   return {

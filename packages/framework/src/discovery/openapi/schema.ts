@@ -1,9 +1,8 @@
 import type { GroupVersionKind, JsonSchema } from "@virtual-workspaces/apimachinery";
 
 /**
- * A schema as this folder writes it, before it is put into words of OpenAPI v2 or v3: a structural schema in
- * which `$ref` is the bare name of a component and may stand beside a description. Vendor extensions that are not
- * named here travel as they stand.
+ * Structural schema before conversion to OpenAPI v2 or v3. `$ref` is the bare name of a component and may have a description
+ * beside it. Vendor extensions that are not named here are kept.
  */
 export interface Schema extends Omit<JsonSchema, SubSchemas> {
   readonly $ref?: string;
@@ -26,8 +25,8 @@ type SubSchemas = "properties" | "additionalProperties" | "items" | "allOf" | "a
 export type Components = Readonly<Record<string, Schema>>;
 
 /**
- * A copy with `change` applied to every schema in it, outermost first: what `change` returns is what is
- * descended into, so it sees its node as it was written and decides which children remain.
+ * Returns a copy with `change` applied to every schema in it, outermost first. Descent continues into the result of `change`,
+ * so it receives each node unmodified and decides which children remain.
  */
 export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): Schema {
   const node = change(schema);
@@ -45,7 +44,7 @@ export function mapSchema(schema: Schema, change: (schema: Schema) => Schema): S
   };
 }
 
-/** The object with `change` applied to each of its values. */
+/** Returns the object with `change` applied to each value. */
 export function mapValues<From, To>(
   object: Readonly<Record<string, From>>,
   change: (value: From, key: string) => To,
@@ -53,7 +52,7 @@ export function mapValues<From, To>(
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
 }
 
-/** `components` reduced to those that `roots` refer to, directly or through one another, sorted by name. */
+/** Returns the `components` that `roots` refer to, directly or indirectly, sorted by name. */
 export function reachable(components: Components, roots: Iterable<string>): Components {
   const found = new Set<string>();
   const visit = (name: string): void => {

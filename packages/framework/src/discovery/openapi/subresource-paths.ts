@@ -7,15 +7,15 @@ import { contentOf, type Operation, operationNames, type Paths, pascalCase } fro
 import { VERB_PARAMETERS } from "./parameters.ts";
 import { OBJECT_TYPES, requestBody, VERB_FORMS } from "./verb-forms.ts";
 
-/** The object whose subresources are described. */
+/** Object whose subresources are described. */
 export interface ObjectPath {
   readonly path: string;
-  /** What stands for the object in operation ids. */
+  /** Name of the object in operation ids. */
   readonly noun: string;
   readonly parameters: OpenAPIV3.ParameterObject[];
 }
 
-/** The paths of the subresources of a resource: exactly the operations of their verbs. */
+/** Returns the paths of a resource's subresources, with exactly the operations of their verbs. */
 export function subresourcePaths(subject: Advertised, { path, noun, parameters }: ObjectPath): Paths {
   const items = subject.subresources.map((part) => {
     const about = { subject, part, noun };
@@ -40,7 +40,7 @@ function operating({ subject, part, noun }: About, verb: Verb): Operation {
   const form = VERB_FORMS[verb];
   const content = contentOf(kindName(part.kind), OBJECT_TYPES);
   const body = requestBody(part.kind, verb);
-  // A subresource of one's own reads what it likes.
+  // A custom subresource defines its own query parameters.
   const parameters = part.form === "kind" && verb === "get" ? [] : VERB_PARAMETERS[verb];
   return {
     tags: [tag],
@@ -49,7 +49,7 @@ function operating({ subject, part, noun }: About, verb: Verb): Operation {
     ...(parameters.length > 0 && { parameters: [...parameters].sort((a, b) => (a.name < b.name ? -1 : 1)) }),
     ...(body && { requestBody: body }),
     responses: {
-      // Only what has a kind of its own is created.
+      // Only a subresource with a kind of its own is created.
       ...(verb === "create" ? { 201: { description: "Created", content } } : { 200: { description: "OK", content } }),
       401: { description: "Unauthorized" },
     },

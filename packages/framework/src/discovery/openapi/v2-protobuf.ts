@@ -2,8 +2,8 @@ import type { Schema } from "./schema.ts";
 import type { SwaggerDocument, SwaggerOperation, SwaggerParameter, SwaggerPath, SwaggerResponse } from "./v2.ts";
 
 /**
- * The document as a message `openapi.v2.Document` of gnostic (OpenAPIv2.proto), which is how client-go reads
- * `/openapi/v2`. Only what {@link SwaggerDocument}s have is written.
+ * Encodes the document as gnostic's message `openapi.v2.Document` (OpenAPIv2.proto), which client-go reads from
+ * `/openapi/v2`. Only the fields of {@link SwaggerDocument} are written.
  */
 export function encodeSwagger({ swagger, info, paths, definitions }: SwaggerDocument): Buffer {
   return encodeMessage({
@@ -39,7 +39,7 @@ function operation(one: SwaggerOperation | undefined): FieldContent {
   });
 }
 
-/** ParametersItem.parameter; within it either body_parameter or, by `in`, one of the non-body sub-schemas. */
+/** ParametersItem.parameter, which holds body_parameter or, depending on `in`, one of the non-body sub-schemas. */
 function parametersItem(one: SwaggerParameter): FieldContent {
   const { name, in: place, description, required, schema, type } = one;
   if (place === "body") {
@@ -95,24 +95,24 @@ function schemaFields(schema: Schema): Message {
   };
 }
 
-/** AdditionalPropertiesItem, whose boolean is written even if false, being a member of a oneof. */
+/** AdditionalPropertiesItem. Its boolean is written even if false, because it is a member of a oneof. */
 function additionalProperties(values: boolean | Schema | undefined): FieldContent {
   if (values === undefined) return undefined;
   return message(typeof values === "boolean" ? { 2: [values] } : { 1: schemaMessage(values) });
 }
 
-/** The vendor extensions of anything, each as NamedAny. */
+/** Encodes vendor extensions, each as NamedAny. */
 function extensions(object: object): FieldContent {
   const own = Object.entries(object).filter(([key, value]) => key.startsWith("x-") && value !== undefined);
   return own.map(([key, value]) => message({ 1: key, 2: any(value) }));
 }
 
-/** An Any carries YAML, and JSON is YAML. */
+/** Any contains YAML, and JSON is YAML. */
 function any(value: unknown): FieldContent {
   return value === undefined ? undefined : message({ 2: `${JSON.stringify(value)}\n` });
 }
 
-/** A map as gnostic has it: a list of name and value. */
+/** Encodes a map as gnostic does: a list of names and values. */
 function entries<T>(map: Readonly<Record<string, T>>, fields: (value: T) => Message): FieldContent {
   return Object.entries(map).map(([name, value]) => message({ 1: name, 2: message(fields(value)) }));
 }
@@ -129,12 +129,12 @@ function int64(value: number | undefined): FieldContent {
   return value === undefined || value === 0 ? undefined : { int64: value };
 }
 
-/** A message: the content of its fields by their numbers. */
+/** Message: the content of its fields by number. */
 export type Message = Readonly<Record<number, FieldContent>>;
 
 /**
- * What can be written: text, a flag, a nested message, a list of any of them as a repeated field, and numbers with
- * the type they have in the schema. `undefined`, `false` and "" are not written, as proto3 does with defaults.
+ * Content of a field: text, a flag, a nested message or a number with its schema type; a list is a repeated field. The
+ * values `undefined`, `false` and "" are not written, because proto3 omits defaults.
  */
 type FieldContent =
   | string
@@ -149,20 +149,20 @@ const VARINT = 0;
 const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
 
-/** A message in protobuf's wire format. */
+/** Encodes a message in protobuf's wire format. */
 export function encodeMessage(message: Message): Buffer {
   const writer = new BackwardWriter();
   writer.message(message);
   return writer.bytes();
 }
 
-/** Writes from the end to the beginning, so that the length of a nested message is known once it is to be written. */
+/** Writes from the end to the beginning, so that the length of a nested message is known before it must be written. */
 class BackwardWriter {
   #buffer = Buffer.allocUnsafe(4096);
-  /** Where the bytes written so far begin. */
+  /** Start of the bytes written so far. */
   #start = this.#buffer.length;
 
-  /** What was written, in memory of its own. */
+  /** Returns a copy of the written bytes. */
   bytes(): Buffer {
     return Buffer.from(this.#buffer.subarray(this.#start));
   }
@@ -174,7 +174,7 @@ class BackwardWriter {
 
   #field(number: number, content: FieldContent): void {
     if (content === undefined || content === false || content === "") return;
-    // Within a list an empty text or false is a member, not a default.
+    // In a list, an empty string or false is an element, not an omitted default.
     if (isList(content)) for (const one of content.toReversed()) this.#element(number, one);
     else this.#element(number, content);
   }
@@ -190,7 +190,7 @@ class BackwardWriter {
 
   #delimited(number: number, write: () => void): void {
     this.#tagged(number, LENGTH_DELIMITED, () => {
-      // Counted from the end, which stays where it is when the buffer grows.
+      // Counted from the end, which does not move when the buffer grows.
       const before = this.#buffer.length - this.#start;
       write();
       this.#varint(this.#buffer.length - this.#start - before);
@@ -212,7 +212,7 @@ class BackwardWriter {
     this.#buffer.writeDoubleLE(value, at);
   }
 
-  /** Two's complement, so that a negative number takes ten bytes. */
+  /** Two's complement: a negative number takes ten bytes. */
   #int64(value: number): void {
     const groups: number[] = [];
     for (let rest = BigInt.asUintN(64, BigInt(value)); rest > 0n || groups.length === 0; rest >>= 7n)
@@ -222,7 +222,7 @@ class BackwardWriter {
       this.#buffer[at++] = index === groups.length - 1 ? group : group | 0x80;
   }
 
-  /** Of tags and lengths, which are below 2^31. */
+  /** For tags and lengths, which are below 2^31. */
   #varint(value: number): void {
     const size = value < 0x80 ? 1 : Math.ceil((32 - Math.clz32(value)) / 7);
     let at = this.#back(size);
@@ -231,7 +231,7 @@ class BackwardWriter {
     this.#buffer[at] = rest;
   }
 
-  /** Makes room for `size` bytes before those written, maybe in a new buffer. @returns where they begin */
+  /** Reserves `size` bytes before the written ones, possibly in a new buffer. @returns their start */
   #back(size: number): number {
     if (size > this.#start) this.#grow(size);
     this.#start -= size;

@@ -13,7 +13,7 @@ import { rootPaths } from "./root-paths.ts";
 import { type Components, mapSchema, mapValues, type Schema } from "./schema.ts";
 import { componentsFor, INFO, resourcesPaths } from "./v3.ts";
 
-/** An OpenAPI v2 document with exactly what ours have. */
+/** OpenAPI v2 document with the fields that are used here. */
 export interface SwaggerDocument {
   readonly swagger: "2.0";
   readonly info: OpenAPIV2.InfoObject;
@@ -49,7 +49,7 @@ export interface SwaggerResponse {
   readonly schema?: Schema;
 }
 
-/** The OpenAPI v2 document of a view: all of it in one. */
+/** Returns the single OpenAPI v2 document of a view. */
 export function swaggerDocument(resources: readonly Advertised[]): SwaggerDocument {
   const roots = Object.values(rootPaths(resources)).map((paths) => paths());
   const paths: Paths = Object.assign({}, ...roots, resourcesPaths(resources));
@@ -82,7 +82,7 @@ function operation({ parameters = [], requestBody, responses, ...rest }: Operati
   };
 }
 
-/** What v3 says in a parameter's schema v2 says in the parameter. */
+/** Moves the fields of a v3 parameter's schema into the v2 parameter. */
 function parameter({ schema, ...rest }: OpenAPIV3.ParameterObject): SwaggerParameter {
   const { type } = schema as OpenAPIV3.NonArraySchemaObject;
   return { ...rest, ...(type && { type }) };
@@ -99,28 +99,24 @@ function response({ description, content }: OpenAPIV3.ResponseObject): SwaggerRe
 function schemaOf(content: Content): Schema {
   const [component] = mainComponent(content);
   if (component !== undefined) return { $ref: `#/definitions/${component}` };
-  // What connects answers bytes.
+  // Connections transfer bytes.
   return Object.keys(content).length === 0 ? {} : { type: "string" };
 }
 
-/** The first media type's, since v2 knows one schema for all. */
+/** Takes the first media type's schema, since v2 has one for all. */
 function mainComponent(content: Content): string[] {
   return componentsOf(content).slice(0, 1);
 }
 
 /**
- * A schema in the words of OpenAPI v2, with what v2 does not have left out as Kubernetes does it
- * (apiextensions' ToStructuralOpenAPIV2): clients that validate by it must never refuse what the server takes, so
- * where v2 would be too narrow the type goes too.
+ * Converts a schema to OpenAPI v2 and drops what v2 lacks, as Kubernetes does (apiextensions' ToStructuralOpenAPIV2). Clients
+ * that validate with it must never reject what the server accepts, so the type is dropped where v2 would be too strict.
  */
 export function v2Schema(schema: Schema): Schema {
   return mapSchema(schema, (node) => reference(widened(withoutJunctors(node))));
 }
 
-/**
- * The component of a whole kind. One that takes unknown fields has no properties at all, since kubectl reads those
- * as all there may be.
- */
+/** Converts a whole kind. With unknown fields allowed it gets no properties, since kubectl takes those as complete. */
 export function v2Kind(schema: Schema): Schema {
   if (schema["x-kubernetes-preserve-unknown-fields"] !== true) return v2Schema(schema);
   const { description, "x-kubernetes-group-version-kind": kinds } = schema;
@@ -154,7 +150,7 @@ function widened(schema: Schema): Schema {
   return node;
 }
 
-/** A required field that may be null is not required in v2, where null is as good as missing. */
+/** A required nullable field is not required in v2, which treats null as missing. */
 function withOptionalNullables(schema: Schema): Schema {
   const { required, properties = {}, additionalProperties } = schema;
   if (required === undefined) return schema;

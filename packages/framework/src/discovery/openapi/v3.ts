@@ -11,17 +11,17 @@ import { type Components, mapSchema, mapValues, reachable, type Schema } from ".
 
 export type Document = OpenAPIV3.Document<OperationExtensions>;
 
-/** Title and version of every document; what they describe is in their paths. */
+/** Title and version of every document; its paths tell what it describes. */
 export const INFO: OpenAPIV3.InfoObject = { title: "Virtual workspace", version: "v1" };
 
-/** A document yet to be made. */
+/** Document that is built on demand. */
 export interface DocumentSource {
-  /** Whose content, with the document's name, decides its content. */
+  /** Resources whose content, with the document's name, determines the content. */
   readonly resources: readonly Advertised[];
   readonly make: () => Document;
 }
 
-/** The OpenAPI documents of a view by the name under which the index of `/openapi/v3` lists them. */
+/** Returns the OpenAPI documents of a view by their names in the index of `/openapi/v3`. */
 export function v3Documents(resources: readonly Advertised[]): Readonly<Record<string, DocumentSource>> {
   const groups = Map.groupBy(resources, ({ definition }) => rootOf(definition.group, definition.version).slice(1));
   const roots = mapValues(rootPaths(resources), (paths) => ({ resources: [], make: () => v3Document(paths(), []) }));
@@ -32,12 +32,12 @@ export function v3Documents(resources: readonly Advertised[]): Readonly<Record<s
   return { ...roots, ...versions };
 }
 
-/** The document of the resources of one group version. */
+/** Builds the document of one group version's resources. */
 export function groupVersionDocument(resources: readonly Advertised[]): Document {
   return v3Document(resourcesPaths(resources), resources);
 }
 
-/** Paths of all resources, and of the discovery of their group versions. */
+/** Returns the paths of all resources, and of their group versions' discovery. */
 export function resourcesPaths(resources: readonly Advertised[]): Paths {
   const paths: Paths = {};
   const seen = new Set<string>();
@@ -50,7 +50,7 @@ export function resourcesPaths(resources: readonly Advertised[]): Paths {
   return paths;
 }
 
-/** The components of a document: those it refers to, and the served kinds, which clients look up by their names. */
+/** Returns the components of a document: the ones it refers to, and the served kinds, which clients look up by name. */
 export function componentsFor(resources: readonly Advertised[], referred: readonly string[]): Components {
   const definitions = resources.map(({ definition }) => definition);
   const ofSubresources = resources.flatMap(({ subresources }) => subresources.map(({ kind }) => kind));
@@ -70,7 +70,7 @@ function v3Document(paths: Paths, resources: readonly Advertised[]): Document {
   return { openapi: "3.0.0", info: INFO, paths, components: { schemas } };
 }
 
-/** In OpenAPI 3.0 nothing counts beside a `$ref`, so one with a description becomes the only member of an `allOf`. */
+/** OpenAPI 3.0 ignores siblings of a `$ref`, so a reference with a description becomes the only member of an `allOf`. */
 function v3Schema(schema: Schema): Schema {
   const { $ref, ...rest } = schema;
   if ($ref !== undefined) {

@@ -5,26 +5,26 @@ import { kindName } from "./kind-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";
 import { contentOf, type Method } from "./operation.ts";
 
-/** How a verb looks in OpenAPI. */
+/** OpenAPI operation of a verb. */
 export interface VerbForm {
   readonly method: Method;
-  /** `x-kubernetes-action`. */
+  /** Value of `x-kubernetes-action`. */
   readonly action: string;
   /** First word of the operation id. */
   readonly operation: string;
-  /** Before the kind in the operation id. */
+  /** Words before the kind in the operation id. */
   readonly of?: string;
-  /** @param part `status of ` where the operation is about a subresource, else "" */
+  /** @param part `status of ` for an operation on a subresource, else "" */
   readonly description: (kind: string, part: string) => string;
   readonly answers: "object" | "list" | "events" | "status";
   readonly body?: "object" | "patch" | "options";
-  /** Whether 201 is an answer too. */
+  /** Whether 201 is a possible response too. */
   readonly created?: true;
-  /** Whether 202 is an answer too. */
+  /** Whether 202 is a possible response too. */
   readonly accepted?: true;
 }
 
-/** The operation of each verb. */
+/** Operation of each verb. */
 export const VERB_FORMS: Readonly<Record<Verb, VerbForm>> = {
   get: {
     method: "get",
@@ -98,10 +98,10 @@ function article(kind: string): string {
   return /^[aeiou]/i.test(kind) ? "an" : "a";
 }
 
-/** How objects travel. */
+/** Media types of objects. */
 export const OBJECT_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
-/** What an operation takes that is about objects of a kind. */
+/** Returns the request body of an operation on objects of a kind. */
 export function requestBody(definition: ResourceDefinition, verb: Verb): OpenAPIV3.RequestBodyObject | undefined {
   switch (VERB_FORMS[verb].body) {
     case "object":
