@@ -71,7 +71,7 @@ function normalised(text: string): string {
 }
 
 /** The shown output as a pattern: `…` is any text within a line; a line of its own with `…` is any lines. */
-export function shown(output: string): RegExp {
+function shown(output: string): RegExp {
   const literal = normalised(output).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const lines = literal.replace(/\n?^…$/gm, "(?:\\n?.*)*?").replaceAll("…", ".*");
   return new RegExp(`^${lines}$`);
