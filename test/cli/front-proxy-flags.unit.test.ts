@@ -43,7 +43,7 @@ describe("the flags of kcp's front proxy", () => {
     for (const [flag, remedy] of [
       ["--authentication-token-webhook-config-file=x", /the shards find out whose they are: leave it out/],
       ["--tls-cipher-suites=x", /leave it out/],
-      ["--nonsense=x", /is no flag of this server: leave it out/],
+      ["--nonsense=x", /unknown flag --nonsense/],
     ] as const)
       expect(() => readFlags([flag], FRONT_PROXY), flag).to.throw(remedy);
   });
@@ -74,7 +74,7 @@ describe("a front proxy's command line", () => {
         [`--mapping-file=${file("mapping.yaml")}`, ...kubeconfigs, ...tls],
         `--mapping-file: ${file("mapping.yaml")}:1: backend_server_ca is missing`,
       ],
-      [["--view=x", mapping], "--view is no flag of this server"],
+      [["--view=x", mapping], "--view is no flag of this server, which"],
       [["--anonymous-auth=false", mapping], "--anonymous-auth is no flag of this server, which"],
       [["--etcd-credentials-file=x", mapping], "--etcd-credentials-file is no flag of this server"],
     ] as const)

@@ -23,7 +23,9 @@ describe("issuers that workspace types name, at virtual-workspaces start", () =>
     await using issuer = await TestIssuer.start();
     for (const hosts of [[], ["issuer.example", "10.0.0.0/8"]]) {
       expect(await answered(hosts, issuer)).to.equal(401);
-      expectFault(/not fetched.*127\.0\.0\.1: its address is one that issuers of workspace types may not lead to/);
+      expectFault(
+        /cannot fetch keys.*127\.0\.0\.1: its address is one that issuers of workspace types may not lead to/,
+      );
     }
     expect(await answered(undefined, issuer)).to.equal(401);
     expect(issuer.paths).to.deep.equal([]);

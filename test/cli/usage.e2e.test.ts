@@ -28,6 +28,33 @@ describe("virtual-workspaces", function () {
     expect((await cli("--version")).stdout).to.equal(`${version}\n`);
   });
 
+  it("help <command>, <command> help and <command> --help print the same", async () => {
+    const { stdout, code } = await cli("store", "--help");
+    expect(code).to.equal(0);
+    expect((await cli("help", "store")).stdout).to.equal(stdout);
+    expect((await cli("help", "store", "backup")).stdout).to.equal(stdout);
+    expect((await cli("store", "help")).stdout).to.equal(stdout);
+    expect((await cli("help")).stdout).to.equal((await cli("--help")).stdout);
+    expect((await cli("--help")).stdout).to.match(
+      /Use "virtual-workspaces <command> --help" for the flags of a command\.\n$/,
+    );
+  });
+
+  for (const args of [
+    ["--secure-prot=0"],
+    ["--secure-prot", "0"],
+    ["--secure_prot=0"],
+    ["--tls-cert-fil=x"],
+    ["--cleint-ca-file", "x"],
+  ] as const)
+    it(`start ${args.join(" ")} is an error with the flag that was meant, and nothing listens`, async () => {
+      const { code, stdout, stderr } = await cli("start", "--root-directory=/nonexistent/kcp", ...args);
+      expect(stderr).to.match(
+        /^virtual-workspaces start: unknown flag --\S+: did you mean --(secure-port|tls-cert-file|client-ca-file)\?; see virtual-workspaces start --help\n$/,
+      );
+      expect([code, stdout]).to.deep.equal([2, ""]);
+    });
+
   it("<command> --help names its flags", async () => {
     expect((await cli("dev", "--help")).stdout).to.match(/--port[\s\S]*--dir[\s\S]*--quiet/);
     expect((await cli("dev", "--help")).stdout).to.match(/--data-dir[\s\S]*--etcd-servers[\s\S]*ETCD_PASSWORD/);
@@ -43,23 +70,22 @@ describe("virtual-workspaces", function () {
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     [
       [],
-      /a command is missing. The commands are start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance, completion; see virtual-workspaces --help/,
+      /missing command: use one of start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance, completion; see virtual-workspaces --help/,
     ],
     [
       ["serving"],
-      /there is no command serving. The commands are start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance, completion/,
+      /unknown command "serving": use one of start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance, completion/,
     ],
-    [["constructor"], /there is no command constructor/],
-    [["--loud"], /there is no flag --loud/],
+    [["constructor"], /unknown command "constructor"/],
+    [["stert"], /unknown command "stert": did you mean "start"\?/],
+    [["help", "stroe"], /unknown command "stroe": did you mean "store"\?/],
+    [["--loud"], /unknown flag "--loud"/],
     [["dev"], /name a module with a view, or a folder of them: virtual-workspaces dev \.\/view\.ts/],
     [["dev", "nowhere.ts"], /there is no file or folder nowhere.ts in /],
-    [
-      ["dev", ".", "--prot", "1"],
-      /Unknown option '--prot'. The flags are --port, --dir, --quiet, --data-dir, .*; see .* dev --help/,
-    ],
+    [["dev", ".", "--prot", "1"], /unknown flag --prot: did you mean --port\?; see .* dev --help/],
     [["dev", ".", "--port", "http"], /--port http: give a number from 1 to 65535, or 0 for any free port/],
     [["dev", ".", "--port", "65536"], /--port 65536: give a number/],
-    [["dev", ".", "--port"], /Option '--port <value>' argument missing/],
+    [["dev", ".", "--port"], /--port needs a value: --port <value>/],
     [[...DEV, "--data-dir", "d", "--etcd-servers", "http://x:1"], /--data-dir and --etcd-servers name two places/],
     [[...DEV, "--data-dir", ""], /--data-dir names no folder/],
     [[...DEV, "--etcd-prefix", "/x"], /--etcd-prefix is about etcd: name it with --etcd-servers/],

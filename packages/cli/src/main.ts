@@ -1,6 +1,6 @@
 import { COMPLETION, completionScript } from "./flags/completion.ts";
 import { helpOf, programHelp } from "./flags/help.ts";
-import { isFlagOf } from "./flags/read.ts";
+import { isFlagOf, nearest } from "./flags/read.ts";
 import type { CommandLine } from "./flags/table.ts";
 import { Failure, UsageError } from "./process/failure.ts";
 import { version } from "./process/programs.ts";
@@ -63,10 +63,11 @@ export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = await named(args);
   try {
     if (name === "--version") return print(version());
-    if (name === "--help" || name === "-h" || name === "help") return print(programHelp(PROGRAM, await commandLines()));
+    if (name === "--help" || name === "-h" || name === "help") return print(await helpText(rest));
     const command = COMMANDS.get(name ?? "");
     if (command === undefined) throw new UsageError(unknown(name));
-    if (rest.includes("--help") || rest.includes("-h")) return print(helpOf(await command.line(rest)));
+    if (rest.includes("--help") || rest.includes("-h") || (rest[0] === "help" && rest.length === 1))
+      return print(helpOf(await command.line(rest)));
     const { run } = await command.code();
     return await run(rest);
   } catch (error) {
@@ -87,16 +88,25 @@ export async function commandLines(): Promise<ReadonlyMap<string, CommandLine>> 
   return new Map(await Promise.all([...COMMANDS].map(async ([name, { line }]) => [name, await line([])] as const)));
 }
 
+/** Help of the program, or of the command that is named: `help store backup` is that of `store`. */
+async function helpText([name]: readonly string[]): Promise<string> {
+  if (name === undefined) return programHelp(PROGRAM, await commandLines());
+  const command = COMMANDS.get(name);
+  if (command === undefined) throw new UsageError(unknown(name));
+  return helpOf(await command.line([]));
+}
+
 async function complete(args: readonly string[]): Promise<number> {
   process.stdout.write(completionScript({ name: PROGRAM, commands: await commandLines() }, args));
   return 0;
 }
 
 function unknown(name: string | undefined): string {
-  const commands = [...COMMANDS.keys()].join(", ");
-  return name === undefined
-    ? `a command is missing. The commands are ${commands}`
-    : `there is no ${name.startsWith("-") ? "flag" : "command"} ${name}. The commands are ${commands}`;
+  const commands = [...COMMANDS.keys()];
+  if (name === undefined) return `missing command: use one of ${commands.join(", ")}`;
+  const kind = name.startsWith("-") ? "flag" : "command";
+  const meant = nearest(name, commands);
+  return `unknown ${kind} "${name}": ${meant === undefined ? `use one of ${commands.join(", ")}` : `did you mean "${meant}"?`}`;
 }
 
 function complain(error: unknown, command: string | undefined): number {

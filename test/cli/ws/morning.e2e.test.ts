@@ -197,7 +197,7 @@ root:acme:lab:shelf   other              1      <age>`);
       expect(await ws("--server=https://127.0.0.1:1", "lab")).to.match(/^1 Error: .*127\.0\.0\.1:1/);
       expect(await ws("tree", "--short")).to.match(/^2 Error: --short is no flag of this command: kubectl ws tree /);
       expect(await ws("create")).to.match(/^2 Error: usage: kubectl ws create <name> /);
-      expect(await ws("--nonsense")).to.match(/^2 Error: Unknown option '--nonsense'/);
+      expect(await ws("--nonsense")).to.match(/^2 Error: unknown flag --nonsense/);
       expect(readFileSync(place.home.kubeconfig, "utf8"), "nothing was written").to.equal(before);
     });
 

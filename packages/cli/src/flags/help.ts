@@ -6,7 +6,7 @@ const WIDTH = 120;
 /** Longer flags have their text on the next line. */
 const TERM = 34;
 
-/** What `--help` says, without a last newline. */
+/** Help text of a command, without a final newline. */
 export function helpOf(line: CommandLine): string {
   const command = commandOf(line).description(line.description);
   const uses = line.usage ?? [`${line.words === "" ? "" : `${line.words} `}[flags]`];
@@ -22,15 +22,17 @@ export function helpOf(line: CommandLine): string {
   return command.helpInformation().trimEnd();
 }
 
-/** What `--help` of a whole program says. */
+/** Help text of a program with its commands, without a final newline. */
 export function programHelp(name: string, commands: ReadonlyMap<string, CommandLine>): string {
   const program = new Command(name).usage("<command>").helpCommand(false).optionsGroup("Flags:");
-  program.helpOption("--help", "this text, or with a command what it takes").option("--version", "the version");
+  program
+    .helpOption("--help", "Print this text; behind a command, its help.")
+    .option("--version", "Print the version.");
   for (const [command, { summary }] of commands) program.command(command).summary(summary);
   const subcommandTerm = (command: Command): string =>
     `${command.name()} ${commands.get(command.name())?.words}`.trimEnd();
   program.configureHelp({ ...LAYOUT, subcommandTerm });
-  return program.helpInformation().trimEnd();
+  return `${program.helpInformation().trimEnd()}\n\nUse "${name} <command> --help" for the flags of a command.`;
 }
 
 const LAYOUT: Partial<Help> = {

@@ -23,19 +23,19 @@ export interface Given<Flags extends FlagSet> {
 /** Reads the flags of a command, `--flag value` and `--flag=value`. @throws UsageError on what it does not know, and on values that cannot be */
 export function readFlags<Flags extends FlagSet>(args: readonly string[], line: CommandLine<Flags>): Given<Flags> {
   const command = commandOf(line);
-  const { operands, unknown } = parsed(command, spelled(args, line), line);
+  const { operands, unknown } = parsed(command, spelled(args, line));
   const others = unknown.filter((arg) => arg.startsWith("-"));
   const words = [...operands, ...unknown.filter((arg) => !arg.startsWith("-"))];
   const values = Object.fromEntries(
     Object.keys(line.flags).map((name) => [name, command.getOptionValue(attribute(name))]),
   ) as Values<Flags>;
   if (line.kcp === undefined) {
-    if (others[0] !== undefined) throw new UsageError(`Unknown option '${others[0]}'. ${flagsText(line)}`);
+    if (others[0] !== undefined) throw new UsageError(unknownFlag(others[0], Object.keys(line.flags)));
     return { values, words, warnings: [] };
   }
   const { kcp } = line;
-  if (words[0] !== undefined) throw new UsageError(`${words[0]} is one word too many: ${kcp.words}`);
-  return { values, words, warnings: others.flatMap((arg) => warningsOf(arg, kcp)) };
+  if (words[0] !== undefined) throw new UsageError(`unexpected argument "${words[0]}": ${kcp.words}`);
+  return { values, words, warnings: others.flatMap((arg) => warningsOf(arg, line.flags, kcp)) };
 }
 
 /** Whether a word is a flag that a command knows, to take or to refuse. */
@@ -110,13 +110,13 @@ function parseValue(flag: Flag, { name, text, before }: Text): unknown {
 
 function numberOf(text: string, name: string, most: number): number {
   if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
-  throw new UsageError(`--${name} ${text}: give a number from 0 to ${most}`);
+  throw new UsageError(`invalid value "${text}" for --${name}: use a number from 0 to ${most}`);
 }
 
 function durationOf(text: string, name: string): number {
   const duration = goDuration(text);
   if (duration !== undefined) return duration;
-  throw new UsageError(`--${name} ${text}: give a duration such as 30s, 1m30s or 500ms`);
+  throw new UsageError(`invalid value "${text}" for --${name}: use a duration such as 30s, 1m30s or 500ms`);
 }
 
 /** The key that commander keeps a flag's value under. */
@@ -124,19 +124,21 @@ function attribute(name: string): string {
   return new Option(`--${name}`).attributeName();
 }
 
-function parsed(command: Command, args: readonly string[], line: CommandLine): ReturnType<Command["parseOptions"]> {
+function parsed(command: Command, args: readonly string[]): ReturnType<Command["parseOptions"]> {
   try {
     return command.parseOptions([...args]);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    throw new UsageError(`${error.message.replace(/^error: /, "")}. ${flagsText(line)}`);
+    throw new UsageError(error.message.replace(/^error: (option )?/, ""));
   }
 }
 
-function flagsText({ flags }: CommandLine): string {
-  return `The flags are ${Object.keys(flags)
-    .map((name) => `--${name}`)
-    .join(", ")}`;
+/** Message about a flag that a command does not have, with the flag that was probably meant. */
+function unknownFlag(arg: string, names: readonly string[]): string {
+  const [, name = ""] = FLAG.exec(arg) ?? [];
+  const meant = nearest(name, names);
+  const dashes = /^-[^-]/.test(arg) && name.length === 1 ? "-" : "--";
+  return `unknown flag ${dashes}${name}${meant === undefined ? "" : `: did you mean --${meant}?`}`;
 }
 
 const FLAG = /^--?([^=]+)(?:=(.*))?$/s;
@@ -170,7 +172,7 @@ function long(name: string, value: string | undefined, { flags }: CommandLine): 
   if (value === undefined || /^(1|t|true)$/i.test(value)) return [`--${name}`];
   if (value === "") return [];
   if (/^(0|f|false)$/i.test(value)) return [`--no-${name}`];
-  throw new UsageError(`--${name}=${value}: give true or false`);
+  throw new UsageError(`invalid value "${value}" for --${name}: use true or false`);
 }
 
 /** Takes what stands behind a flag, where that is its value. */
@@ -181,9 +183,7 @@ function valueBehind(name: string, rest: string[], { flags, kcp }: CommandLine):
   if (kind === undefined && kcp === undefined) return undefined;
   if (next !== undefined && !/^--?[a-z]/.test(next)) return rest.shift();
   if (kind === undefined) return "";
-  throw new UsageError(
-    kcp === undefined ? `Option '--${name} <value>' argument missing` : `--${name} needs a value: --${name} <value>`,
-  );
+  throw new UsageError(`--${name} needs a value: --${name} <value>`);
 }
 
 /** `undefined`: nobody knows the flag. */
@@ -194,8 +194,8 @@ function kindOf(name: string, flags: FlagSet, kcp: KcpFlags | undefined): "switc
   return entry && (entry.kind ?? "valued");
 }
 
-/** What is to be said of a flag that does not count. @throws UsageError when it must not be ignored */
-function warningsOf(arg: string, kcp: KcpFlags): readonly string[] {
+/** Warnings about a flag of kcp's that has no effect. @throws UsageError for every other flag */
+function warningsOf(arg: string, flags: FlagSet, kcp: KcpFlags): readonly string[] {
   const [, name = "", value = ""] = FLAG.exec(arg) ?? [];
   const refused = entryOf(kcp.refused, name);
   if (refused?.unless?.includes(value) === true) return [];
@@ -204,23 +204,38 @@ function warningsOf(arg: string, kcp: KcpFlags): readonly string[] {
   if (foreign !== undefined) throw new UsageError(`--${name} is ${foreign.why}`);
   const ignored = entryOf(kcp.ignored, name);
   if (ignored !== undefined) return [`--${name} is accepted and ignored: ${ignored.why}`];
-  const meant = kcp.ours?.find((one) => distance(one, name) <= Math.min(MISTYPED, one.length / 4));
-  if (meant !== undefined) throw new UsageError(`--${name} is no flag of this server: write --${meant}`);
-  if (kcp.others === "refused") throw new UsageError(`--${name} is no flag of this server: leave it out`);
-  return [`--${name} is no flag of this server, and ignored`];
+  throw new UsageError(unknownFlag(arg, Object.keys(flags)));
 }
 
-/** How many letters of a flag may be mistyped for it to be recognised, and of a short one every fourth. */
+/**
+ * The name that was probably meant by a misspelled one: at most two letters differ, of a short name one in four.
+ *
+ * @returns `undefined` when no name is that close
+ */
+export function nearest(name: string, names: readonly string[]): string | undefined {
+  const close = names
+    .map((one) => ({ one, letters: distance(one, name) }))
+    .filter(({ one, letters }) => letters <= Math.max(1, Math.min(MISTYPED, one.length / 4)) && letters < one.length)
+    .sort((a, b) => a.letters - b.letters);
+  return close[0]?.one;
+}
+
+/** Largest number of letters in which a misspelled name may differ. */
 const MISTYPED = 2;
 
-/** How many letters have to be added, taken away or replaced (Levenshtein). */
+/** Number of letters to add, remove, replace or swap with the next one (Damerau and Levenshtein). */
 function distance(one: string, other: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {
     const next = [index + 1];
-    for (const [at, second] of [...other].entries())
-      next.push(Math.min((next[at] ?? 0) + 1, (row[at + 1] ?? 0) + 1, (row[at] ?? 0) + (letter === second ? 0 : 1)));
-    row = next;
+    for (const [at, second] of [...other].entries()) {
+      const replaced = (row[at] ?? 0) + (letter === second ? 0 : 1);
+      const isSwapped = letter === other[at - 1] && second === one[index - 1];
+      const swapped = isSwapped ? (before[at - 1] ?? 0) + 1 : replaced;
+      next.push(Math.min((next[at] ?? 0) + 1, (row[at + 1] ?? 0) + 1, replaced, swapped));
+    }
+    [before, row] = [row, next];
   }
   return row.at(-1) ?? 0;
 }

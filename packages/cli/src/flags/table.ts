@@ -25,10 +25,6 @@ export interface KcpFlags {
   readonly refused: readonly RefusedFlags[];
   /** What has no meaning for this server, though it has for others. */
   readonly foreign?: readonly KnownFlags[];
-  /** Flags of ours that no program of kcp's has: a flag that is nearly one of these is a mistake, whatever is done about others. @default none */
-  readonly ours?: readonly string[];
-  /** What is done about others: as the program of kcp's does, where it has few flags. */
-  readonly others: "warned of" | "refused";
   /** What to do instead of naming something without a flag. */
   readonly words: string;
 }

@@ -111,7 +111,6 @@ Requests of users that none of these flags makes known are forwarded with their 
         why: "no flag of this server, which keeps nothing, has no views, and leaves strangers to the shards: leave it out",
       },
     ],
-    others: "refused",
     words: "name the mapping file with --mapping-file",
   },
 });

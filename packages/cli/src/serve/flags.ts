@@ -115,7 +115,7 @@ export const SERVE = commandLine({
     Who: WHO,
     Operation: { ...AUDIT_FLAGS, ...LOG_FLAGS },
   },
-  kcp: { ignored: IGNORED, refused: REFUSED, others: "refused", words: "name files of views with --view" },
+  kcp: { ignored: IGNORED, refused: REFUSED, words: "name files of views with --view" },
 });
 
 /** What it is given. */

@@ -22,8 +22,8 @@ export function featureSections(features: readonly ListedFeature[]): Readonly<Re
   return sections;
 }
 
-/** What is a mistake where features of modules are: a flag that begins with the name of one and is none of its flags, and one that is nearly one of them. */
-export function mistypedFlags(features: readonly ListedFeature[]): Required<Pick<KcpFlags, "foreign" | "ours">> {
+/** Flags that begin with the name of a module's feature and are none of its flags. */
+export function mistypedFlags(features: readonly ListedFeature[]): Required<Pick<KcpFlags, "foreign">> {
   const ofModules = features.flatMap(({ feature: { name, flags = {} }, module }) =>
     module === undefined ? [] : [{ name, flags: Object.keys(flags) }],
   );
@@ -32,7 +32,6 @@ export function mistypedFlags(features: readonly ListedFeature[]): Required<Pick
       const has = flags.length === 0 ? "none" : flags.map((flag) => `--${flag}`).join(", ");
       return { names: `${name}-* ${name}`, why: `no flag of the feature ${name}, which has ${has}` };
     }),
-    ours: ofModules.flatMap(({ flags }) => flags),
   };
 }
 

@@ -190,6 +190,22 @@ const IGNORED: readonly KnownFlags[] = [
   { names: "logical-cluster-object-count-scan-interval", why: "objects are counted as they come and go" },
   { names: "conversion-cel-*", why: "it has no effect" },
   { names: "concurrent-serviceaccount-token-syncs shutdown-watch-*", why: "it has no effect" },
+  { names: "etcd-db-metric-poll-interval lease-reuse-duration-seconds", why: "the store does that itself" },
+  { names: "allow-metric-labels* disabled-metrics show-hidden-metrics-for-version", why: "the metrics are fixed" },
+  { names: "enable-logs-handler", kind: "switch", why: "logs are written to stderr" },
+  { names: "identity-lease-* coordinated-leadership-* lease-resource-name", why: "it has no effect" },
+  { names: "max-connection-bytes-per-sec debug-socket-path", why: "it has no effect" },
+  {
+    names: "proxy-client-cert-file proxy-client-key-file",
+    why: "the server calls no webhooks or aggregated API servers",
+  },
+  { names: "emulated-version min-compatibility-version", why: "the server has one version" },
+  {
+    names: "emulation-forward-compatible runtime-config-emulation-forward-compatible",
+    kind: "switch",
+    why: "the server has one version",
+  },
+  { names: "virtual-workspaces-* home-workspaces-root", why: "it has no effect" },
 ];
 
 const PERMISSIONS = "who may do what is for RBAC in the workspaces to say: leave it out";
@@ -230,12 +246,19 @@ const REFUSED: readonly RefusedFlags[] = [
   },
   { names: "shard-name", unless: ["root"], why: ONE_SHARD },
   { names: "cache-* root-shard-kubeconfig-file shard-kubeconfig-file root-identities-file", why: ONE_SHARD },
+  {
+    names: "enable-bootstrap-token-auth",
+    kind: "switch",
+    unless: ["false"],
+    why: "bootstrap tokens do not authenticate: use --token-auth-file",
+  },
+  { names: "service-account-api-audiences", why: "use --api-audiences" },
   { names: "etcd-servers-overrides", why: "all objects are kept in one place: name it with --etcd-servers" },
   { names: "run-controllers", kind: "switch", unless: ["true"], why: "controllers always run: leave it out" },
   { names: "unsupported-run-individual-controllers", why: "controllers always run: leave it out" },
 ];
 
-/** Names, defaults and meanings are those of `kcp start`, but for `feature`, `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. Flags of other versions of it are warned of. */
+/** Names, defaults and meanings are those of `kcp start`, but for `feature`, `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. */
 const SECTIONS = {
   Where: { ...WHERE, ...LISTENER_FLAGS },
   Features: MODULES,
@@ -248,7 +271,6 @@ const SECTIONS = {
 const KCP: KcpFlags = {
   ignored: IGNORED,
   refused: REFUSED,
-  others: "warned of",
   words: "flags name everything, as in --root-directory .kcp",
 };
 
@@ -256,7 +278,7 @@ const OWN = commandLine({
   program: "virtual-workspaces start",
   words: "",
   summary: "serve workspaces, as kcp does",
-  description: `Serves workspaces as kcp does, from one process: logical clusters below /clusters, each with namespaces, kinds and permissions of its own. The flags are those of \`kcp start\`. A flag that is not known is a warning; one that would protect something and is not implemented is refused. Ctrl-C or SIGTERM ends it cleanly, a second one at once.`,
+  description: `Serves workspaces as kcp does, from one process: logical clusters below /clusters, each with namespaces, kinds and permissions of its own. The flags are those of \`kcp start\`. An unknown flag is an error, and so is a flag of kcp that would protect something and is not implemented. Ctrl-C or SIGTERM ends it cleanly, a second one at once.`,
   sections: SECTIONS,
   kcp: KCP,
 });
