@@ -72,3 +72,18 @@ function fits(pattern: string, name: string): boolean {
   if (tail === undefined) return pattern === name;
   return name.length >= head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
 }
+
+/** A flag with its name. */
+export interface NamedFlag {
+  readonly name: string;
+  readonly flag: Flag;
+}
+
+/** The flag that a word names, in its long or its short form; `undefined` when the word is no flag of the command. */
+export function flagNamed(word: string | undefined, { flags }: CommandLine): NamedFlag | undefined {
+  const [, long, short] = /^(?:--([\w-]+)|-(\w))$/.exec(word ?? "") ?? [];
+  const found = Object.entries(flags).find(
+    ([name, flag]) => name === long || (short !== undefined && flag.short === short),
+  );
+  return found && { name: found[0], flag: found[1] };
+}

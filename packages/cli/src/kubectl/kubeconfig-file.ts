@@ -34,6 +34,13 @@ export class KubeconfigFile {
     return (this.#document.toJS() as JsonObject | null) ?? {};
   }
 
+  /** Names of the entries of a list. */
+  names(list: ListName): readonly string[] {
+    const items = this.#document.get(list);
+    const names = isSeq(items) ? items.items.map((item) => (isMap(item) ? item.get("name") : undefined)) : [];
+    return names.filter((name) => typeof name === "string");
+  }
+
   /** @returns `undefined` if there is none of that name, or it is nothing */
   entry(list: ListName, name: string): JsonObject | undefined {
     const value = this.#item(list, name)?.toJS(this.#document) as JsonObject | undefined;

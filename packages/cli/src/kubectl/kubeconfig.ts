@@ -44,6 +44,11 @@ export class Kubeconfig {
     return this.#files.map(({ path, content }) => ({ file: path, content }));
   }
 
+  /** Names of all contexts, in the order of the files. */
+  get contexts(): readonly string[] {
+    return [...new Set(this.#files.flatMap((file) => file.names("contexts")))];
+  }
+
   find(list: ListName, name: string): Entry | undefined {
     for (const file of this.#files) {
       const value = file.entry(list, name);

@@ -10,7 +10,7 @@ export const BIN: string = join(HOME, `bin${extname(import.meta.filename)}`);
 
 /** What kubectl runs for `kubectl ws` and `kubectl create workspace`, by the names that it looks for. */
 export const KUBECTL_PLUGINS: Readonly<Record<string, string>> = Object.fromEntries(
-  ["kubectl-ws", "kubectl-create-workspace"].map((name) => [
+  ["kubectl-ws", "kubectl-create-workspace", "kubectl_complete-ws"].map((name) => [
     name,
     join(HOME, `${name}${extname(import.meta.filename)}`),
   ]),

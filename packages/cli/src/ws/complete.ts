@@ -1,0 +1,103 @@
+import { type CommandLine, flagNamed, type NamedFlag } from "../flags/table.ts";
+import { connectionOf } from "../kubectl/connection.ts";
+import { Kubeconfig } from "../kubectl/kubeconfig.ts";
+import { readLine, WS, WS_COMMANDS } from "./flags.ts";
+import { CLUSTER_PROXIES, MOUNTS, WORKSPACES } from "./session/kinds.ts";
+import { Session } from "./session/session.ts";
+
+/** How long the server may take: a key press should not wait longer, ms. */
+const PATIENCE = 2_000;
+/** Directives of cobra, as the last line of an answer. */
+const [NO_SPACE, NO_FILES] = [2, 4];
+/** Destinations besides workspaces. */
+const PLACES = ["..", "-", "~", "."];
+
+interface Answer {
+  readonly words: readonly string[];
+  readonly directive: number;
+}
+
+/**
+ * Answers `kubectl_complete-ws`, which kubectl calls for the words after `kubectl ws` (cobra's protocol: one candidate a line, then
+ * `:` and a directive). The last word is the one to complete. A server that does not answer within two seconds is an empty answer.
+ */
+export async function completeWs(args: readonly string[]): Promise<string> {
+  const before = args.slice(0, -1);
+  const current = args.at(-1) ?? "";
+  const { words, directive } = await answerOf(before, current).catch(
+    (): Answer => ({ words: [], directive: NO_FILES }),
+  );
+  return [...words.filter((word) => word.startsWith(current)), `:${directive}`].join("\n");
+}
+
+async function answerOf(before: readonly string[], current: string): Promise<Answer> {
+  const behind = flagNamed(before.at(-1), WS);
+  const [, inline] = /^--([\w-]+)=/.exec(current) ?? [];
+  if (behind !== undefined && behind.flag.type !== "switch") return valuesOf(behind, before.slice(0, -1), current);
+  if (inline !== undefined) {
+    const flag = flagNamed(`--${inline}`, WS);
+    if (flag === undefined) return { words: [], directive: NO_FILES };
+    const prefix = `--${inline}=`;
+    const { words, directive } = await valuesOf(flag, before, current.slice(prefix.length));
+    return { words: words.map((word) => prefix + word), directive };
+  }
+  const { words } = readLine(before);
+  const command = WS_COMMANDS.get(words[0] ?? "");
+  if (current.startsWith("-") && current !== "-") return flagsOf(command ?? WS);
+  if (words.length === 0) {
+    const { words: found, directive } = await workspaces(before, current);
+    return { words: [...WS_COMMANDS.keys(), ...PLACES, ...found], directive };
+  }
+  if (words.length > 1 || !["use", "cd"].includes(words[0] ?? "")) return { words: [], directive: NO_FILES };
+  const { words: found, directive } = await workspaces(before, current);
+  return { words: [...PLACES, ...found], directive };
+}
+
+function flagsOf({ flags }: CommandLine): Answer {
+  return { words: [...Object.keys(flags).map((name) => `--${name}`), "--help"], directive: NO_FILES };
+}
+
+async function valuesOf({ name, flag }: NamedFlag, before: readonly string[], current: string): Promise<Answer> {
+  if (/^[\w-]+(\|[\w-]+)+$/.test(flag.value ?? ""))
+    return { words: (flag.value ?? "").split("|"), directive: NO_FILES };
+  if (flag.value === "file" || flag.value === "folder") return { words: [], directive: 0 };
+  if (name === "context")
+    return {
+      words: Kubeconfig.read(connectionOf(readLine(before).values).file, undefined).contexts,
+      directive: NO_FILES,
+    };
+  if (name === "workspace") return workspaces(before, current);
+  if (name === "mount") return { words: await mountObjects(before), directive: NO_FILES };
+  return { words: [], directive: NO_FILES };
+}
+
+/** Workspaces, mounted ones among them, that are children of what stands before the last `:` or `/`. */
+async function workspaces(before: readonly string[], current: string): Promise<Answer> {
+  const [, parent = "", separator = ""] = /^(.*?)([:/]?)[^:/]*$/.exec(current) ?? [];
+  const prefix = `${parent}${separator}`;
+  if (parent === "" && separator !== "") return { words: [":root"], directive: NO_SPACE | NO_FILES };
+  await using session = await open(before);
+  const path = prefix === "" ? session.place.path : session.pathOf(parent);
+  const { items } = await session.client(path).resource(WORKSPACES).list({}, session.patience);
+  return { words: items.map(({ metadata }) => `${prefix}${metadata.name}`), directive: NO_SPACE | NO_FILES };
+}
+
+/** Objects of the current workspace that a workspace can be mounted on, as `--mount` names them. */
+async function mountObjects(before: readonly string[]): Promise<readonly string[]> {
+  await using session = await open(before);
+  const client = session.client(session.place.path);
+  const lists = [MOUNTS, CLUSTER_PROXIES].map(async (kind) => {
+    const { items } = await client.resource(kind).list({}, session.patience);
+    return items.map(({ metadata }) => `${kind.kind}/${metadata.name}`);
+  });
+  const settled = await Promise.allSettled(lists);
+  return settled.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+}
+
+async function open(before: readonly string[]): Promise<Session> {
+  const connection = connectionOf(readLine(before).values);
+  return Session.open({
+    ...connection,
+    timeout: connection.timeout === 0 ? PATIENCE : Math.min(connection.timeout, PATIENCE),
+  });
+}
