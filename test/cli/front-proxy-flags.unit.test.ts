@@ -41,8 +41,8 @@ describe("the flags of kcp's front proxy", () => {
 
   it("are refused, with a remedy, where they ask for what is not there", () => {
     for (const [flag, remedy] of [
-      ["--authentication-token-webhook-config-file=x", /the shards find out whose they are: leave it out/],
-      ["--tls-cipher-suites=x", /leave it out/],
+      ["--authentication-token-webhook-config-file=x", /the shards authenticate them: remove the flag/],
+      ["--tls-cipher-suites=x", /only modern ciphers are used: remove the flag/],
       ["--nonsense=x", /unknown flag --nonsense/],
     ] as const)
       expect(() => readFlags([flag], FRONT_PROXY), flag).to.throw(remedy);

@@ -13,7 +13,7 @@ const FILES = {
 };
 
 const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
-  [["now"], /unexpected argument "now": flags name everything/],
+  [["now"], /unexpected argument "now": use flags/],
   [["--run-virtual-workspaces", "false"], /unexpected argument "false"/],
   [["--secure-port"], /--secure-port needs a value: --secure-port <value>/],
   [["--token-auth-file", "--v", "4"], /--token-auth-file needs a value/],
@@ -55,7 +55,7 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     /--mount-proxy-client-cert-file and --mount-proxy-client-key-file go together/,
   ],
   [["--mount-ca-file=gone"], /--mount-ca-file .*gone cannot be read: ENOENT/],
-  [["--mount-caller-hosts=a.example"], /--mount-caller-hosts is about Mounts: there are some with \S+\+mounts/],
+  [["--mount-caller-hosts=a.example"], /--mount-caller-hosts needs Mounts: add \S+\+mounts/],
   [
     ["--feature-gates=WorkspaceMounts=false", "--mount-allow=a.example"],
     /--mount-allow: workspaces may not be mounted/,

@@ -42,11 +42,15 @@ export const AGENT_FLAGS = {
 export const AGENT = commandLine({
   program: "virtual-workspaces agent",
   words: "",
-  summary: "give a hub the cluster that it runs in, through a tunnel that it dials",
+  summary: "connect a remote cluster through a tunnel that it dials",
   usage: ["token <name> [flags] > bootstrap.kubeconfig", "--hub-kubeconfig <file> [flags]"],
-  description: `The agent of a remote cluster that nobody can dial: it dials the hub that has its ClusterProxy, and gives it the cluster's API server, and nothing else.
+  description: `Connects a remote cluster to its hub. The agent dials the hub that has the ClusterProxy, and forwards requests to the API server of its cluster. It needs no open port.
 
-"agent token" is for whoever has the ClusterProxy: in the workspace of the kubeconfig, it prints what one agent is enrolled by, once. "agent" runs where the remote cluster can be reached.`,
+"agent token" prints a kubeconfig with which one agent can enroll once. Run it in the workspace of the ClusterProxy. "agent" runs where the remote cluster can be reached.
+
+Examples:
+  virtual-workspaces agent token shop > bootstrap.kubeconfig
+  virtual-workspaces agent --bootstrap-kubeconfig=bootstrap.kubeconfig --hub-kubeconfig=hub.kubeconfig`,
   actions: ["token"],
   sections: {
     Server: SERVER,

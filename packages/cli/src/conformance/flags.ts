@@ -78,8 +78,12 @@ export const WRITING_FLAGS = {
 export const CONFORMANCE = commandLine({
   program: "virtual-workspaces conformance",
   words: "<url>",
-  summary: "check an API server by what its clients see",
-  description: `Checks a Kubernetes-style API server by what its clients see: discovery, lists, watches, media types, and writes where --write allows them; it only reads otherwise. The URL is what /api and /apis are below: https://127.0.0.1:6444/services/quotes/clusters/root. Exits with 1 when a check fails, or something is left behind.`,
+  summary: "check an API server as its clients see it",
+  description: `Checks a Kubernetes-style API server as its clients see it: discovery, lists, watches, media types, and writes with --write. Without --write it only reads. The URL is the one below which /api and /apis are. Exits with 1 when a check fails or something is left behind.
+
+Examples:
+  virtual-workspaces conformance https://127.0.0.1:6444/services/quotes/clusters/root --token-file=token
+  virtual-workspaces conformance https://127.0.0.1:6444/services/quotes/clusters/root --write --resource=quotes`,
   sections: {
     Flags: {
       ...SERVER,
@@ -87,21 +91,21 @@ export const CONFORMANCE = commandLine({
       check: {
         type: "texts",
         value: "id",
-        help: "Make the check T9.4, or all of T9, only; more than once for several.",
+        help: "Run only this check (T9.4) or group (T9). Repeat for several.",
       },
       json: { type: "switch", help: "Print the report as JSON." },
     },
     "Space providers": {
       "space-provider": {
         type: "switch",
-        help: "The URL is that of a space provider, which /v1/spaces is below; with --write it makes a space, whose name begins with conformance-, and deletes it.",
+        help: "Check a provider of spaces, with /v1/spaces below the URL. With --write it creates a space whose name begins with conformance-, and deletes it.",
       },
       ...SPACE_PROVIDER_FLAGS,
     },
     Writing: {
       write: {
         type: "switch",
-        help: "Make, change and delete objects of each --resource that is named; those it makes have the label conformance.virtual-workspaces.dev/run, and are deleted at the end.",
+        help: "Create, change and delete objects of each --resource. They have the label conformance.virtual-workspaces.dev/run, and are deleted at the end.",
       },
       ...WRITING_FLAGS,
     },

@@ -5,21 +5,29 @@ import { commandLine } from "../flags/table.ts";
 export const DEV = commandLine({
   program: "virtual-workspaces dev",
   words: "<file or folder>...",
-  summary: "serve views on this machine, reloading them on save",
-  description: `Serves views on this machine, over TLS, and reloads them on save. A file must have a view, or a list of views, as its default export, or a function that makes it of a host; of a folder every module counts that has one.`,
+  summary: "serve views on this machine, and reload them on save",
+  description: `Serves views on this machine over TLS, and reloads them on save. The default export of a file is a view, a list of views, or a function that returns either. Of a folder, every module with such an export is served.
+
+Examples:
+  virtual-workspaces dev ./view.ts                  one view, with objects in memory
+  virtual-workspaces dev ./views --data-dir=data    a folder of views, with objects on disk`,
   sections: {
     Flags: {
       // Beside Kubernetes' and kcp's own 6443.
-      port: { type: "text", value: "number", default: "6444", help: "Port, or the next free one after it; 0 for any." },
+      port: {
+        type: "text",
+        value: "number",
+        default: "6444",
+        help: "Port, or the next free one; 0 for any free port.",
+      },
       dir: {
         type: "path",
         value: "folder",
         default: ".virtual-workspaces",
-        help: "Where certificates and the kubeconfig are kept.",
+        help: "Folder of certificates and kubeconfig.",
       },
       quiet: { type: "switch", default: false, help: "Do not log requests." },
     },
-    "Where views that are functions of the host keep their objects; in memory, lost on reload and restart, unless one is given":
-      STORE_FLAGS,
+    "Storage of views that are functions (default: in memory, lost on reload and restart)": STORE_FLAGS,
   },
 });

@@ -7,15 +7,16 @@ export const USES = "[<url>] | export [<path>:]<name> | mount [<path>:]<workspac
 export const DOCTOR = commandLine({
   program: "virtual-workspaces doctor",
   words: "[<url>]",
-  summary: "say what is wrong with a server, an export, a mount, and the remedy",
+  summary: "diagnose a server, an export, a mount or a remote cluster",
   usage: [`${USES} [kubectl's flags]`],
-  description: `Looks step by step for what is wrong, changes nothing, and says of the first thing that is what can be done about it: whether a server is reached, ready, knows the user and lets them in, whether watches come through, how far an index is behind; of an APIExport besides whether it is right, published, reached, bound, its claims accepted; of a mounted workspace what it hangs on; of a ClusterProxy its agent, and whether the remote cluster answers. Without a URL the server is that of the kubeconfig. Exits with 1 when something is wrong.
+  description: `Checks a server step by step, changes nothing, and says for the first failure what to do. The steps of a server: reachable, ready, authentication, authorization, watches, age of an index. An APIExport, a mounted workspace and a ClusterProxy have steps of their own. Without a URL it checks the server of the kubeconfig. Exits with 1 when something is wrong.
 
-  virtual-workspaces doctor                        the server, or workspace, that kubectl would ask
-  virtual-workspaces doctor <url>                  another URL, with the same user: of a workspace, of a view
+Examples:
+  virtual-workspaces doctor                        the server or workspace that kubectl uses
+  virtual-workspaces doctor <url>                  a workspace or view at another URL, as the same user
   virtual-workspaces doctor export widgets         an APIExport of the current workspace
-  virtual-workspaces doctor export root:a:widgets  or of another one
-  virtual-workspaces doctor mount lab              a workspace in the current one that is mounted
+  virtual-workspaces doctor export root:a:widgets  an APIExport of another workspace
+  virtual-workspaces doctor mount lab              a mounted workspace in the current one
   virtual-workspaces doctor clusterproxy shop      a remote cluster`,
   actions: ["export", "mount", "clusterproxy"],
   sections: {

@@ -16,9 +16,9 @@ const SHELLS: readonly string[] = Object.keys(SCRIPTS);
 export const COMPLETION: CommandLine = commandLine({
   program: "virtual-workspaces completion",
   words: SHELLS.join("|"),
-  summary: "print a script that completes commands and flags in a shell",
+  summary: "print a completion script for a shell",
   usage: [SHELLS.join("|")],
-  description: `Prints a script by which a shell completes commands, flags and files:
+  description: `Prints a script with which a shell completes commands, flags and files.
 
   bash   source <(virtual-workspaces completion bash), in ~/.bashrc
   zsh    virtual-workspaces completion zsh > ~/.zfunc/_virtual-workspaces, with ~/.zfunc in fpath before compinit

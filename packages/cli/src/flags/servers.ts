@@ -1,6 +1,6 @@
 import type { FlagSet, KnownFlags, RefusedFlags } from "./table.ts";
 
-// What several servers have in common: names, defaults and meanings are those of Kubernetes' API servers and kcp's.
+// Flags that several servers share, with the names, defaults and meanings of Kubernetes' API servers and kcp's.
 
 const REQUEST_HEADERS_OF = "With --requestheader-client-ca-file: ";
 
@@ -16,16 +16,16 @@ export const LISTENER_FLAGS = {
   },
 } as const satisfies FlagSet;
 
-/** With which certificates, and as whose word for others, callers are known. */
+/** Certificates that authenticate callers, and proxies that name them. */
 export const CERTIFICATE_FLAGS = {
-  "client-ca-file": { type: "path", value: "file", help: "Authorities that certify users." },
+  "client-ca-file": { type: "path", value: "file", help: "Certificate authorities of users." },
 } as const satisfies FlagSet;
 
 export const REQUEST_HEADER_FLAGS = {
   "requestheader-client-ca-file": {
     type: "path",
     value: "file",
-    help: "Authorities of front proxies, whose headers name the user.",
+    help: "Certificate authorities of front proxies, whose headers name the user.",
   },
   "requestheader-allowed-names": {
     type: "list",
@@ -54,7 +54,7 @@ export const REQUEST_HEADER_FLAGS = {
     type: "list",
     value: "prefixes",
     otherwise: "X-Remote-Extra-",
-    help: `${REQUEST_HEADERS_OF}what headers with more about the user begin with.`,
+    help: `${REQUEST_HEADERS_OF}prefixes of headers with extra of the user.`,
   },
 } as const satisfies FlagSet;
 
@@ -62,13 +62,17 @@ export const ANONYMOUS_FLAGS = {
   "anonymous-auth": {
     type: "switch",
     otherwise: "true",
-    help: "Whether requests without credentials are let through as system:anonymous.",
+    help: "Accept requests without credentials, as system:anonymous.",
   },
 } as const satisfies FlagSet;
 
-/** Users by tokens, and of OpenID Connect. */
+/** Users with tokens and users of OpenID Connect. */
 export const TOKEN_FLAGS = {
-  "token-auth-file": { type: "path", value: "file", help: 'Users by tokens: lines of token,user,uid,"group1,group2".' },
+  "token-auth-file": {
+    type: "path",
+    value: "file",
+    help: 'File with tokens of users: lines of token,user,uid,"group1,group2".',
+  },
   "authentication-config": {
     type: "path",
     value: "file",
@@ -76,16 +80,21 @@ export const TOKEN_FLAGS = {
   },
   "oidc-issuer-url": { type: "text", value: "url", help: "Issuer of OpenID Connect tokens." },
   "oidc-client-id": { type: "text", value: "id", help: "Audience of OpenID Connect tokens." },
-  "oidc-ca-file": { type: "path", value: "file", otherwise: "as Node trusts", help: "Authorities of the issuer." },
+  "oidc-ca-file": {
+    type: "path",
+    value: "file",
+    otherwise: "those of Node.js",
+    help: "Certificate authorities of the issuer.",
+  },
   "oidc-username-claim": { type: "text", value: "claim", otherwise: "sub", help: "Claim with the user's name." },
   "oidc-username-prefix": {
     type: "text",
     value: "prefix",
     otherwise: "the issuer's URL and #, none for email",
-    help: "What the user's name begins with; - for nothing.",
+    help: "Prefix of user names; - for none.",
   },
   "oidc-groups-claim": { type: "text", value: "claim", help: "Claim with the user's groups." },
-  "oidc-groups-prefix": { type: "text", value: "prefix", help: "What the groups' names begin with." },
+  "oidc-groups-prefix": { type: "text", value: "prefix", help: "Prefix of group names." },
   "oidc-required-claim": { type: "list", value: "claim=value", help: "Claims that a token must have." },
 } as const satisfies FlagSet;
 
@@ -94,60 +103,69 @@ export const ISSUER_FLAGS = {
     type: "list",
     value: "hosts",
     otherwise: "none",
-    help: "Restricted hosts (names, addresses, networks: of this machine, its links, where clouds give out credentials) at which workspace types may have issuers of tokens.",
+    help: "Restricted hosts that workspace types may name as issuers of tokens. Restricted are names, addresses and networks of this machine, its links, and metadata services of clouds.",
   },
 } as const satisfies FlagSet;
 
 export const ETCD_FLAGS = {
-  "etcd-servers": { type: "texts", value: "urls", help: "Keep objects in etcd: https://a:2379,https://b:2379." },
+  "etcd-servers": {
+    type: "texts",
+    value: "urls",
+    help: "URLs of etcd, which stores the objects: https://a:2379,https://b:2379.",
+  },
   "etcd-prefix": {
     type: "text",
     value: "path",
     otherwise: "/virtual-workspaces",
-    help: "What etcd's keys begin with, all of them this project's.",
+    help: "Prefix of all keys in etcd.",
   },
-  "etcd-cafile": { type: "text", value: "file", otherwise: "as Node trusts", help: "Authorities of etcd." },
-  "etcd-certfile": { type: "text", value: "file", help: "Certificate for etcd, with --etcd-keyfile." },
+  "etcd-cafile": {
+    type: "text",
+    value: "file",
+    otherwise: "those of Node.js",
+    help: "Certificate authorities of etcd.",
+  },
+  "etcd-certfile": { type: "text", value: "file", help: "Client certificate for etcd, with --etcd-keyfile." },
   "etcd-keyfile": { type: "text", value: "file", help: "Key of --etcd-certfile." },
   "etcd-credentials-file": {
     type: "text",
     value: "file",
-    help: "User for etcd, name:password; or ETCD_USERNAME and ETCD_PASSWORD.",
+    help: "File with the etcd user, name:password; or set ETCD_USERNAME and ETCD_PASSWORD.",
   },
 } as const satisfies FlagSet;
 
-/** All by which a store is chosen. */
+/** Flags that choose a store. */
 export const STORE_FLAGS = {
-  "data-dir": { type: "text", value: "folder", help: "Keep objects in this folder." },
+  "data-dir": { type: "text", value: "folder", help: "Folder that stores the objects." },
   ...ETCD_FLAGS,
 } as const satisfies FlagSet;
 
-/** Days, files and MiB that nobody comes near. */
+/** Upper bound for days, files and MiB. */
 const MOST_AUDIT = 1_000_000;
 
 export const AUDIT_FLAGS = {
-  "audit-policy-file": { type: "path", value: "file", help: "What to write to the audit log: a Policy." },
-  "audit-log-path": { type: "text", value: "file", help: "The audit log; - for stdout." },
+  "audit-policy-file": { type: "path", value: "file", help: "Audit policy (audit.k8s.io/v1)." },
+  "audit-log-path": { type: "text", value: "file", help: "Audit log file; - for stdout." },
   "audit-log-format": { type: "text", value: "json", default: "json", help: "Format of the audit log." },
   "audit-log-mode": {
     type: "text",
     value: "blocking|blocking-strict|batch",
     default: "blocking",
-    help: "Whether requests wait for the audit log, or events may be lost.",
+    help: "blocking: requests wait for the audit log; batch: events may be lost.",
   },
   "audit-log-maxage": {
     type: "number",
     value: "days",
     default: 0,
     most: MOST_AUDIT,
-    help: "Days to keep old audit logs; 0 for ever.",
+    help: "Days to keep old audit logs; 0 for no limit.",
   },
   "audit-log-maxbackup": {
     type: "number",
     value: "number",
     default: 0,
     most: MOST_AUDIT,
-    help: "Old audit logs to keep; 0 for all.",
+    help: "Number of old audit logs to keep; 0 for all.",
   },
   "audit-log-maxsize": {
     type: "number",
@@ -177,23 +195,23 @@ export const SHUTDOWN_FLAGS = {
 } as const satisfies FlagSet;
 
 export const GATE_FLAGS = {
-  "feature-gates": { type: "list", value: "name=true|false", help: "Feature gates of kcp, with commas between." },
+  "feature-gates": { type: "list", value: "name=true|false", help: "Feature gates of kcp, separated by commas." },
 } as const satisfies FlagSet;
 
-/** Where a server listens: each has a port of its own. */
+/** Port flag of a server, each with a default of its own. */
 export const port = <const Default extends number>(of: Default, more = "") =>
   ({ type: "number", value: "port", default: of, most: 65_535, help: `Port to listen on.${more}` }) as const;
 
-/** Flags of Kubernetes' API servers that no server of ours needs. */
+/** Flags of Kubernetes' API servers that have no effect here. */
 export const IGNORED_BY_ALL: readonly KnownFlags[] = [
-  { names: "profiler-address", why: "Node has tools of its own" },
-  { names: "permit-address-sharing permit-port-sharing", kind: "switch", why: "Node decides that" },
+  { names: "profiler-address", why: "Node.js has profilers of its own" },
+  { names: "permit-address-sharing permit-port-sharing", kind: "switch", why: "Node.js decides that" },
   {
     names: "audit-log-batch-throttle-enable audit-log-truncate-enabled",
     kind: "switch",
-    why: "the audit log has bounds of its own",
+    why: "the audit log has limits of its own",
   },
-  { names: "audit-log-batch-* audit-log-truncate-* audit-log-version", why: "the audit log has bounds of its own" },
+  { names: "audit-log-batch-* audit-log-truncate-* audit-log-version", why: "the audit log has limits of its own" },
   { names: "audit-log-compress", kind: "switch", why: "old audit logs are not compressed" },
   { names: "http2-max-streams-per-connection vmodule", why: "it has no effect" },
   { names: "log-json-split-stream log-text-split-stream", kind: "switch", why: "lines are written at once" },
@@ -205,21 +223,21 @@ export const REFUSED_BY_ALL: readonly RefusedFlags[] = [
   {
     names: "audit-webhook-batch-throttle-enable audit-webhook-truncate-enabled",
     kind: "switch",
-    why: "audit events go into a file: name it with --audit-log-path",
+    why: "audit events are written to a file: use --audit-log-path",
   },
-  { names: "audit-webhook-*", why: "audit events go into a file: name it with --audit-log-path" },
+  { names: "audit-webhook-*", why: "audit events are written to a file: use --audit-log-path" },
   {
     names: "tls-min-version",
     unless: ["VersionTLS10", "VersionTLS11", "VersionTLS12"],
-    why: "TLS is 1.2 or newer: leave it out, or put a proxy in front that takes newer only",
+    why: "the minimum is TLS 1.2: remove the flag, or use a proxy in front with a higher minimum",
   },
-  { names: "tls-cipher-suites", why: "ciphers are modern ones only and cannot be chosen: leave it out" },
-  { names: "tls-curve-preferences", why: "key exchanges are modern ones only and cannot be chosen: leave it out" },
-  { names: "tls-sni-cert-key", why: "all clients see one certificate, that of --tls-cert-file" },
+  { names: "tls-cipher-suites", why: "only modern ciphers are used: remove the flag" },
+  { names: "tls-curve-preferences", why: "only modern key exchanges are used: remove the flag" },
+  { names: "tls-sni-cert-key", why: "the server has one certificate, that of --tls-cert-file: remove the flag" },
   {
     names: "disable-http2-serving",
     kind: "switch",
     unless: ["false"],
-    why: "HTTP/2 is always offered, within bounds: leave it out, or put a proxy in front that does without",
+    why: "HTTP/2 is always offered: remove the flag, or use a proxy in front without it",
   },
 ];

@@ -18,12 +18,12 @@ const ROUTES = {
   "mapping-file": {
     type: "path",
     value: "file",
-    help: "What is behind which path, as kcp's: a list of path, backend (or backends, several that are as good as each other), backend_server_ca, proxy_client_cert, proxy_client_key, user_header, group_header, extra_header_prefix. /clusters/ is where workspaces are.",
+    help: "Mapping file, as kcp's: entries with path, backend (or backends, several equivalent servers), backend_server_ca, proxy_client_cert, proxy_client_key, user_header, group_header, extra_header_prefix. /clusters/ is the path of workspaces.",
   },
   "path-mappings": {
     type: "switch",
     default: false,
-    help: 'Serve PathMappings in root, too, objects that come and go; "virtual-workspaces manifests @virtual-workspaces/front-proxy" prints their kind, for root. Security: who may write these gets the requests below /services that the file has not, with tokens that nothing here knows.',
+    help: 'Map paths with PathMappings in root as well; "virtual-workspaces manifests @virtual-workspaces/front-proxy" prints their kind. Security: a user who may write PathMappings receives requests below /services, with tokens that the proxy does not know.',
   },
   "root-kubeconfig": {
     type: "path",
@@ -33,7 +33,7 @@ const ROUTES = {
   "shards-kubeconfig": {
     type: "path",
     value: "file",
-    help: "Kubeconfig of an administrator of the workspaces of every shard; its server does not count.",
+    help: "Kubeconfig of an administrator of the workspaces of every shard; its server is ignored.",
   },
 } as const satisfies FlagSet;
 
@@ -45,33 +45,33 @@ const WHO = {
     type: "list",
     value: "groups",
     otherwise: "all",
-    help: "Groups that shards are told of, and no others: names, or <prefix>*.",
+    help: "Groups to forward to shards, and no others: names, or <prefix>*.",
   },
   "authentication-drop-groups": {
     type: "list",
     value: "groups",
     otherwise: "system:masters,system:kcp:logical-cluster-admin,system:kcp:initializer:*,system:kcp:terminator:*",
-    help: "Groups that shards are not told of.",
+    help: "Groups to drop before forwarding to shards.",
   },
   ...ISSUER_FLAGS,
 } as const satisfies FlagSet;
 
-const BY_SHARDS = "tokens of service accounts are passed on, and the shards verify them";
+const BY_SHARDS = "tokens of service accounts are forwarded, and the shards verify them";
 
 const IGNORED: readonly KnownFlags[] = [
   ...IGNORED_BY_ALL,
-  { names: "root-directory cert-dir", why: "nothing is kept: the certificate is that of --tls-cert-file" },
+  { names: "root-directory cert-dir", why: "it stores nothing: use --tls-cert-file" },
   { names: "service-account-extend-token-expiration service-account-lookup", kind: "switch", why: BY_SHARDS },
   { names: "service-account-* api-audiences", why: BY_SHARDS },
   { names: "cors-allowed-origins", why: "it has no effect" },
-  { names: "oidc-signing-algs", why: "what the issuer's keys are for is taken" },
+  { names: "oidc-signing-algs", why: "the issuer's keys decide" },
 ];
 
 const REFUSED: readonly RefusedFlags[] = [
   ...REFUSED_BY_ALL,
   {
     names: "authentication-token-webhook-*",
-    why: "tokens that nobody knows here are passed on, and the shards find out whose they are: leave it out",
+    why: "unknown tokens are forwarded, and the shards authenticate them: remove the flag",
   },
 ];
 
@@ -79,18 +79,22 @@ const REFUSED: readonly RefusedFlags[] = [
 export const FRONT_PROXY = commandLine({
   program: "virtual-workspaces front-proxy",
   words: "",
-  summary: "serve the workspaces of all shards, by their paths, and what is behind other paths",
+  summary: "serve the workspaces of all shards at one address",
   usage: [
     "--mapping-file <file> --root-kubeconfig <file> --shards-kubeconfig <file>",
     "  --tls-cert-file <file> --tls-private-key-file <file> [flags]",
   ],
-  description: `One address for the workspaces of all shards, by their paths, and for servers of virtual workspaces: before shards of ours, or of a kcp. The flags are those of kcp-front-proxy, in whose place it can be put; one that would protect something and is not implemented is refused.
+  description: `Serves the workspaces of all shards, and other servers of virtual workspaces, at one address, for our shards and for kcp's. The flags are those of kcp-front-proxy, which it replaces. A flag of kcp that would protect something and is not implemented is an error.
 
-Requests of users that none of these flags makes known are forwarded with their token, and the shard finds out.`,
+A request with a token that the proxy does not know is forwarded, and the shard authenticates it.
+
+Examples:
+  virtual-workspaces front-proxy --mapping-file=mapping.yaml --root-kubeconfig=root.kubeconfig \\
+    --shards-kubeconfig=shards.kubeconfig --tls-cert-file=front.crt --tls-private-key-file=front.key`,
   sections: {
-    "Where requests go": ROUTES,
-    Who: WHO,
-    Where: { ...LISTENER_FLAGS, "secure-port": port(443, " 0 for any free one.") },
+    Routes: ROUTES,
+    Authentication: WHO,
+    Serving: { ...LISTENER_FLAGS, "secure-port": port(443, " 0 for any free one.") },
     Operation: {
       ...SHUTDOWN_FLAGS,
       "feature-gates": {

@@ -4,13 +4,14 @@ import { commandLine } from "../flags/table.ts";
 export const MANIFESTS = commandLine({
   program: "virtual-workspaces manifests",
   words: "<view>...",
-  summary: "print what views need installed",
+  summary: "print the manifests that views need",
   usage: ["<file or package>... [flags]"],
-  description: `Prints what views need in the workspace of whoever provides them: kinds, exports and their schemas, roles. It is what their modules export as \`manifests\`; modules are imported, and run with your rights. Nothing is applied:
+  description: `Prints the objects that views need in the workspace of their provider: kinds, exports with schemas, roles. A module exports them as \`manifests\`. Security: the module runs with your rights. Nothing is applied.
 
+Examples:
   virtual-workspaces manifests ./view.ts | kubectl apply -f -
 
-Objects of a kind that is defined by the same list may need a second turn, once the kind is established.`,
+Apply the list twice when it has objects of a kind that the list itself defines.`,
   sections: {
     Flags: {
       output: { type: "text", short: "o", value: "yaml|json", default: "yaml", help: "Format; json is one List." },

@@ -24,13 +24,13 @@ const WORKSPACES = {
     type: "path",
     value: "file",
     otherwise: "--kubeconfig",
-    help: "Kubeconfig of kcp's cache server, which has what other shards export.",
+    help: "Kubeconfig of kcp's cache server, with the exports of other shards.",
   },
   "external-logical-cluster-admin-kubeconfig": {
     type: "path",
     value: "file",
     otherwise: "--kubeconfig",
-    help: "Kubeconfig of an administrator of the workspaces of all shards: a front proxy's.",
+    help: "Kubeconfig of an administrator of the workspaces of all shards, at a front proxy.",
   },
 } as const satisfies FlagSet;
 
@@ -38,14 +38,14 @@ const VIEWS = {
   view: {
     type: "list",
     value: "file",
-    help: "File whose default export is a view, a list of views, or a function of { upstream, identity, store, shard, everywhere } that returns either; more than once for several files.",
+    help: "File whose default export is a view, a list of views, or a function that returns either. Repeat for several files.",
   },
-  "shard-name": { type: "text", value: "name", help: "Shard of the workspaces, for views that publish their URL." },
+  "shard-name": { type: "text", value: "name", help: "Name of the shard, for views that publish their URLs." },
 } as const satisfies FlagSet;
 
 const FALLBACK = {
-  "fallback-url": { type: "text", value: "url", help: "Server of those of kcp's views that are not here." },
-  "fallback-ca-file": { type: "path", value: "file", help: "Authorities of that server." },
+  "fallback-url": { type: "text", value: "url", help: "URL of a server with the views of kcp that are not here." },
+  "fallback-ca-file": { type: "path", value: "file", help: "Certificate authorities of that server." },
   "fallback-client-cert-file": {
     type: "path",
     value: "file",
@@ -65,11 +65,11 @@ const WHO = {
     type: "text",
     value: "time",
     otherwise: "10s",
-    help: "How long a review of a token holds.",
+    help: "How long a TokenReview is cached.",
   },
   "client-ca-file": {
     ...CERTIFICATE_FLAGS["client-ca-file"],
-    help: "Authorities that certify users, and shards. Security: a member of system:masters may impersonate anybody.",
+    help: "Certificate authorities of users and shards. Security: a member of system:masters may impersonate any user.",
   },
   ...ANONYMOUS_FLAGS,
   ...REQUEST_HEADER_FLAGS,
@@ -97,22 +97,27 @@ const REFUSED: readonly RefusedFlags[] = [
 export const SERVE = commandLine({
   program: "virtual-workspaces serve",
   words: "",
-  summary: "serve kcp's views, and others, over the workspaces of another server",
+  summary: "serve views over the workspaces of another server",
   usage: ["--kubeconfig <file> --tls-cert-file <file> --tls-private-key-file <file> [flags]"],
-  description: `Serves kcp's own views, and others that are named, over the workspaces of another server: of \`virtual-workspaces start --run-virtual-workspaces=false\`, or of a kcp. The flags are those of kcp's own virtual-workspaces, in whose place it can be put, also without the word serve; one that would protect something and is not implemented is refused.`,
+  description: `Serves kcp's views, and views of yours, over the workspaces of another server: \`virtual-workspaces start --run-virtual-workspaces=false\` or a kcp. The flags are those of kcp's virtual-workspaces, which it replaces; the word serve may be left out. A flag of kcp that would protect something and is not implemented is an error.
+
+Examples:
+  virtual-workspaces serve --kubeconfig=.kcp/admin.kubeconfig --context=shard-base \\
+    --tls-cert-file=views.crt --tls-private-key-file=views.key
+  virtual-workspaces serve --view=./published.ts --workers=4 --kubeconfig=admin.kubeconfig`,
   sections: {
     Workspaces: WORKSPACES,
     Views: VIEWS,
-    "Where views keep objects of their own, memory unless it is given": STORE_FLAGS,
-    "Views elsewhere": FALLBACK,
-    Where: {
+    "Storage of the views (default: in memory)": STORE_FLAGS,
+    "Other views": FALLBACK,
+    Serving: {
       ...LISTENER_FLAGS,
       "secure-port": port(6444, " 0 for any free one."),
       "tls-cert-file": { ...LISTENER_FLAGS["tls-cert-file"], otherwise: ".kcp/apiserver.crt, where it is there" },
       "tls-private-key-file": { ...LISTENER_FLAGS["tls-private-key-file"], otherwise: ".kcp/apiserver.key" },
     },
-    "How many": GROUP_FLAGS,
-    Who: WHO,
+    "Workers and replicas": GROUP_FLAGS,
+    Authentication: WHO,
     Operation: { ...AUDIT_FLAGS, ...LOG_FLAGS },
   },
   kcp: { ignored: IGNORED, refused: REFUSED, words: "name files of views with --view" },

@@ -31,20 +31,20 @@ const WHERE = {
     type: "path",
     value: "folder",
     default: ".kcp",
-    help: "Keys, certificates, the kubeconfig, the data.",
+    help: "Folder of keys, certificates, kubeconfig and data.",
   },
-  "cert-dir": { type: "path", value: "folder", otherwise: "the root directory", help: "Where apiserver.crt is kept." },
+  "cert-dir": { type: "path", value: "folder", otherwise: "the root directory", help: "Folder of apiserver.crt." },
   "kubeconfig-path": {
     type: "path",
     value: "file",
     otherwise: "admin.kubeconfig in the root directory",
-    help: "Where administrators find their kubeconfig.",
+    help: "Kubeconfig of the administrators.",
   },
   "authentication-admin-token-path": {
     type: "path",
     value: "file",
     otherwise: ".admin-token-store in the root directory",
-    help: "Where the administrators' tokens are kept.",
+    help: "File with the hash of the administrators' tokens.",
   },
   "secure-port": port(6443),
   "experimental-bind-free-port": { type: "switch", help: "Listen on any free port, with --secure-port=0." },
@@ -52,20 +52,20 @@ const WHERE = {
     type: "text",
     value: "name",
     otherwise: "an address of this machine",
-    help: "Host by which clients reach the server.",
+    help: "Host name at which clients reach the server.",
   },
   "shard-base-url": { type: "text", value: "url", otherwise: "https://<host>:<port>", help: "URL of the server." },
   "shard-external-url": {
     type: "text",
     value: "url",
     otherwise: "the base URL",
-    help: "URL that workspaces have in their spec.",
+    help: "External URL, which Workspaces have in their spec.",
   },
   "shard-virtual-workspace-url": {
     type: "text",
     value: "url",
     otherwise: "the base URL",
-    help: "URL of the virtual workspaces; {shard} in its host is the name of the shard: with several each has its own.",
+    help: "URL of the virtual workspaces. {shard} in its host stands for the name of the shard.",
   },
 } as const satisfies FlagSet;
 
@@ -73,7 +73,7 @@ const MODULES = {
   feature: {
     type: "list",
     value: "module",
-    help: "Path or package whose default export is a feature, with flags of its own: --feature=<module> --help shows them. Its code runs with the rights of the server.",
+    help: "File or package whose default export is a feature; --feature=<module> --help shows its flags. Security: its code runs with the rights of the server.",
   },
 } as const satisfies FlagSet;
 
@@ -82,16 +82,16 @@ const WHO = {
     type: "list",
     value: "names",
     otherwise: "admin,workspace-types",
-    help: `admin, workspace-types, user, ${batteriesText()}, demo; +demo adds one.`,
+    help: `Optional parts: admin, workspace-types, user, ${batteriesText()}, demo. +demo adds one to the default.`,
   },
-  "enable-home-workspaces": { type: "switch", default: true, help: "Whether users have workspaces of their own." },
+  "enable-home-workspaces": { type: "switch", default: true, help: "Give every user a home workspace." },
   "home-workspaces-home-creator-groups": {
     type: "list",
     value: "groups",
     otherwise: "system:authenticated",
-    help: "Groups whose members get a workspace of their own.",
+    help: "Groups whose members get a home workspace.",
   },
-  "client-ca-file": { ...CERTIFICATE_FLAGS["client-ca-file"], otherwise: "made: client-ca.crt, client-ca.key" },
+  "client-ca-file": { ...CERTIFICATE_FLAGS["client-ca-file"], otherwise: "generated: client-ca.crt, client-ca.key" },
   ...ANONYMOUS_FLAGS,
   ...TOKEN_FLAGS,
   ...ISSUER_FLAGS,
@@ -103,7 +103,7 @@ const SERVICE_ACCOUNTS = {
     type: "list",
     value: "url",
     otherwise: "https://kcp.default.svc",
-    help: "Issuer of tokens; of several the first issues.",
+    help: "Issuer of service account tokens; of several, the first one issues.",
   },
   "service-account-jwks-uri": {
     type: "text",
@@ -114,21 +114,30 @@ const SERVICE_ACCOUNTS = {
   "service-account-private-key-file": {
     type: "path",
     value: "file",
-    otherwise: "sa.key in the root directory, made",
-    help: "Key that signs tokens.",
+    otherwise: "sa.key in the root directory, generated",
+    help: "Key that signs service account tokens.",
   },
-  "service-account-signing-key-file": { type: "path", value: "file", help: "The same." },
+  "service-account-signing-key-file": {
+    type: "path",
+    value: "file",
+    help: "Same as --service-account-private-key-file.",
+  },
   "service-account-key-file": {
     type: "list",
     value: "file",
-    help: "Key that has signed tokens; more than once for several.",
+    help: "Key that verifies service account tokens. Repeat for several.",
   },
-  "api-audiences": { type: "list", value: "names", otherwise: "the issuers", help: "Audiences of tokens." },
+  "api-audiences": {
+    type: "list",
+    value: "names",
+    otherwise: "the issuers",
+    help: "Audiences of service account tokens.",
+  },
   "root-ca-file": {
     type: "path",
     value: "file",
     otherwise: "those of the server",
-    help: "Authorities that pods trust the server by.",
+    help: "Certificate authorities of the server, as pods see them (kube-root-ca.crt).",
   },
 } as const satisfies FlagSet;
 
@@ -137,27 +146,27 @@ const OBJECTS = {
   "etcd-servers": {
     ...ETCD_FLAGS["etcd-servers"],
     otherwise: "embedded",
-    help: "embedded, or https://a:2379,https://b:2379.",
+    help: "Store of the objects: embedded, or URLs of etcd such as https://a:2379,https://b:2379.",
   },
   "embedded-etcd-directory": {
     type: "path",
     value: "folder",
     otherwise: "data in the root directory",
-    help: "Where the embedded store is.",
+    help: "Folder of the embedded store.",
   },
   "logical-cluster-total-object-limit": {
     type: "number",
     value: "number",
     default: 0,
-    most: 1e12, // more than a store has room for
-    help: "Objects in each workspace at most; 0 for no limit.",
+    most: 1e12, // above what a store can hold
+    help: "Largest number of objects in a workspace; 0 for no limit.",
   },
   shards: {
     type: "number",
     value: "number",
     default: 1,
-    most: 64, // more is more than one process can do
-    help: "Shards in this process at least: root, shard-1 …",
+    most: 64, // above what one process can serve
+    help: "Minimum number of shards in this process: root, shard-1, …",
   },
 } as const satisfies FlagSet;
 
@@ -167,21 +176,24 @@ const OPERATION = {
   ...LOG_FLAGS,
   "feature-gates": {
     ...GATE_FLAGS["feature-gates"],
-    help: "Feature gates, with commas between: CacheAPIs=false (views keep no resources of exports), WorkspaceMounts=false (workspaces are not mounted), WorkspaceAuthentication=false (workspace types do not say who may log in), EnableDeprecatedAPIExportVirtualWorkspacesUrls=false (status.virtualWorkspaces of APIExports stays empty).",
+    help: "Feature gates, separated by commas: CacheAPIs (virtual storage of exports), WorkspaceMounts (mounted workspaces), WorkspaceAuthentication (logins by workspace type), EnableDeprecatedAPIExportVirtualWorkspacesUrls (status.virtualWorkspaces of APIExports). All are on by default; <name>=false turns one off.",
   },
 } as const satisfies FlagSet;
 
 const IGNORED: readonly KnownFlags[] = [
   ...IGNORED_BY_ALL,
   { names: "embedded-etcd-*", why: "the embedded store is no etcd: it has no ports, members or logs" },
-  { names: "etcd-compaction-interval etcd-count-metric-poll-period etcd-*-timeout", why: "the store looks after that" },
-  { names: "watch-cache-sizes default-watch-cache-size storage-media-type storage-backend", why: "the store is ours" },
-  { names: "watch-cache enable-garbage-collector", kind: "switch", why: "the store is ours" },
-  { names: "enable-leader-election", kind: "switch", why: "controllers of all processes are at work" },
-  { names: "leader-election-*", why: "controllers of all processes are at work" },
+  { names: "etcd-compaction-interval etcd-count-metric-poll-period etcd-*-timeout", why: "the store does that itself" },
+  {
+    names: "watch-cache-sizes default-watch-cache-size storage-media-type storage-backend",
+    why: "the store is not etcd's registry",
+  },
+  { names: "watch-cache enable-garbage-collector", kind: "switch", why: "the store is not etcd's registry" },
+  { names: "enable-leader-election", kind: "switch", why: "controllers of all processes are active" },
+  { names: "leader-election-*", why: "controllers of all processes are active" },
   {
     names: "logical-cluster-admin-kubeconfig external-logical-cluster-admin-kubeconfig",
-    why: "the server reaches itself without",
+    why: "the server reaches itself without a kubeconfig",
   },
   { names: "profiling contention-profiling", kind: "switch", why: "Node has tools of its own" },
   { names: "shutdown-send-retry-after", kind: "switch", why: "Retry-After is always sent" },
@@ -208,14 +220,14 @@ const IGNORED: readonly KnownFlags[] = [
   { names: "virtual-workspaces-* home-workspaces-root", why: "it has no effect" },
 ];
 
-const PERMISSIONS = "who may do what is for RBAC in the workspaces to say: leave it out";
-const ONE_SHARD = "all shards are in this process, root and as many as --shards says: leave it out";
+const PERMISSIONS = "RBAC in the workspaces authorizes: remove the flag";
+const ONE_SHARD = "all shards are in this process: use --shards, and remove the flag";
 
 const REFUSED: readonly RefusedFlags[] = [
   ...REFUSED_BY_ALL,
   {
     names: "authentication-token-webhook-* authentication-kubeconfig",
-    why: "nobody else is asked about tokens: name users with --token-auth-file, or issuers with --oidc-issuer-url",
+    why: "tokens are not reviewed by another server: use --token-auth-file or --oidc-issuer-url",
   },
   { names: "authorization-webhook-* authorization-kubeconfig authorization-config", why: PERMISSIONS },
   { names: "authorization-mode", unless: ["RBAC"], why: PERMISSIONS },
@@ -228,21 +240,21 @@ const REFUSED: readonly RefusedFlags[] = [
   { names: "authorization-always-allow-paths", unless: ["/healthz,/readyz,/livez"], why: PERMISSIONS },
   {
     names: "encryption-provider-config encryption-provider-config-automatic-reload",
-    why: "objects are kept as they are: encrypt the disk, or that of etcd, and leave it out",
+    why: "objects are not encrypted: encrypt the disk, and remove the flag",
   },
   {
     names: "admission-control-config-file enable-admission-plugins disable-admission-plugins admission-control",
-    why: "admission is built in and cannot be chosen: leave it out",
+    why: "admission is built in: remove the flag",
   },
-  { names: "strict-transport-security-directives", why: "the header is not sent: let a proxy in front add it" },
-  { names: "egress-selector-config-file", why: "connections are made directly: leave it out" },
-  { names: "oidc-signing-algs", why: "the issuer's keys decide, and RS, PS and ES are taken: leave it out" },
+  { names: "strict-transport-security-directives", why: "the header is not sent: add it in a proxy in front" },
+  { names: "egress-selector-config-file", why: "connections are direct: remove the flag" },
+  { names: "oidc-signing-algs", why: "the issuer's keys decide (RS, PS and ES): remove the flag" },
   { names: "service-account-lookup", kind: "switch", unless: ["true"], why: "accounts are always looked up" },
-  { names: "service-account-max-token-expiration", why: "who asks for a token says how long it lasts: leave it out" },
+  { names: "service-account-max-token-expiration", why: "the request for a token sets its duration: remove the flag" },
   {
     names: "service-account-extend-token-expiration",
     kind: "switch",
-    why: "tokens last as long as they say: leave it out",
+    why: "tokens are valid for the requested time: remove the flag",
   },
   { names: "shard-name", unless: ["root"], why: ONE_SHARD },
   { names: "cache-* root-shard-kubeconfig-file shard-kubeconfig-file root-identities-file", why: ONE_SHARD },
@@ -253,37 +265,43 @@ const REFUSED: readonly RefusedFlags[] = [
     why: "bootstrap tokens do not authenticate: use --token-auth-file",
   },
   { names: "service-account-api-audiences", why: "use --api-audiences" },
-  { names: "etcd-servers-overrides", why: "all objects are kept in one place: name it with --etcd-servers" },
-  { names: "run-controllers", kind: "switch", unless: ["true"], why: "controllers always run: leave it out" },
-  { names: "unsupported-run-individual-controllers", why: "controllers always run: leave it out" },
+  { names: "etcd-servers-overrides", why: "all objects are in one store: use --etcd-servers" },
+  { names: "run-controllers", kind: "switch", unless: ["true"], why: "controllers always run: remove the flag" },
+  { names: "unsupported-run-individual-controllers", why: "controllers always run: remove the flag" },
 ];
 
 /** Names, defaults and meanings are those of `kcp start`, but for `feature`, `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. */
 const SECTIONS = {
-  Where: { ...WHERE, ...LISTENER_FLAGS },
+  Serving: { ...WHERE, ...LISTENER_FLAGS },
   Features: MODULES,
-  Who: WHO,
+  Authentication: WHO,
   "Service accounts": SERVICE_ACCOUNTS,
-  Objects: OBJECTS,
+  Storage: OBJECTS,
   Operation: OPERATION,
 } as const;
 
 const KCP: KcpFlags = {
   ignored: IGNORED,
   refused: REFUSED,
-  words: "flags name everything, as in --root-directory .kcp",
+  words: "use flags, such as --root-directory .kcp",
 };
 
 const OWN = commandLine({
   program: "virtual-workspaces start",
   words: "",
-  summary: "serve workspaces, as kcp does",
-  description: `Serves workspaces as kcp does, from one process: logical clusters below /clusters, each with namespaces, kinds and permissions of its own. The flags are those of \`kcp start\`. An unknown flag is an error, and so is a flag of kcp that would protect something and is not implemented. Ctrl-C or SIGTERM ends it cleanly, a second one at once.`,
+  summary: "serve workspaces as kcp does",
+  description: `Serves workspaces as kcp does, from one process. Each logical cluster below /clusters has its own namespaces, kinds and permissions. The flags are those of \`kcp start\`. An unknown flag is an error, and so is a flag of kcp that would protect something and is not implemented. Ctrl-C or SIGTERM stops it gracefully, a second one at once.
+
+Examples:
+  virtual-workspaces start --bind-address=127.0.0.1              a server for this machine, with data in .kcp
+  virtual-workspaces start --view=./published.ts                 with a view over the workspaces
+  virtual-workspaces start --etcd-servers=https://etcd:2379      with objects in etcd
+  virtual-workspaces start --batteries-included=+mounts,+spaces  with mounts and spaces`,
   sections: SECTIONS,
   kcp: KCP,
 });
 
-/** What it is given, the flags of features left out. */
+/** Values of the flags, without those of features. */
 export type StartFlags = Values<(typeof OWN)["flags"]>;
 
 /**
@@ -293,10 +311,10 @@ export type StartFlags = Values<(typeof OWN)["flags"]>;
  */
 export function startLine(features: readonly ListedFeature[] = startFeatures()): CommandLine<(typeof OWN)["flags"]> {
   checkFeatures(features, OWN);
-  const { Where, Features, ...others } = SECTIONS;
+  const { Serving, Features, ...others } = SECTIONS;
   const isModule = ({ module }: ListedFeature): boolean => module !== undefined;
   const sections = {
-    Where,
+    Serving,
     ...featureSections(features.filter((one) => !isModule(one))),
     Features,
     ...featureSections(features.filter(isModule)),

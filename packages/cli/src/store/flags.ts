@@ -5,16 +5,20 @@ import { commandLine } from "../flags/table.ts";
 export const STORE = commandLine({
   program: "virtual-workspaces store",
   words: "backup|restore",
-  summary: "copy what a store holds into a file, and back",
+  summary: "back up and restore a store",
   usage: ["backup --to <file> --data-dir <folder>", "restore --from <file> --data-dir <folder>"],
-  description: `Copies all that a store holds at one moment into a file, also while a server is running on it; and back, into a folder that is empty or not there yet. The file is readable by its owner alone, and whole or not there. After a restore, clients that go on from before get 410, and list again. An etcd is restored from its own snapshots.`,
+  description: `Copies everything that a store holds at one moment into a file, also while a server uses it; and restores such a file into an empty or new folder. The file is complete or absent, and readable by its owner alone. After a restore, clients get 410 and list again. Restore an etcd from its own snapshots.
+
+Examples:
+  virtual-workspaces store backup --data-dir=.kcp/data --to=workspaces.backup
+  virtual-workspaces store restore --from=workspaces.backup --data-dir=.kcp/data`,
   actions: ["backup", "restore"],
   sections: {
     Flags: {
-      to: { type: "text", value: "file", help: "File to write, in the place of a file that is there." },
+      to: { type: "text", value: "file", help: "File to write; an existing file is replaced." },
       from: { type: "text", value: "file", help: "File to read." },
       ...STORE_FLAGS,
-      "data-dir": { ...STORE_FLAGS["data-dir"], help: "The store, if it is a folder." },
+      "data-dir": { ...STORE_FLAGS["data-dir"], help: "Folder of the store." },
     },
   },
 });

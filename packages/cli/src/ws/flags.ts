@@ -14,52 +14,55 @@ const ELSEWHERE = {
 } as const satisfies FlagSet;
 
 const WHERE = {
-  short: { type: "switch", help: "Print the path of the workspace alone." },
+  short: { type: "switch", help: "Print only the path of the workspace." },
 } as const satisfies FlagSet;
 
 const USE = {
   direct: {
     type: "switch",
-    help: "Go to the workspace itself, where a ClusterProxy in it has another cluster entered in its place.",
+    help: "Go to the workspace itself, not to the remote cluster that replaces it.",
   },
   ...WHERE,
 } as const satisfies FlagSet;
 
 const CREATE = {
-  type: { type: "text", value: "type", help: "Type of the workspace, with its path: root:organization." },
-  mount: { type: "text", value: "kind/name", help: "Object that the workspace is mounted from." },
-  enter: { type: "switch", help: "Go to the workspace." },
-  "ignore-existing": { type: "switch", help: "Take a workspace that is there already." },
-  "location-selector": { type: "text", value: "labels", help: "Labels of shards where the workspace may be." },
-  "create-context": { type: "text", value: "name", help: "Context to write for the workspace." },
+  type: { type: "text", value: "type", help: "Type of the workspace, with its path, such as root:organization." },
+  mount: { type: "text", value: "kind/name", help: "Object that the workspace is mounted on." },
+  enter: { type: "switch", help: "Go to the new workspace." },
+  "ignore-existing": { type: "switch", help: "Accept an existing workspace." },
+  "location-selector": { type: "text", value: "labels", help: "Labels of the shards that may hold the workspace." },
+  "create-context": { type: "text", value: "name", help: "Name of a context to create for the workspace." },
   ...ELSEWHERE,
 } as const satisfies FlagSet;
 
 const CREATE_CONTEXT = {
-  overwrite: { type: "switch", help: "Replace a context of that name." },
+  overwrite: { type: "switch", help: "Replace an existing context." },
 } as const satisfies FlagSet;
 
 const GET = {
-  recursive: { type: "switch", short: "r", help: "Look into all workspaces below as well." },
-  output: { type: "text", short: "o", value: "wide|name|json|yaml", help: "Format of the objects." },
-  selector: { type: "text", short: "l", value: "labels", help: "Labels of the objects." },
-  "all-namespaces": { type: "switch", short: "A", help: "Look into all namespaces." },
+  recursive: { type: "switch", short: "r", help: "Include all workspaces below." },
+  output: { type: "text", short: "o", value: "wide|name|json|yaml", help: "Output format." },
+  selector: { type: "text", short: "l", value: "labels", help: "Label selector." },
+  "all-namespaces": { type: "switch", short: "A", help: "All namespaces." },
   ...ELSEWHERE,
 } as const satisfies FlagSet;
 
 const TREE = {
   full: { type: "switch", short: "f", help: "Print whole paths." },
   wide: { type: "switch", help: "Print phases and mounts." },
-  interactive: { type: "switch", short: "i", help: "Go about in the tree by keys; Enter goes there." },
+  interactive: { type: "switch", short: "i", help: "Browse the tree with the keyboard; Enter goes to a workspace." },
   ...ELSEWHERE,
 } as const satisfies FlagSet;
 
 const GENERAL = {
-  help: { type: "switch", short: "h", help: "Print this." },
+  help: { type: "switch", short: "h", help: "Print this text." },
   version: { type: "switch", help: "Print the version." },
 } as const satisfies FlagSet;
 
-const OF_KUBECTL = { "As of kubectl": KUBECTL_FLAGS, "Of kubectl, without effect": UNUSED_KUBECTL_FLAGS } as const;
+const OF_KUBECTL = {
+  "Flags of kubectl": KUBECTL_FLAGS,
+  "Flags of kubectl without effect": UNUSED_KUBECTL_FLAGS,
+} as const;
 
 const wsLine = (words: string, summary: string, Flags: FlagSet): CommandLine =>
   commandLine({ program: "kubectl ws", words, summary, description: "", sections: { Flags, ...OF_KUBECTL } });
@@ -79,13 +82,13 @@ export const WS_COMMANDS: ReadonlyMap<string, CommandLine> = new Map([
     "create",
     wsLine(
       "create <name> [--type=<type> | --mount=<kind>/<name>] [--enter] [--ignore-existing] [--location-selector=<labels>] [--create-context=<name>] [-w <workspace>]",
-      "make a workspace",
+      "create a workspace",
       CREATE,
     ),
   ],
   [
     "create-context",
-    wsLine("create-context [<name>] [--overwrite]", "write a context for the current workspace", CREATE_CONTEXT),
+    wsLine("create-context [<name>] [--overwrite]", "create a context for the current workspace", CREATE_CONTEXT),
   ],
   [
     "get",
@@ -106,26 +109,26 @@ export const WS = commandLine({
   program: "kubectl ws",
   words: "[command]",
   summary: "go from workspace to workspace",
-  description: `Goes from workspace to workspace, and makes and shows them, as kcp's plugin of that name does.
+  description: `Moves between workspaces, creates them, and shows the tree, like kcp's plugin of that name.
 
-  kubectl ws .                  where one is (--short: its path alone)
-  kubectl ws <name>             into a workspace of the current one; a:b or a/b further down
-  kubectl ws :root:a:b          to a workspace by its whole path, or by its URL on this server
-  kubectl ws use <name> --direct  the workspace itself, where a ClusterProxy in it has another cluster in its place
-  kubectl ws ..                 up; ..:.. twice
-  kubectl ws -                  back to where one was
-  kubectl ws ~                  to one's home workspace, as without anything
-  kubectl ws :                  to the first workspace of the current path
-  kubectl ws tree               what is in the current workspace (-f: whole paths, --wide: phases and mounts,
-                                -i: to go about in it by keys, Enter goes there)
-  kubectl ws get <kind> -r      the objects of a kind in the current workspace and all below
+  kubectl ws .                  print the current workspace (--short: only its path)
+  kubectl ws <name>             go to a child workspace; a:b or a/b further down
+  kubectl ws :root:a:b          go to a workspace by its whole path, or by its URL on this server
+  kubectl ws use <name> --direct  go to the workspace itself, not to the remote cluster that replaces it
+  kubectl ws ..                 go to the parent; ..:.. two up
+  kubectl ws -                  go to the previous workspace
+  kubectl ws ~                  go to the home workspace, as without arguments
+  kubectl ws :                  go to the first workspace of the current path
+  kubectl ws tree               show the workspaces below (-f: whole paths, --wide: phases and mounts,
+                                -i: browse with the keyboard)
+  kubectl ws get <kind> -r      list objects in the current workspace and all below
                                 (-l, -n, -A, -o wide|name|json|yaml)
-  kubectl ws create <name>      makes a workspace, and waits for it (--type, --mount kind/name, --enter,
-                                --ignore-existing, --location-selector, --create-context)
-  kubectl ws create-context     a context of its own for the current workspace (--overwrite)
-  kubectl ws completion <shell> completion of kubectl-ws for bash, zsh or fish
+  kubectl ws create <name>      create a workspace and wait until it is ready (--type, --mount kind/name,
+                                --enter, --ignore-existing, --location-selector, --create-context)
+  kubectl ws create-context     create a context for the current workspace (--overwrite)
+  kubectl ws completion <shell> print completion of kubectl-ws for bash, zsh or fish
 
--w <workspace> has tree, get and create work elsewhere. kubectl's flags mean what they mean there. What is changed in the kubeconfig: the contexts and clusters workspace.kcp.io/current and workspace.kcp.io/previous, and current-context; how it was before is kept in <kubeconfig>.before-ws.`,
+-w <workspace> makes tree, get and create work in another workspace. Flags of kubectl keep their meaning. The command changes the contexts and clusters workspace.kcp.io/current and workspace.kcp.io/previous, and current-context, and keeps the version before as <kubeconfig>.before-ws.`,
   sections: {
     Flags: { ...USE, ...CREATE, ...CREATE_CONTEXT, ...GET, ...TREE, ...GENERAL },
     ...OF_KUBECTL,

@@ -16,12 +16,12 @@ const FLAGS = {
   "run-virtual-workspaces": {
     type: "switch",
     default: true,
-    help: "Whether the virtual workspaces run here; if not, requests below /services are forwarded to --shard-virtual-workspace-url.",
+    help: "Run the virtual workspaces in this process. Otherwise requests below /services are forwarded to --shard-virtual-workspace-url.",
   },
   "shard-virtual-workspace-ca-file": {
     type: "path",
     value: "file",
-    help: "Authorities of the servers of virtual workspaces.",
+    help: "Certificate authorities of the servers of virtual workspaces.",
   },
   "shard-client-cert-file": {
     type: "path",

@@ -18,18 +18,18 @@ const FLAGS = {
     type: "list",
     value: "hosts",
     otherwise: "none",
-    help: "Restricted hosts (names, addresses, networks: of this machine, its links, where clouds give out credentials) that workspaces may be mounted on, and space providers be at; by plain http too.",
+    help: "Restricted hosts that mounts and space providers may use, with plain HTTP too. Restricted are names, addresses and networks of this machine, its links, and metadata services of clouds.",
   },
   "mount-ca-file": {
     type: "path",
     value: "file",
-    otherwise: "as Node trusts",
-    help: "Authorities of what objects of others' kinds lead to.",
+    otherwise: "those of Node.js",
+    help: "Certificate authorities of servers that mount objects of foreign kinds name.",
   },
   "mount-proxy-client-cert-file": {
     type: "path",
     value: "file",
-    help: "Client certificate for what such objects lead to, to which X-Remote-* then names the user.",
+    help: "Client certificate for such servers; X-Remote-* then names the user.",
   },
   "mount-proxy-client-key-file": { type: "path", value: "file", help: "Key of --mount-proxy-client-cert-file." },
   "mount-caller-hosts": {
@@ -114,7 +114,7 @@ function mayMount({ values, batteries }: Given): boolean {
 /** @throws UsageError */
 function settingsOf({ values, batteries }: Given): MountSettings {
   if ((values["mount-caller-hosts"] ?? []).length > 0 && !batteries.has("mounts"))
-    throw new UsageError("--mount-caller-hosts is about Mounts: there are some with --batteries-included=+mounts");
+    throw new UsageError("--mount-caller-hosts needs Mounts: add --batteries-included=+mounts");
   const ca = values["mount-ca-file"];
   return {
     allow: values["mount-allow"] ?? [],

@@ -8,7 +8,7 @@ const FLAGS = {
   "miniproxy-mapping-file": {
     type: "path",
     value: "file",
-    help: "Other servers behind paths below /services, as of front-proxy.",
+    help: "Mapping file of paths below /services to other servers, as for front-proxy.",
   },
 } as const satisfies FlagSet;
 

@@ -11,7 +11,7 @@ const FLAGS = {
   view: {
     type: "list",
     value: "file",
-    help: "File with a view, or several, to serve over the workspaces; more than once for several files.",
+    help: "File with a view, or several, over the workspaces. Repeat for several files.",
   },
 } as const satisfies FlagSet;
 const USES = { "run-virtual-workspaces": "switch" } as const;
