@@ -126,7 +126,7 @@ describe("checks of the server's own", () => {
     for (const name of ["a", "two words", ""])
       expect(() =>
         createServer({ virtualWorkspaces: [view("a")], authentication: [], checks: { [name]: () => undefined } }),
-      ).to.throw(/^checks: ".*" must be lower-case letters, digits and dashes, and no view's name$/);
+      ).to.throw(/^invalid check name ".*": use lower-case letters, digits and dashes, and no view's name$/);
   });
 });
 

@@ -49,7 +49,7 @@ describe("hops", () => {
     expect(outcome(answer)).to.deep.equal([
       500,
       "InternalError",
-      "Internal error occurred: the request was passed on by 4 API servers or more (X-Kcp-Virtual-Resource-Hops): " +
+      "Internal error occurred: the request was forwarded by 4 API servers or more (X-Kcp-Virtual-Resource-Hops): " +
         "a -> notes -> a -> notes. One of them very likely leads back to another: check the URL that each forwards to",
     ]);
     expect(view.scopes).to.deep.equal([]);

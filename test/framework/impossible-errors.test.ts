@@ -32,7 +32,7 @@ describe("an ApiError", () => {
         const answer = await server.get("/services/notes/apis/test.dev/v1/notes/a");
         expect([answer.status, answer.body.reason]).to.deep.equal([500, "InternalError"]);
         expect(answer.headers).not.to.have.property("retry-after");
-        expectFault(/an ApiError that cannot be answered/);
+        expectFault(/invalid ApiError in a response/);
       }
     });
 });

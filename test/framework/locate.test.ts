@@ -216,7 +216,7 @@ describe("locate", () => {
     const locate = (cluster: string): string => cluster;
     expect(() =>
       defineVirtualWorkspace({ name: "x", path: "/:org", authorize: () => allow(), resources: [], locate }),
-    ).to.throw("virtual workspace x has nothing to locate: its path has no :cluster");
+    ).to.throw("invalid locate of virtual workspace x: its path needs a :cluster");
     expect(() =>
       defineVirtualWorkspace({
         name: "x",
@@ -225,7 +225,7 @@ describe("locate", () => {
         authorize: () => allow(),
         resources: [],
       }),
-    ).to.throw("virtual workspace x has no cluster that could be repeated: its path has no :cluster");
+    ).to.throw("invalid clusterSuffix of virtual workspace x: its path needs a :cluster");
     const { locate: _, ...view } = setUp().view;
     await using server = await startPlain([view]);
     expect(outcome(await server.get(api("root:org")))).to.deep.equal([

@@ -75,7 +75,7 @@ describe("a log file", () => {
       await (await again.ask(MEMOS)).text();
     }
     expect(readFileSync(path, "utf8").trimEnd().split("\n")).to.have.lengthOf(4);
-    expectFault(/audit log not begun anew.*ENAMETOOLONG/);
+    expectFault(/audit log file not rotated.*ENAMETOOLONG/);
 
     const own = join(folder.path, `${"own!".repeat(60)}.log`);
     const log = jsonLog({ to: { path: own, maxSize: 10 } });
@@ -87,6 +87,6 @@ describe("a log file", () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line).message);
-    expect(messages).to.deep.equal(["one", "two", "log file not begun anew", "three"]);
+    expect(messages).to.deep.equal(["one", "two", "log file not rotated", "three"]);
   });
 });

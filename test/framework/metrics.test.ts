@@ -109,7 +109,7 @@ describe("metrics", () => {
     const head = await open.ask("/metrics", "alice", { method: "HEAD" });
     expect([head.status, head.headers.get("content-type")]).to.deep.equal([200, contentType]);
     const post = await open.ask("/metrics", "alice", { method: "POST" });
-    expect([post.status, await post.text()].join(" ")).to.match(/^405 .*metrics are read: use GET/);
+    expect([post.status, await post.text()].join(" ")).to.match(/^405 .*the metrics are read-only: use GET/);
   });
 
   it("do not take the path from an application without metrics, and are not reached through its routes", async () => {

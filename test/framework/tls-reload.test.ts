@@ -142,7 +142,7 @@ describe("certificates in files", () => {
     for (const [at, [pair, problem]] of bad.entries()) {
       put(folder, pair);
       const record = await server.logged(at + 1);
-      expect(record).to.include({ level: "warn", message: "TLS certificates not reloaded, the old ones stay" });
+      expect(record).to.include({ level: "warn", message: "TLS certificates not reloaded, previous ones stay in use" });
       expect(record["error"]).to.match(problem);
       expect(await server.shown()).to.equal("first");
     }
@@ -231,7 +231,7 @@ describe("certificates by name", () => {
           authentication: [],
           tls: { ...issue("a"), sni: [{ ...issue("b"), names: [name] }] },
         }),
-      ).to.throw(`tls.sni: name ${JSON.stringify(name)} must be a DNS name, or *. and one`);
+      ).to.throw(`invalid tls.sni name ${JSON.stringify(name)}: use a DNS name, or *. and one`);
   });
 });
 

@@ -149,7 +149,9 @@ export class KindVersions {
   add(version: KindVersion): void {
     const apiVersion = apiVersionOf(version.definition);
     if (this.#others.has(apiVersion) || apiVersion === apiVersionOf(this.#kept))
-      throw new Error(`version ${apiVersion} of ${version.definition.plural} is already defined: define each version once`);
+      throw new Error(
+        `version ${apiVersion} of ${version.definition.plural} is already defined: define each version once`,
+      );
     this.#others.set(apiVersion, version);
   }
 

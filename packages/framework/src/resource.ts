@@ -195,9 +195,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   ): ServedResource {
     const held = storage.resource;
     if (held !== undefined && (held.kind !== this.kind || apiVersionOf(held) !== apiVersionOf(this))) {
-      throw new Error(
-        `cannot serve ${this.kind} from objects of kind ${apiVersionOf(held)} ${held.kind}: use view()`,
-      );
+      throw new Error(`cannot serve ${this.kind} from objects of kind ${apiVersionOf(held)} ${held.kind}: use view()`);
     }
     return serveStorage(this, storage as Storage, options as unknown as ServeOptions);
   }

@@ -201,7 +201,8 @@ export class Server implements AsyncDisposable {
    * @throws Error with `tls`
    */
   connect(): Duplex {
-    if (this.#options.tls !== undefined) throw new Error("cannot connect within the process to a server with tls: leave out tls, or connect over TLS");
+    if (this.#options.tls !== undefined)
+      throw new Error("cannot connect within the process to a server with tls: leave out tls, or connect over TLS");
     const [near, far] = pipe();
     this.accept(far as Socket);
     return near;

@@ -195,9 +195,7 @@ export function defineVirtualWorkspace<const Path extends string>(
     throw new Error(`invalid locate of virtual workspace ${options.name}: its path needs a :cluster`);
   }
   if (options.clusterSuffix === true && !segments.includes(":cluster")) {
-    throw new Error(
-      `invalid clusterSuffix of virtual workspace ${options.name}: its path needs a :cluster`,
-    );
+    throw new Error(`invalid clusterSuffix of virtual workspace ${options.name}: its path needs a :cluster`);
   }
   if (typeof options.authorize !== "function") {
     throw new Error(`virtual workspace ${options.name} has no authorization rule: set authorize`);

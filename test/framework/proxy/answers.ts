@@ -162,7 +162,7 @@ export const ANSWERS: readonly Row[] = [
       expect((await ask("/y?z=%2F")).headers.location).to.equal("/y?z=%2F");
       expect((await ask(`http://${here.asked[0]?.headers.host}/y?z=1`)).headers.location).to.equal("/y?z=1");
       expect(here.asked).to.have.length(5);
-      expect(here.faults.map(String).join()).to.contain("sends clients to another host");
+      expect(here.faults.map(String).join()).to.contain("redirects to another host");
     },
   },
   {

@@ -69,7 +69,8 @@ function goOn(res: ServerResponse): void {
 }
 
 function problemOf(code: string | undefined): ApiError {
-  if (code === "HPE_HEADER_OVERFLOW") return problem(431, "the header block is larger than 1 MiB: send fewer or shorter headers");
+  if (code === "HPE_HEADER_OVERFLOW")
+    return problem(431, "the header block is larger than 1 MiB: send fewer or shorter headers");
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return problem(408, "the request's head did not arrive in time");
   return ApiError.badRequest("the request is not well-formed HTTP/1.1");
 }

@@ -143,16 +143,15 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     const { callersCredentials = false, onRefused } = this.#options;
     if (callersCredentials) return onRefused?.(request);
     await answer[Symbol.asyncDispose]?.();
-    throw upstreamFault(
-      this.#origin,
-      "rejected this server's credentials: its operator must renew them",
-    );
+    throw upstreamFault(this.#origin, "rejected this server's credentials: its operator must renew them");
   }
 
   /** Rejects a response that redirects to another host. */
   async #astray(answer: StreamedResponse): Promise<never> {
     await answer[Symbol.asyncDispose]();
-    throw this.#told(upstreamFault(this.#origin, "redirects to another host, and this server forwards no such redirect"));
+    throw this.#told(
+      upstreamFault(this.#origin, "redirects to another host, and this server forwards no such redirect"),
+    );
   }
 
   #told(error: unknown): unknown {

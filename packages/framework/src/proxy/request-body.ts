@@ -18,7 +18,9 @@ export class RequestBody implements AsyncIterable<Buffer> {
     req.on("readable", this.#wake);
     req.once("end", () => this.#end());
     req.once("error", (error) => this.#end(error));
-    req.once("close", () => this.#end(req.complete ? undefined : new Error("the client disconnected before its request was complete")));
+    req.once("close", () =>
+      this.#end(req.complete ? undefined : new Error("the client disconnected before its request was complete")),
+    );
   }
 
   /** Returns the body; `undefined` without one. */

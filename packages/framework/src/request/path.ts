@@ -70,7 +70,8 @@ export function checkPrefix(prefix: string): void {
   const parameter = segments.find((segment) => segment.startsWith(":"));
   if (parameter !== undefined) throw new Error(`invalid ${shown}: move ${parameter} to the path, which follows it`);
   const [first = ""] = segments;
-  if (TAKEN.has(first)) throw new Error(`invalid ${shown}: /${first} belongs to the server; choose another first segment`);
+  if (TAKEN.has(first))
+    throw new Error(`invalid ${shown}: /${first} belongs to the server; choose another first segment`);
 }
 
 /**
@@ -116,7 +117,8 @@ export class PathMatcher<View extends Matchable> {
         throw new Error(
           `invalid virtual workspace name ${JSON.stringify(view.name)}: use lower-case letters, digits and dashes`,
         );
-      if (this.#views.has(view.name)) throw new Error(`duplicate virtual workspace name ${view.name}: use unique names`);
+      if (this.#views.has(view.name))
+        throw new Error(`duplicate virtual workspace name ${view.name}: use unique names`);
       const entry = { view, prefix: prefixOf(view), segments: parsePattern(view.path) };
       this.#views.set(view.name, entry);
       if (view.prefix !== undefined) this.#add(entry, view.prefix);

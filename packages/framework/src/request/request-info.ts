@@ -96,7 +96,9 @@ export function requestInfo(request: RequestTarget): RequestInfo {
 function identityOf(said: string, colon: number): string {
   const identity = said.slice(colon + 1);
   if (identity !== "") return identity;
-  throw ApiError.badRequest(`missing identity after the colon in ${quote(said)}: leave the colon out, or add an identity`);
+  throw ApiError.badRequest(
+    `missing identity after the colon in ${quote(said)}: leave the colon out, or add an identity`,
+  );
 }
 
 /** Whether a request about objects is open-ended. */
@@ -162,9 +164,7 @@ function refuseAmbiguous(tail: string, segments: readonly string[]): void {
     .find((segment) => segment !== "");
   if (root !== "api" && root !== "apis") return;
   if (segments.some((segment) => decodeSegment(segment) === undefined))
-    throw ApiError.badRequest(
-      "invalid path of an object: remove empty segments, encoded slashes and double encodings",
-    );
+    throw ApiError.badRequest("invalid path of an object: remove empty segments, encoded slashes and double encodings");
 }
 
 /** Percent-decodes any text; bytes that are not UTF-8 become single characters. */
