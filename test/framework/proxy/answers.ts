@@ -1,4 +1,4 @@
-// What reaches the client of an answer.
+// What the client gets of a response.
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
@@ -18,7 +18,7 @@ export const ANSWERS: readonly Row[] = [
       await using here = await bed(engine, { answer: (_req, res) => res.writeHead(200).flushHeaders() });
       using wire = await here.wire();
       wire.request(...asAlice(`GET ${WATCH}`));
-      await wire.begun(); // nothing else ever comes
+      await wire.begun(); // nothing else ever arrives
       expect(here.server.stats.longRunning).to.equal(1);
     },
   },
