@@ -126,7 +126,7 @@ describe("an audit policy", () => {
     expect(() => refused({ ...policy(), kind: "Rules" })).to.throw(
       "begin with apiVersion: audit.k8s.io/v1 and kind: Policy",
     );
-    expect(() => refused([])).to.throw("it must be an object");
+    expect(() => refused([])).to.throw("use an object");
     expect(() => refused({ ...policy(ADMIN), rules: "all" })).to.throw(
       'rules: Invalid value: "string": must be a list',
     );

@@ -322,15 +322,15 @@ describe("path patterns", () => {
   it("follow a prefix of plain segments that nobody else has", () => {
     const view = (name: string, prefix?: string): Matchable => ({ name, prefix, path: "/" });
     const wrong: Record<string, string> = {
-      "": "names no segment",
+      "": "add a segment",
       clusters: "start it with a slash",
       "/clusters/": "do not end it with one",
-      "/:cluster": ":cluster belongs into the path",
+      "/:cluster": "move :cluster to the path",
       "/a//b": "must be a word",
-      "/services/x": "/services is the server's own",
-      "/readyz/x": "/readyz is the server's own",
-      "/livez": "/livez is the server's own",
-      "/metrics": "/metrics is the server's own",
+      "/services/x": "/services belongs to the server",
+      "/readyz/x": "/readyz belongs to the server",
+      "/livez": "/livez belongs to the server",
+      "/metrics": "/metrics belongs to the server",
     };
     for (const [prefix, message] of Object.entries(wrong))
       expect(() => new PathMatcher([view("a", prefix)]), prefix).to.throw(message);

@@ -156,7 +156,7 @@ describe("certificates in files", () => {
   it("that are not there when the server is made say which", () => {
     const tls = { ...files(), keyFile: join(folder.path, "nope") };
     expect(() => createServer({ virtualWorkspaces: [], authentication: [], tls })).to.throw(
-      /^tls.keyFile .*nope cannot be read: ENOENT$/,
+      /^cannot read tls.keyFile .*nope: ENOENT$/,
     );
     const wrong = { cert: issue("a").cert, key: issue("b").key };
     expect(() => createServer({ virtualWorkspaces: [], authentication: [], tls: wrong })).to.throw(

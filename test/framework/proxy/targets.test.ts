@@ -63,7 +63,7 @@ describe("Targets", () => {
     expect([active.isClosed, kept.size]).to.deep.equal([false, 1]);
     await kept[Symbol.asyncDispose]();
     expect(active.isClosed).to.equal(true);
-    expect(() => kept.of("a", "", make)).to.throw("were closed");
+    expect(() => kept.of("a", "", make)).to.throw("targets are closed");
   });
 
   it("rejects invalid options", () => {

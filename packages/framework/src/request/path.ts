@@ -65,13 +65,13 @@ export function prefixOf({ name, prefix }: Pick<Matchable, "name" | "prefix">): 
 export function checkPrefix(prefix: string): void {
   if (prefix === REST || prefix === SERVICES) return;
   const segments = parsePattern(prefix);
-  const shown = `prefix ${JSON.stringify(prefix)}`;
-  if (segments.length === 0) throw new Error(`invalid ${shown}: add a segment, as in /clusters, or use / for the rest`);
+  const shown = `invalid prefix ${JSON.stringify(prefix)}`;
+  if (segments.length === 0) throw new Error(`${shown}: add a segment, as in /clusters, or use / for the rest`);
   const parameter = segments.find((segment) => segment.startsWith(":"));
-  if (parameter !== undefined) throw new Error(`invalid ${shown}: move ${parameter} to the path, which follows it`);
+  if (parameter !== undefined) throw new Error(`${shown}: move ${parameter} to the path, which follows it`);
   const [first = ""] = segments;
   if (TAKEN.has(first))
-    throw new Error(`invalid ${shown}: /${first} belongs to the server; choose another first segment`);
+    throw new Error(`${shown}: /${first} belongs to the server; choose another first segment`);
 }
 
 /**
