@@ -145,7 +145,7 @@ describe("impersonation", () => {
     expect(await server.ask("Impersonate-User: alice")).to.include({
       code: 403,
       message:
-        'users "alice" is forbidden: User "admin" cannot impersonate resource "users" in API group "" at the cluster scope: nobody may impersonate anybody here',
+        'users "alice" is forbidden: User "admin" cannot impersonate resource "users" in API group "" at the cluster scope: this server has no impersonation rule',
     });
   });
 

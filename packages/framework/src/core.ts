@@ -171,7 +171,7 @@ export class ServerCore implements AsyncDisposable {
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
-    this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
+    this.impersonation = options.impersonation ?? (() => deny("this server has no impersonation rule"));
     this.takesCallersTokens = options.takesCallersTokens === true;
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
     this.longestDelay = timerDelay(this.deadline);

@@ -119,7 +119,7 @@ export class Exchange implements AuditedRequest {
   unauthenticated: ApiError | undefined;
   /** Set when a stage takes over the response: later stages do not run. */
   answered = false;
-  /** Set when the response, or the upgraded connection, has closed. Only observers are told. */
+  /** Set when the response, or the upgraded connection, has closed. Only observers read it. */
   ended = false;
   /** Set when the deadline has passed and has been answered. */
   expired = false;

@@ -93,7 +93,7 @@ export class Mounted implements ObservedView, HookedView, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    // Waits for a setup under way, so that its result is disposed. Whoever started it gets its failure.
+    // Waits for a setup under way, so that its result is disposed. Its caller gets its failure.
     await this.#starting?.catch(() => undefined);
     const held = this.#setup;
     this.#setup = undefined;

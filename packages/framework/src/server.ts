@@ -141,7 +141,7 @@ export class Server implements AsyncDisposable {
    * An Express application for additional routes. It never gets requests for virtual workspaces (below `/services` or their
    * own prefixes), `/livez` and `/readyz`; it comes before a view at `/`. A request that no route answers, and an exception
    * of a route, are answered with a Status. Loaded on first use: ask for it before `listen`. Express does not support HTTP/2:
-   * from then on the server speaks HTTP/1.1 only, and HTTP/2 clients are told to reconnect.
+   * from then on the server speaks HTTP/1.1 only, and HTTP/2 clients reconnect.
    *
    * Security: the server does not authenticate its routes; they must do that themselves.
    */
@@ -187,7 +187,7 @@ export class Server implements AsyncDisposable {
       socket.destroy();
       return;
     }
-    // Node does this for connections that it accepts; it enforces header timeouts once it is told to listen.
+    // Node does this for connections that it accepts; it enforces header timeouts from the `listening` event on.
     this.#looksAfter ||= this.#http.listening || this.#http.emit("listening");
     socket.setNoDelay(LISTENER_LIMITS.noDelay).setKeepAlive(true, LISTENER_LIMITS.keepAliveInitialDelay);
     this.#http.emit("connection", socket);

@@ -183,7 +183,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
    */
   readonly applies?: boolean;
   /**
-   * Which side manages the life of an object: uid, generation, timestamps, finalizers, field ownership. `storage`: the
+   * Side that manages the life of an object: uid, generation, timestamps, finalizers, field ownership. `storage`: the
    * upstream (another API server, a view of one). The storage then also gets dry runs, and every delete with all its options.
    * @default "framework"
    */

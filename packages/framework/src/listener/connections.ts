@@ -130,7 +130,7 @@ export class Connections {
       const { session, answers, idleSince, patience } = connection;
       cutStuck(socket, connection, now);
       if (session === undefined || answers.size > 0 || now - idleSince <= patience) continue;
-      // The client has been told and has not left.
+      // The client knows and has not left.
       if (session.closed) socket.destroy();
       else session.close();
     }
@@ -225,7 +225,7 @@ export function connectionOf(request: IncomingMessage): Socket {
   return (request as Partial<Carried>).carrier ?? request.socket;
 }
 
-/** Returns the client's certificate, whoever signed it. */
+/** Returns the client's certificate, whatever its issuer. */
 export function clientCertificate(request: IncomingMessage): X509Certificate | undefined {
   const socket = connectionOf(request) as Partial<TLSSocket>;
   return socket.getPeerX509Certificate?.();

@@ -1,5 +1,5 @@
 // Cases that Node's HTTP servers leave to their user: malformed requests, expectations, offers of plain-text HTTP/2, bodies
-// that are not read to their end.
+// that are not read completely.
 
 import type { EventEmitter } from "node:events";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
@@ -173,7 +173,7 @@ export function isPlain(req: IncomingMessage): boolean {
 }
 
 /**
- * Closes the connection after the response to a request whose body is not read to its end, and announces that in the
+ * Closes the connection after the response to a request whose body is not read completely, and announces that in the
  * response. Until then it discards the rest of the body for a moment: a connection that is cut with unread bytes loses its
  * last response.
  */

@@ -98,7 +98,7 @@ function ignore(): void {}
 export interface LogFileOptions {
   /** Path of the file, readable by its owner only. Its folder must exist. Two servers cannot share a file. */
   readonly path: string;
-  /** Size in bytes after which it is renamed to `<name>-<time>.<extension>` and started anew (`maxsize`). @default 100 MiB */
+  /** Size in bytes after which it is renamed to `<name>-<time>.<extension>` and started again (`maxsize`). @default 100 MiB */
   readonly maxSize?: number;
   /** Number of rotated files to keep (`maxbackup`). @default all */
   readonly maxBackups?: number;

@@ -35,7 +35,7 @@ export function metrics({ authorize = nobody, process = true, families = none }:
 
 const none = (): readonly MetricFamily[] => [];
 
-const nobody: Authorizer<unknown> = () => deny("nobody may read the metrics of this server");
+const nobody: Authorizer<unknown> = () => deny("this server has no rule for reading its metrics");
 
 /** Path of the metrics. */
 export const METRICS_PATH = "/metrics";
