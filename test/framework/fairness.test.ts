@@ -81,7 +81,7 @@ describe("requests under way", () => {
     for (const wire of wires) wire.socket.destroy();
   });
 
-  it("that are mutating have a limit of their own, and do not block reads", async () => {
+  it("have a separate limit when they are mutating, and do not block reads", async () => {
     await using gated = await Gated.start({ limits: { inFlight: 8, mutating: 1, perUser: 1, perVirtualWorkspace: 1 } });
     using first = await create(gated, "a");
     await gated.has(1);

@@ -86,7 +86,10 @@ describe("header blocks", () => {
       using other = await server.open();
       other.request(...padded(size));
       const answer = await other.answer();
-      expect(statusOf(answer)).to.include({ code: 431, message: "the header block is larger than 1 MiB: send fewer or shorter headers" });
+      expect(statusOf(answer)).to.include({
+        code: 431,
+        message: "the header block is larger than 1 MiB: send fewer or shorter headers",
+      });
       expect(answer?.headers).to.include({ connection: "close" });
     }
   });

@@ -142,7 +142,7 @@ describe("HTTP/2 requests", () => {
     for (const stream of [1, 3]) expect((await frames.json(stream)).headers[2]).to.deep.equal(["host", "x"]);
   });
 
-  it("whose body is longer or shorter than its stated length are rejected", async () => {
+  it("are rejected when their body is longer or shorter than its stated length", async () => {
     await using server = await start();
     for (const length of ["3", "5"]) {
       using frames = await server.open();
@@ -154,7 +154,7 @@ describe("HTTP/2 requests", () => {
     await server.serves();
   });
 
-  it("whose header block is incomplete allow no other frame in between", async () => {
+  it("allow no other frame inside an incomplete header block", async () => {
     await using server = await start();
     using frames = await server.open();
     frames.headers(1, GOOD, END_STREAM);

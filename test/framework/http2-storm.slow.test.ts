@@ -68,7 +68,7 @@ function begin(client: Http2Client, random: Random, at: number): ClientHttp2Stre
   }
 }
 
-/** What a client does with a stream, now or a little later. */
+/** Ends a stream in a random way, now or a little later. */
 async function leave(stream: ClientHttp2Stream, random: Random): Promise<void> {
   const what = random.pick(["read", "read", "reset", "pause", "write", "end", "late"] as const);
   if (what === "read") stream.resume();

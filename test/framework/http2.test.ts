@@ -1,4 +1,4 @@
-// HTTP/2: negotiated in the handshake, with the same server behind it: requests of views, bodies, rejections, upgrades.
+// HTTP/2: negotiated in the handshake, with the same handling as HTTP/1.1: requests of views, bodies, rejections, upgrades.
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import {
@@ -91,7 +91,7 @@ describe("HTTP/2", () => {
     server.server.app.get("/mine", (_req, res) => void res.send("mine"));
     await once(client.session, "goaway");
     expect(client.goaways).to.deep.equal([0]);
-    // Requests under way run to their end.
+    // Requests under way complete.
     server.notes.set("b", {});
     await once(watch, "data");
     watch.close();

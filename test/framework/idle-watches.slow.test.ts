@@ -71,7 +71,7 @@ describe("two thousand idle watches", function () {
         clients.push(client);
         for (let at = 0; at < A_SESSION; at++)
           client.begin({ path: PATH, headers }).setEncoding("utf8").on("data", told.listener());
-        // One after the other: of two thousand at once, some would be told to retry.
+        // One after the other: of two thousand at once, some would get 429.
         await told.all("first", clients.length * A_SESSION);
       }
       server.notes.set("second", {});
