@@ -125,7 +125,7 @@ The current context is dev. Others, with --context: guest, note, task
   it("refuses views that clash, by name", async () => {
     await using dev = new Dev({ files: { "a.ts": viewText(), "b.ts": viewText() } });
     expect((await dev.ended).code).to.equal(1);
-    expect(dev.text).to.match(/two virtual workspaces are named note/);
+    expect(dev.text).to.match(/duplicate virtual workspace name note/);
   });
 });
 

@@ -129,9 +129,9 @@ describe("an audit policy", () => {
     for (const [rule, text] of wrong) expect(() => refused(policy(rule as AuditRule)), text).to.throw(text);
     expect(() => refused(policy())).to.throw("loaded illegal policy with 0 rules");
     expect(() => refused({ ...policy(), kind: "Rules" })).to.throw(
-      "it must begin with apiVersion: audit.k8s.io/v1 and kind: Policy",
+      "begin with apiVersion: audit.k8s.io/v1 and kind: Policy",
     );
-    expect(() => refused([])).to.throw("it must be an object");
+    expect(() => refused([])).to.throw("use an object");
     expect(() => refused({ ...policy(ADMIN), rules: "all" })).to.throw(
       'rules: Invalid value: "string": must be a list',
     );

@@ -195,15 +195,15 @@ describe("limits on authentication failures", () => {
     [{ pending: 1.5 }, "authenticationFailures.pending must be a whole number from 1 on, or Infinity; it is 1.5"],
     [
       { trusted: ["proxy"] },
-      'authenticationFailures.trusted: "proxy" is neither an IP address nor a subnet like 10.0.0.0/8',
+      'invalid authenticationFailures.trusted "proxy": use an IP address or a subnet like 10.0.0.0/8',
     ],
     [
       { trusted: ["10.0.0.0/33"] },
-      'authenticationFailures.trusted: "10.0.0.0/33" is neither an IP address nor a subnet like 10.0.0.0/8',
+      'invalid authenticationFailures.trusted "10.0.0.0/33": use an IP address or a subnet like 10.0.0.0/8',
     ],
     [
       { trusted: ["10.0.0.0/"] },
-      'authenticationFailures.trusted: "10.0.0.0/" is neither an IP address nor a subnet like 10.0.0.0/8',
+      'invalid authenticationFailures.trusted "10.0.0.0/": use an IP address or a subnet like 10.0.0.0/8',
     ],
   ] as const) {
     it(`are rejected: ${message}`, () => {

@@ -225,7 +225,7 @@ describe("a view", () => {
   it("without an authorizer cannot be defined", () => {
     for (const authorize of [undefined, null, true, allow()]) {
       const options = { name: "view", path: "/", resources: [], authorize: authorize as never };
-      expect(() => defineVirtualWorkspace(options)).to.throw("decides nothing about access: give it authorize");
+      expect(() => defineVirtualWorkspace(options)).to.throw("has no authorization rule: set authorize");
     }
   });
 });

@@ -41,7 +41,7 @@ describe("documents of a view", () => {
   it("cannot have a path that serves something else", () => {
     for (const path of ["/", "/api", "/apis/x", "/openapi/v2", "nowhere", "//x"])
       expect(() => about({ [path]: () => ({ contentType: "", body: "" }) }), path).to.throw(
-        `virtual workspace x has a document at ${path}: give it a path of its own`,
+        `invalid document path ${path} of virtual workspace x: use a path of its own`,
       );
     expect(() => about({ "/apiary": () => ({ contentType: "", body: "" }) })).not.to.throw();
   });

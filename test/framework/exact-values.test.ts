@@ -1,5 +1,5 @@
-// Values that JavaScript would change on the way: integers of 64 bits, members called __proto__, texts that YAML 1.1 reads
-// as something else, keys above U+FFFF.
+// Values that JavaScript would change: 64-bit integers, members named __proto__, strings that YAML 1.1 interprets
+// differently, keys above U+FFFF.
 import { allow, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { MERGE } from "../_support/patches.ts";
@@ -42,7 +42,7 @@ async function start(): Promise<PlainServer> {
 }
 
 describe("exact values", () => {
-  it("are kept by create and patches, and told as they are in every form", async () => {
+  it("survive creates and patches, and are returned exactly in every format", async () => {
     await using server = await start();
     const body = `{"apiVersion":"example.dev/v1","kind":"Thing","metadata":{"name":"a"},"spec":${SPEC}}`;
     const created = await server.send(`POST ${BASE}/things`, body);

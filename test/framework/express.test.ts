@@ -1,4 +1,4 @@
-// Views in an application that is there already, and an application beside the views.
+// Views in an existing application, and an application beside the views.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -53,7 +53,7 @@ function options(notes = Note.collection()): CoreOptions {
   };
 }
 
-/** A server of somebody else's with `listener`, and the middleware's upgrade handler. */
+/** Another server with `listener`, and the middleware's upgrade handler. */
 async function startOwn(
   middleware: VirtualWorkspacesMiddleware,
   listener: RequestListener,
@@ -92,7 +92,7 @@ function statusOf({ status, body }: WireAnswer): Record<string, unknown> {
   return parsed;
 }
 
-/** Writes what it is given a moment later. */
+/** Delays each write by a moment. */
 function slow(_req: IncomingMessage, res: ServerResponse, next: () => void): void {
   const [write, end] = [res.write.bind(res), res.end.bind(res)];
   const through = new Transform({
@@ -109,7 +109,7 @@ function slow(_req: IncomingMessage, res: ServerResponse, next: () => void): voi
 }
 
 describe("the middleware", () => {
-  it("serves views within an Express application, and leaves it the rest", async () => {
+  it("serves views within an Express application, and leaves it other requests", async () => {
     const middleware = virtualWorkspaces(options());
     const app = express();
     app.use(express.json(), express.urlencoded(), express.text());
@@ -127,7 +127,7 @@ describe("the middleware", () => {
     expect((await own.ask("GET", "/nothing")).status).to.equal(404);
   });
 
-  it("writes large lists through a middleware that knows no callbacks, and takes its time (compression)", async () => {
+  it("writes large lists through a slow middleware without callbacks (compression)", async () => {
     const notes = Note.collection();
     for (let n = 0; n < 5_000; n++) notes.in("root").set(`n${n + 10_000}`, {});
     const middleware = virtualWorkspaces(options(notes));
@@ -138,7 +138,7 @@ describe("the middleware", () => {
     for (const [n, item] of items.slice(1).entries()) expect(item.metadata.name).to.equal(`n${n + 10_000}`);
   });
 
-  it("does not mind that a body has been read before it", async () => {
+  it("accepts a body that has already been read", async () => {
     const middleware = virtualWorkspaces(options());
     const app = express().use(express.json(), middleware);
     await using own = await startOwn(middleware, app);
@@ -160,7 +160,7 @@ describe("the middleware", () => {
     expect((await own.ask("GET", "/else")).body).to.equal("not ours: /else");
   });
 
-  it("watches, and ends watches cleanly when it drains", async () => {
+  it("serves watches, and ends them cleanly when it drains", async () => {
     const middleware = virtualWorkspaces(options());
     await using own = await startOwn(middleware, express().use(middleware));
     using wire = await Wire.open(own.port);
@@ -174,7 +174,7 @@ describe("the middleware", () => {
     expect(refused.headers).to.include({ connection: "close" });
   });
 
-  it("takes upgrades of its own, and leaves others", async () => {
+  it("handles upgrades of its own, and leaves others", async () => {
     const middleware = virtualWorkspaces(options());
     await using own = await startOwn(middleware, express().use(middleware));
     using wire = await Wire.open(own.port);
@@ -189,7 +189,7 @@ describe("the middleware", () => {
     expect(statusOf((await refused.answer()) as WireAnswer)).to.include({ code: 400 });
   });
 
-  it("serves what offers to go on in HTTP/2, which the server takes for an upgrade, unless it has lost a body", async () => {
+  it("serves an offer of HTTP/2, which the server takes for an upgrade, unless its body is lost", async () => {
     const middleware = virtualWorkspaces(options());
     await using own = await startOwn(middleware, express().use(middleware));
     const head = [...GOOD, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"];
@@ -208,7 +208,7 @@ describe("the middleware", () => {
     expect(await watch.end()).to.equal("end");
   });
 
-  it("refuses a header block that the server may have shortened", async () => {
+  it("rejects a header block that the server may have truncated", async () => {
     const many = (count: number) => Array.from({ length: count - GOOD.length }, (_, at) => `X-Group: ${at}`);
     for (const [limits, limit] of [
       [{}, 1000],
@@ -228,7 +228,7 @@ describe("the middleware", () => {
     expect((await own.ask("GET", NOTES, [...GOOD, ...many(1100)])).status).to.equal(200);
   });
 
-  it("says what a setup has thrown, and answers 503", async () => {
+  it("reports the exception of a setup, and answers 503", async () => {
     const view = defineVirtualWorkspace({
       name: "bad",
       path: "/",
@@ -244,8 +244,8 @@ describe("the middleware", () => {
   });
 });
 
-describe("the middleware in a server of HTTP/2", () => {
-  it("refuses what it cannot serve as it should", async () => {
+describe("the middleware in an HTTP/2 server", () => {
+  it("rejects requests that it does not support", async () => {
     await using middleware = virtualWorkspaces(options());
     await middleware.started;
     const server = createHttp2((req, res) => middleware(req as never, res as never, () => res.writeHead(404).end()));
@@ -271,7 +271,7 @@ describe("the server's own application", () => {
     return { port, server, [Symbol.asyncDispose]: () => server.close() };
   }
 
-  it("serves routes beside the views, which it never sees", async () => {
+  it("serves routes beside the views, and never gets requests of views", async () => {
     const seen: string[] = [];
     await using server = await start((app) => {
       app.use((req, _res, next) => {
@@ -291,14 +291,14 @@ describe("the server's own application", () => {
     expect(JSON.parse((await ask(server.port, `GET ${NOTES}`)).body)).to.include({ kind: "NoteList" });
   });
 
-  it("leaves what no route answers to the server: a Status", async () => {
+  it("leaves requests without a route to the server: a Status", async () => {
     await using server = await start((app) => void app.get("/hello", (_req, res) => void res.send("hello")));
     expect(statusOf(await ask(server.port, "GET /nothing"))).to.include({ code: 404, reason: "NotFound" });
     expect(statusOf(await ask(server.port, "POST /hello"))).to.include({ code: 404 });
     expect(statusOf(await ask(server.port, "GET /nothing", ["Host: x"]))).to.include({ code: 401 });
   });
 
-  it("has the errors of its routes answered with a Status, without their text", async () => {
+  it("turns exceptions of routes into a Status, without their text", async () => {
     await using server = await start((app) => {
       app.use(express.json({ limit: 10 }));
       app.post("/json", (_req, res) => void res.send("parsed"));
@@ -328,7 +328,7 @@ describe("the server's own application", () => {
     expect(statusOf(await ask(server.port, "GET /%FF"))).to.include({ code: 404 });
   });
 
-  it("is not even loaded as long as nobody asks for it", async () => {
+  it("is loaded on first use only", async () => {
     const script = `
       import { createRequire } from "node:module";
       import { createServer } from "@virtual-workspaces/framework";

@@ -1,4 +1,4 @@
-// Work that never waits: the event loop is what it is shared by, and what it took is known afterwards.
+// Work that never waits: requests share the event loop, and the time they took is known afterwards.
 import { allow, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import type { RequestLimits } from "@virtual-workspaces/framework/server";
 import type { Storage } from "@virtual-workspaces/framework/storage";
@@ -9,7 +9,7 @@ import { Wire } from "../_support/wire.ts";
 
 const NOTES = "/services/busy/apis/test.dev/v1/notes";
 
-/** A storage that computes for as many milliseconds as the name of the object says. */
+/** A storage that computes for as many milliseconds as the object's name states. */
 async function start(limits: RequestLimits = {}) {
   const served: string[] = [];
   const storage: Storage = {
@@ -32,7 +32,10 @@ async function start(limits: RequestLimits = {}) {
     limits,
   });
   const { port } = await server.listen({ port: 0 });
-  /** Sends all at once, on a connection for each, and waits for the answers. @returns whose was served when */
+  /**
+   * Sends all requests at once, each on its own connection, and waits for the responses.
+   * @returns the users in order of service
+   */
   const serve = async (...requests: readonly (readonly [user: string, cost: number])[]): Promise<string> => {
     const wires = await Promise.all(requests.map(() => accepted(port)));
     for (const [at, [user, cost]] of requests.entries())
@@ -46,7 +49,7 @@ async function start(limits: RequestLimits = {}) {
   return { serve, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** A connection that the server has accepted: it takes one in a turn. */
+/** A connection that the server has accepted: it accepts one per turn. */
 async function accepted(port: number): Promise<Wire> {
   const wire = await Wire.open(port);
   wire.request("GET /livez HTTP/1.1", "Host: x");
@@ -57,28 +60,28 @@ async function accepted(port: number): Promise<Wire> {
 const times = (count: number, user: string, cost: number) => Array.from({ length: count }, () => [user, cost] as const);
 
 describe("a burst that arrives in one turn of the event loop", () => {
-  it("costs another user a slice of it, and not the whole", async () => {
+  it("delays another user by one slice only", async () => {
     await using server = await start();
     const order = await server.serve(...times(30, "a", 4), ["b", 0]);
     expect(order).to.have.length(31);
     expect(order.indexOf("b"), order).to.be.below(6);
   });
 
-  it("would cost it the whole without that bound", async () => {
+  it("delays another user by the whole burst when the turn is unlimited", async () => {
     await using server = await start({ turn: Number.POSITIVE_INFINITY });
     const order = await server.serve(...times(30, "a", 4), ["b", 0]);
     expect(order.indexOf("b"), order).to.be.above(20);
   });
 
-  it("is served whole where nothing may wait", async () => {
+  it("is served whole when queueing is off", async () => {
     await using server = await start({ queue: 0 });
     expect(await server.serve(...times(30, "a", 4))).to.have.length(30);
   });
 
-  it("is shared out by time, not by number", async () => {
+  it("is shared by time, not by number of requests", async () => {
     await using server = await start();
     const order = await server.serve(...times(10, "a", 20), ...times(20, "b", 1));
-    // 20 ms of b's stand beside 200 of a's: they are through before a has had a few.
+    // 20 ms of b stand beside 200 ms of a: b is done before a has had a few turns.
     expect(order.lastIndexOf("b"), order).to.be.below(20 + 5);
   });
 });

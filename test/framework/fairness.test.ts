@@ -1,10 +1,10 @@
-// What is under way at a time, who waits, and whose turn it is.
+// Concurrency limits, queueing, and the order of queued requests.
 import { expect } from "chai";
 import { Gated, NOTES } from "../_support/gated.ts";
 import { until } from "../_support/until.ts";
 import type { Wire, WireAnswer } from "../_support/wire.ts";
 
-/** One at a time, of whomever. */
+/** One request at a time, of any user. */
 const ONE = { inFlight: 1, perVirtualWorkspace: 1 } as const;
 const TOO_MANY = "too many requests, please try again later";
 const CREATE = `POST /services/one${NOTES}`;
@@ -26,7 +26,10 @@ function expectRefused(
   expect(JSON.parse(answer?.body ?? "")).to.deep.include({ kind: "Status", reason, message, code });
 }
 
-/** Sends requests, each when the one before waits, and lets them go one by one. @returns who was served, in order */
+/**
+ * Sends requests, each when the previous one is queued, and releases them one by one.
+ * @returns the users in order of service
+ */
 async function order(
   gated: Gated,
   requests: readonly (readonly [user: string, workspace: string])[],
@@ -51,7 +54,7 @@ async function order(
 }
 
 describe("requests under way", () => {
-  it("are bounded, and the others wait for their turn", async () => {
+  it("are limited, and further requests queue", async () => {
     await using gated = await Gated.start({ limits: { inFlight: 4, perUser: 1, perVirtualWorkspace: 1 } });
     const wires = await Promise.all(Array.from({ length: 10 }, (_, at) => gated.get("a", String(at))));
     await gated.counts({ inFlight: 4, queued: 6 });
@@ -67,7 +70,7 @@ describe("requests under way", () => {
     await gated.counts({ inFlight: 0, queued: 0 });
   });
 
-  it("of one user are a part of all, and so are those of one virtual workspace", async () => {
+  it("of one user, and of one virtual workspace, are limited to a share", async () => {
     await using gated = await Gated.start({ limits: { inFlight: 8, perUser: 0.25, perVirtualWorkspace: 0.5 } });
     const wires = await Promise.all(
       ["a", "b", "c"].flatMap((user) => [1, 2, 3].map((name) => gated.get(user, String(name)))),
@@ -78,7 +81,7 @@ describe("requests under way", () => {
     for (const wire of wires) wire.socket.destroy();
   });
 
-  it("that change something have a bound of their own, and keep no reads waiting", async () => {
+  it("have a separate limit when they are mutating, and do not block reads", async () => {
     await using gated = await Gated.start({ limits: { inFlight: 8, mutating: 1, perUser: 1, perVirtualWorkspace: 1 } });
     using first = await create(gated, "a");
     await gated.has(1);
@@ -90,7 +93,7 @@ describe("requests under way", () => {
     for (const wire of [first, second, read]) expect((await wire.answer())?.status).to.be.oneOf([200, 201]);
   });
 
-  it("may be raw ones, for as long as their answer goes on", async () => {
+  it("include raw requests until their response is complete", async () => {
     await using gated = await Gated.start({ limits: ONE });
     using stream = await gated.ask("a", "GET /services/raw/stream");
     await stream.begun();
@@ -100,11 +103,11 @@ describe("requests under way", () => {
     for (const wire of [stream, behind]) expect(await wire.answer()).to.have.property("status", 200);
   });
 
-  it("are so no longer than requestTimeout, whatever a handler does", async () => {
+  it("stop counting after requestTimeout, whatever a handler does", async () => {
     await using gated = await Gated.start({ limits: ONE, requestTimeout: 100 });
     using stuck = await gated.get("a", "stuck");
     expect(await stuck.answer()).to.have.property("status", 504);
-    // A raw one has no deadline once it has begun: from then on it counts as long-running.
+    // A raw request has no deadline once it has begun: from then on it counts as long-running.
     using raw = await gated.ask("a", "GET /services/raw/stuck");
     await gated.has(2);
     await gated.counts({ inFlight: 0, longRunning: 1 });
@@ -113,7 +116,7 @@ describe("requests under way", () => {
     await gated.counts({ longRunning: 0 });
   });
 
-  it("are cut then, when their user has as many long-running ones as may be, and others have their places", async () => {
+  it("are cut at requestTimeout when their user has too many long-running ones, which frees their seats", async () => {
     const limits = { longRunning: 3, longRunningPerUser: 2 };
     await using gated = await Gated.start({ limits, requestTimeout: 100 });
     const stuck = await Promise.all(
@@ -137,7 +140,7 @@ describe("requests under way", () => {
     await gated.counts({ longRunning: 1 });
   });
 
-  it("need no second place for what they do themselves: applies that are made again", async () => {
+  it("need no second seat for internal retries of applies", async () => {
     await using gated = await Gated.start({ limits: ONE });
     const apply = async (user: string, at: number): Promise<Wire> => {
       const text = JSON.stringify({
@@ -163,7 +166,7 @@ describe("requests under way", () => {
     await gated.counts({ inFlight: 0, queued: 0 });
   });
 
-  it("may be writes whose bodies trickle: they end at the deadline, and hold up nobody else's", async () => {
+  it("end at the deadline when their body trickles, and do not block other users", async () => {
     await using gated = await Gated.start({ limits: { inFlight: 8, mutating: 2 }, requestTimeout: 200 });
     const slow = await Promise.all(
       ["1", "2"].map(() => gated.ask("a", CREATE, "Content-Type: application/json", `Content-Length: ${body.length}`)),
@@ -182,7 +185,7 @@ describe("requests under way", () => {
     await gated.counts({ inFlight: 0, queued: 0 });
   });
 
-  it("that are abandoned stay so until whoever was asked is done", async () => {
+  it("keep their seat after the client has left, until the handler is done", async () => {
     await using gated = await Gated.start({ limits: ONE });
     const left = await gated.get("a", "left");
     await gated.has(1);
@@ -195,7 +198,7 @@ describe("requests under way", () => {
 });
 
 describe("the queue", () => {
-  it("gives each user a turn, however many requests another has", async () => {
+  it("alternates between users, however many requests one of them has", async () => {
     await using gated = await Gated.start({ limits: ONE });
     const flood = Array.from({ length: 6 }, () => ["a", "one"] as const);
     expect(await order(gated, [...flood, ["b", "one"], ["c", "one"]])).to.deep.equal(
@@ -203,7 +206,7 @@ describe("the queue", () => {
     );
   });
 
-  it("gives each virtual workspace a turn, however many users another has", async () => {
+  it("alternates between virtual workspaces, however many users one of them has", async () => {
     await using gated = await Gated.start({ limits: ONE });
     const flood = [..."abcdef"].map((user) => [user, "one"] as const);
     const served = await order(gated, [...flood, ["x", "two"], ["y", "two"]]);
@@ -211,7 +214,7 @@ describe("the queue", () => {
     expect(served.indexOf("y/two")).to.be.at.most(4);
   });
 
-  it("is bounded for each user: 429 with Retry-After, and nobody else is refused", async () => {
+  it("is limited per user: 429 with Retry-After, while other users are still queued", async () => {
     await using gated = await Gated.start({ limits: { ...ONE, queuePerUser: 2 } });
     const wires = [await gated.get("a", "1")];
     await gated.has(1);
@@ -228,7 +231,7 @@ describe("the queue", () => {
     }
   });
 
-  it("is bounded in all: who has most there makes room for who has less", async () => {
+  it("is limited in all: the user with most queued requests makes room", async () => {
     await using gated = await Gated.start({ limits: { ...ONE, queue: 3 } });
     using first = await gated.get("a", "0");
     await gated.has(1);
@@ -246,7 +249,7 @@ describe("the queue", () => {
     for (const wire of flood) wire.socket.destroy();
   });
 
-  it("may be none", async () => {
+  it("can be disabled", async () => {
     await using gated = await Gated.start({ limits: { ...ONE, queue: 0 } });
     using first = await gated.get("a", "0");
     await gated.has(1);
@@ -256,7 +259,7 @@ describe("the queue", () => {
     expect(await first.answer()).to.have.property("status", 200);
   });
 
-  it("is left when it takes too long", async () => {
+  it("times out", async () => {
     await using gated = await Gated.start({ limits: { ...ONE, queueFor: 30 } });
     using _first = await gated.get("a", "0");
     await gated.has(1);
@@ -265,7 +268,7 @@ describe("the queue", () => {
     await gated.counts({ queued: 0, inFlight: 1 });
   });
 
-  it("is left when the deadline passes: 504", async () => {
+  it("ends with 504 when the deadline passes", async () => {
     await using gated = await Gated.start({ limits: ONE });
     using _first = await gated.get("a", "0");
     await gated.has(1);
@@ -276,7 +279,7 @@ describe("the queue", () => {
     expect(gated.entered).to.have.length(1);
   });
 
-  it("is left by whose client leaves", async () => {
+  it("drops a request whose client leaves", async () => {
     await using gated = await Gated.start({ limits: { ...ONE, queuePerUser: 1 } });
     using first = await gated.get("a", "0");
     await gated.has(1);
@@ -310,7 +313,7 @@ describe("the queue", () => {
     await closing;
   });
 
-  it("is not for probes, nor for what is refused anyhow", async () => {
+  it("is skipped by probes and by requests that are rejected anyway", async () => {
     await using gated = await Gated.start({ limits: ONE });
     using _first = await gated.get("a", "0");
     await gated.has(1);
@@ -326,7 +329,7 @@ describe("the queue", () => {
     }
   });
 
-  it("holds pipelined requests apart, and their answers in order", async () => {
+  it("separates pipelined requests, and keeps their responses in order", async () => {
     await using gated = await Gated.start({ limits: ONE });
     using wire = await gated.get("a", "0");
     for (const name of ["1", "2", "3"])

@@ -1,4 +1,4 @@
-// A resource whose requests somebody else answers, whole: what reaches them, and what discovery tells of it.
+// A resource whose requests are forwarded whole: the forwarded request, and the resource in discovery.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
@@ -31,8 +31,8 @@ async function start(handlers: Partial<ForwardingHandlers> = {}): Promise<PlainS
   return startPlain([view]);
 }
 
-describe("a resource that is passed on", () => {
-  it("is asked as it came, by whom the view lets, without what says who they are", async () => {
+describe("a forwarded resource", () => {
+  it("gets authorized requests unchanged, without identity headers", async () => {
     await using server = await start();
     expect((await server.get(`${NOTES}/a%2Fb`)).status).to.equal(400);
     for (const [call, tail] of [
@@ -55,7 +55,7 @@ describe("a resource that is passed on", () => {
     expect((await server.send(`DELETE ${NOTES}`)).status).to.equal(403);
   });
 
-  it("is asked of all logical clusters to be read alone, by its identity where it has one", async () => {
+  it("is read-only over all logical clusters, by its identity where it has one", async () => {
     await using server = await start();
     const all = NOTES.replace("root", "*") as `/${string}`;
     expect((await server.get(`${all}:a1`)).status).to.equal(200);
@@ -64,7 +64,7 @@ describe("a resource that is passed on", () => {
     expect(() => Note.forwardTo({ handle: () => undefined }, { identity: "a b" })).to.throw("must be letters");
   });
 
-  it("answers what its handler throws, and refuses upgrades that it has no handler for", async () => {
+  it("answers with its handler's exception, and rejects upgrades without a handler", async () => {
     const handle = (): never => {
       throw ApiError.serviceUnavailable("come again", 1);
     };
@@ -86,7 +86,7 @@ describe("a resource that is passed on", () => {
     expect(await said(other, "says")).to.match(/alice says hello$/);
   });
 
-  it("is told of with the verbs that it has now, or left out with a warning", async () => {
+  it("is advertised with its current verbs, or left out with a warning", async () => {
     let verbs: () => Record<string, string[]> = () => ({ "": ["watch", "get", "sing"], status: ["patch", "get"] });
     let asked = 0;
     await using server = await start({

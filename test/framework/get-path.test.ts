@@ -9,7 +9,7 @@ import {
   staticTokens,
 } from "@virtual-workspaces/framework";
 
-/** The most files of ours that a GET of one object may pass: whoever follows one has to read them all. */
+/** Largest number of source files on the path of a GET of one object: a reader who follows it has to read them all. */
 const MOST_FILES = 25;
 
 const Quote = defineResource({
@@ -39,7 +39,7 @@ describe("the path of a GET", () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const warmedUp = 20;
     for (let at = 0; at < warmedUp; at++) await read(target, agent);
-    // What other work of this process calls meanwhile is not called each time.
+    // Unrelated work of this process does not run in every round.
     const rounds: (readonly string[])[] = [];
     for (let at = 0; at < 50; at++) rounds.push(await filesCalled(() => read(target, agent)));
     const files = (rounds[0] ?? []).filter((file) => rounds.every((round) => round.includes(file)));
@@ -56,7 +56,7 @@ describe("the path of a GET", () => {
   });
 });
 
-/** Asks for an object, and reads the answer whole. */
+/** Gets an object, and reads the whole response. */
 function read(url: string, agent: Agent): Promise<void> {
   return new Promise((resolve, reject) => {
     get(url, { agent, headers: { authorization: "Bearer alice" } }, (response) => {
@@ -66,14 +66,14 @@ function read(url: string, agent: Agent): Promise<void> {
   });
 }
 
-/** The files below packages/ whose functions are called meanwhile. */
+/** Returns the files below packages/ whose functions are called meanwhile. */
 async function filesCalled(act: () => Promise<void>): Promise<readonly string[]> {
   const session = new Session();
   session.connect();
   try {
     await session.post("Profiler.enable");
     await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-    await session.post("Profiler.takePreciseCoverage"); // counts begin anew
+    await session.post("Profiler.takePreciseCoverage"); // resets the counts
     await act();
     const { result } = await session.post("Profiler.takePreciseCoverage");
     return result

@@ -1,4 +1,4 @@
-// Kinds whose objects are given time to end, as pods are.
+// Kinds whose objects get time for their termination, as pods do.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { MERGE } from "../_support/patches.ts";
@@ -22,11 +22,11 @@ async function start() {
   return { server, jobs: jobs.in("") };
 }
 
-/** Seconds from now until a time, to the nearest. */
+/** Seconds from now until a time, rounded. */
 const left = (time: string): number => Math.round((Date.parse(time) - Date.now()) / 1000);
 
 describe("objects of a kind with a grace period", () => {
-  it("are marked with the time at which they are to be gone: the kind's, or the client's", async () => {
+  it("are marked with their deletion time: by the kind's period, or the client's", async () => {
     const { server, jobs } = await start();
     await using _ = server;
     const asked = [
@@ -45,7 +45,7 @@ describe("objects of a kind with a grace period", () => {
     expect(jobs.list()).to.have.length(4);
   });
 
-  it("are given no longer than a time can say", async () => {
+  it("have a period limited to representable times", async () => {
     const { server, jobs } = await start();
     await using _ = server;
     for (const gracePeriodSeconds of [2.6e11, Number.MAX_SAFE_INTEGER]) {
@@ -56,7 +56,7 @@ describe("objects of a kind with a grace period", () => {
     }
   });
 
-  it("may be asked to go sooner, never later, and go at once when asked for 0", async () => {
+  it("can be deleted sooner, never later, and at once with a period of 0", async () => {
     const { server, jobs } = await start();
     await using _ = server;
     jobs.set("a", {});
@@ -75,7 +75,7 @@ describe("objects of a kind with a grace period", () => {
     expect(jobs.list()).to.deep.equal([]);
   });
 
-  it("are changed like others until then, but keep the time", async () => {
+  it("can be updated meanwhile, and keep the deletion time", async () => {
     const { server, jobs } = await start();
     await using _ = server;
     jobs.set("a", { n: 1 });
@@ -92,7 +92,7 @@ describe("objects of a kind with a grace period", () => {
     ]);
   });
 
-  it("wait for their finalizers too: 0 ends the one, the last finalizer the other", async () => {
+  it("wait for their finalizers too, even after a period of 0", async () => {
     const { server, jobs } = await start();
     await using _ = server;
     jobs.set("a", {});
@@ -115,7 +115,7 @@ describe("objects of a kind with a grace period", () => {
     expect(jobs.list()).to.deep.equal([]);
   });
 
-  it("are marked and ended by their author as well, dry runs do neither, deletecollection all", async () => {
+  it("can be marked and removed by their author; dry runs do neither, deletecollection marks all", async () => {
     const { server, jobs } = await start();
     await using _ = server;
     jobs.set("a", {});

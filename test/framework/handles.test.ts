@@ -1,11 +1,11 @@
-// A view that passes some requests on as they came and reads the others itself.
+// A view that forwards some requests unchanged and interprets the others.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
 
 describe("handles", () => {
-  it("gets tails as they came; of the rest nothing is read that another reader would split or decode otherwise", async () => {
+  it("forwards tails unchanged, and rejects interpreted paths that are ambiguous", async () => {
     const view = defineVirtualWorkspace({
       name: "raw",
       path: "/at/:place",

@@ -1,4 +1,4 @@
-// Header blocks: they arrive whole, or are refused. One that is shortened could take a group or a scope out of a user.
+// Header blocks arrive whole, or are rejected. A truncated one could remove a group or a scope from a user.
 import { type Authenticator, createServer } from "@virtual-workspaces/framework";
 import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -7,7 +7,7 @@ import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
 import { whoami } from "../_support/whoami.ts";
 import { Wire, type WireAnswer } from "../_support/wire.ts";
 
-/** Groups as a front proxy hands them over: a line for each. */
+/** Groups as a front proxy sends them: a line for each. */
 const byHeader: Authenticator = {
   name: "front proxy",
   authenticate: ({ headersDistinct }) => {
@@ -46,7 +46,7 @@ function statusOf(answer: WireAnswer | undefined): Record<string, unknown> {
 
 describe("header blocks", () => {
   for (const tls of [false, true]) {
-    it(`of 2,000 groups and more arrive whole${tls ? ", over TLS" : ""}`, async () => {
+    it(`with 2,000 groups and more arrive whole${tls ? ", over TLS" : ""}`, async () => {
       await using server = await start({ tls });
       using wire = await server.open();
       for (const count of [1, 998, 999, 1000, 1001, 2000, 2001, 20_000]) {
@@ -57,7 +57,7 @@ describe("header blocks", () => {
     });
   }
 
-  it("arrive whole however they are cut into packets", async () => {
+  it("arrive whole however they are split into packets", async () => {
     await using server = await start();
     using wire = await server.open();
     const text = `${[LINE, ...HEAD, ...lines(groups(2000))].join("\r\n")}\r\n\r\n`;
@@ -68,11 +68,11 @@ describe("header blocks", () => {
     expect(JSON.parse((await wire.answer())?.body ?? "").groups).to.have.length(2001);
   });
 
-  // Node counts names and values, not what stands between them.
+  // Node counts names and values, not the separators.
   const counted = (head: readonly string[]): number =>
     head.join("").replaceAll(": ", "").length - LINE.length + "/services/who/".length;
 
-  it("just under 1 MiB are accepted, above refused with a Status", async () => {
+  it("are accepted just under 1 MiB, and rejected with a Status above", async () => {
     await using server = await start();
     const padded = (size: number): string[] => {
       const head = [LINE, ...HEAD, "X-Pad: "];
@@ -86,12 +86,15 @@ describe("header blocks", () => {
       using other = await server.open();
       other.request(...padded(size));
       const answer = await other.answer();
-      expect(statusOf(answer)).to.include({ code: 431, message: "the header block is larger than 1 MiB" });
+      expect(statusOf(answer)).to.include({
+        code: 431,
+        message: "the header block is larger than 1 MiB: send fewer or shorter headers",
+      });
       expect(answer?.headers).to.include({ connection: "close" });
     }
   });
 
-  it("too large in one line, in many lines or in the URL are refused alike", async () => {
+  it("are rejected alike when one line, many lines or the URL are too large", async () => {
     await using server = await start();
     const heads = [
       [LINE, ...HEAD, `X-Pad: ${"p".repeat(2 ** 20)}`],
@@ -107,7 +110,7 @@ describe("header blocks", () => {
     }
   });
 
-  it("too large as trailers end the connection, not the server", async () => {
+  it("end the connection, not the server, when trailers are too large", async () => {
     await using server = await start();
     using wire = await server.open();
     wire.request(LINE.replace("GET", "POST"), ...HEAD, "Transfer-Encoding: chunked");
@@ -118,7 +121,7 @@ describe("header blocks", () => {
     expect((await next.answer())?.status).to.equal(200);
   });
 
-  it("keep the bytes of any text: UTF-8, other encodings, and nonsense", async () => {
+  it("keep all bytes: UTF-8, other encodings, and invalid text", async () => {
     await using server = await start();
     using wire = await server.open();
     const texts = [Buffer.from("Zoë 東京 🦆"), Buffer.from([0x80, 0xff, 0xfe, 0xc3]), Buffer.from([0x09, 0x20, 0x7e])];
@@ -134,7 +137,7 @@ describe("header blocks", () => {
     }
   });
 
-  it("of a refused request may hold any bytes too", async () => {
+  it("of a rejected request may also contain any bytes", async () => {
     await using server = await start();
     using wire = await server.open();
     for (const name of ["Authorization", "Accept", "If-None-Match", "Cookie", "Content-Type", "Expires"]) {

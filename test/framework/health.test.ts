@@ -1,4 +1,4 @@
-// Readiness: what probes see, what requests get meanwhile, and what a server does with setups.
+// Readiness: results of probes, requests meanwhile, and setups.
 import {
   allow,
   createServer,
@@ -25,7 +25,7 @@ function view(name: string, hooks: Hooks = {}): VirtualWorkspace {
   });
 }
 
-/** A `ready` hook whose verdict the test decides. */
+/** A `ready` hook whose result the test decides. */
 function verdict() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const state = { fails: "", settle: resolve, asked: 0 };
@@ -58,14 +58,14 @@ async function startWith(options: Partial<ServerOptions>, views: readonly Virtua
 }
 
 describe("probes", () => {
-  it("are answered to anybody, with ok and nothing else", async () => {
+  it("are open to unauthenticated callers, and answer just ok", async () => {
     await using server = await start(view("a"), view("b"));
     for (const path of ["/livez", "/readyz", "/readyz/a", "/readyz/b", "/readyz?x=y"])
       expect(await server.probe(path), path).to.equal("200 ok");
     expect(await server.probe("/livez", "HEAD")).to.equal("200 ");
   });
 
-  it("tell each check when asked to", async () => {
+  it("list each check on request", async () => {
     await using server = await start(view("a"), view("b"));
     const all = "200 [+]shutdown ok\n[+]a ok\n[+]b ok\nreadyz check passed\n";
     expect(await server.probe("/readyz?verbose")).to.equal(all);
@@ -74,13 +74,13 @@ describe("probes", () => {
     expect(await server.probe("/livez?verbose")).to.equal("200 [+]ping ok\nlivez check passed\n");
   });
 
-  it("know only views that there are", async () => {
+  it("exist only for existing views", async () => {
     await using server = await start(view("a"));
     for (const path of ["/readyz/b", "/readyz/a/b", "/readyz/a/", "/readyz/.%2e/a"])
       expect(await server.probe(path), path).to.match(/^404 \{"kind":"Status".*"reason":"NotFound"/);
   });
 
-  it("are text that no browser takes for something else, and that no cache keeps", async () => {
+  it("are plain text without sniffing and caching", async () => {
     await using server = await start(view("a"));
     const { headers } = await server.get("/readyz?verbose=%3Cscript%3E");
     expect(headers).to.include({
@@ -91,8 +91,8 @@ describe("probes", () => {
   });
 });
 
-describe("checks of the server's own", () => {
-  it("are asked by /readyz, and requests are served whatever they say", async () => {
+describe("the server's own checks", () => {
+  it("run for /readyz, and do not affect requests", async () => {
     const state = { fails: "" };
     const store = (): void => {
       if (state.fails !== "") throw new Error(state.fails);
@@ -111,7 +111,7 @@ describe("checks of the server's own", () => {
     expect(await server.probe("/readyz")).to.equal("200 ok");
   });
 
-  it("that do not answer fail, and are told so", async () => {
+  it("fail when they time out, with their signal aborted", async () => {
     const aborted = Promise.withResolvers<void>();
     const slow = ({ signal }: { readonly signal: AbortSignal }): Promise<never> => {
       signal.addEventListener("abort", () => aborted.resolve());
@@ -122,16 +122,16 @@ describe("checks of the server's own", () => {
     await aborted.promise;
   });
 
-  it("have names of their own", () => {
+  it("need names of their own", () => {
     for (const name of ["a", "two words", ""])
       expect(() =>
         createServer({ virtualWorkspaces: [view("a")], authentication: [], checks: { [name]: () => undefined } }),
-      ).to.throw(/^checks: ".*" must be lower-case letters, digits and dashes, and no view's name$/);
+      ).to.throw(/^invalid check name ".*": use lower-case letters, digits and dashes, and no view's name$/);
   });
 });
 
 describe("a view that is not ready", () => {
-  it("is 503 with Retry-After while `ready` is pending, and serves once it has resolved", async () => {
+  it("answers 503 with Retry-After while `ready` is pending, and serves once it has resolved", async () => {
     const { state, ready } = verdict();
     await using server = await start(view("slow", { ready }), view("quick"));
     const { status, headers, body } = await server.get("/services/slow/x");
@@ -152,13 +152,13 @@ describe("a view that is not ready", () => {
     );
     expect(await server.probe("/readyz/quick")).to.equal("200 ok");
     expect((await server.get("/services/quick/x")).text).to.equal("quick serves");
-    expect(state.asked).to.equal(1); // however many ask meanwhile
+    expect(state.asked).to.equal(1); // however many probes there are meanwhile
     state.settle();
     expect(await server.probe("/readyz")).to.equal("200 ok");
     expect((await server.get("/services/slow/x")).text).to.equal("slow serves");
   });
 
-  it("is 503 whenever `ready` throws, and back when it no longer does", async () => {
+  it("answers 503 whenever `ready` throws, and recovers when it no longer does", async () => {
     const { state, ready } = verdict();
     state.settle();
     await using server = await start(view("moody", { ready }));
@@ -178,7 +178,7 @@ describe("a view that is not ready", () => {
     }
   });
 
-  it("fails its probe when `ready` does not answer, though it did before", async () => {
+  it("fails its probe when `ready` hangs, though it was ready before", async () => {
     let pending: Promise<void> | undefined;
     const never = Promise.withResolvers<void>();
     await using server = await start(view("stuck", { ready: () => pending }));
@@ -189,7 +189,7 @@ describe("a view that is not ready", () => {
     expect(await server.probe("/readyz/stuck")).to.equal("200 ok");
   });
 
-  it("is found out without probes, and the same failure is logged once", async () => {
+  it("is noticed without probes, and the same failure is logged once", async () => {
     const { state, ready } = verdict();
     state.settle();
     await using server = await start(view("moody", { ready }));
@@ -206,7 +206,7 @@ describe("a view that is not ready", () => {
     await untilAnswers(200);
   });
 
-  it("says so only to who is known: strangers are 401", async () => {
+  it("shows that only to authenticated callers: others get 401", async () => {
     const { ready } = verdict();
     await using server = await start(view("slow", { ready }));
     expect(await server.probe("/services/slow/x")).to.match(/^401 /);
@@ -214,7 +214,7 @@ describe("a view that is not ready", () => {
 });
 
 describe("setup", () => {
-  it("runs before the server listens, and what it returns is disposed when the server closes", async () => {
+  it("runs before the server listens, and its result is disposed when the server closes", async () => {
     const steps: string[] = [];
     const disposable = (name: string): Disposable => ({ [Symbol.dispose]: () => void steps.push(`${name} disposed`) });
     const later = (name: string): AsyncDisposable => ({
@@ -240,7 +240,7 @@ describe("setup", () => {
     expect(steps).to.have.members(["a set up", "a aborted", "a disposed", "b disposed"]).and.to.have.length(4);
   });
 
-  it("that fails stops the server from listening, and undoes the others, also one under way", async () => {
+  it("prevents listening when it fails, and undoes the others, also one under way", async () => {
     const steps: string[] = [];
     const slow = Promise.withResolvers<void>();
     const views = [

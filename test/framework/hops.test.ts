@@ -1,4 +1,4 @@
-// Requests that servers pass on to one another: counted, and ended when there are too many.
+// Requests that servers forward to one another: counted, and rejected when there are too many hops.
 import { allow, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
 import { HOPS_HEADER } from "@virtual-workspaces/framework/request";
 import type { Scope, Storage } from "@virtual-workspaces/framework/storage";
@@ -33,7 +33,7 @@ async function start(options: Partial<ServerOptions> = {}) {
 }
 
 describe("hops", () => {
-  it("are counted by whoever passes a request on: a storage hears how many there were, and through whom", async () => {
+  it("are counted by each forwarder: a storage gets their number and the chain", async () => {
     await using view = await start();
     await view.get();
     await view.get({ [HOPS_HEADER]: "3", Via: "1.1 front, HTTP/1.1 proxy:80 (nginx)" });
@@ -43,26 +43,26 @@ describe("hops", () => {
     ]);
   });
 
-  it("are too many from four on: refused as kcp does, naming the chain and what to do", async () => {
+  it("are rejected from four on, as in kcp, with the chain and a fix in the message", async () => {
     await using view = await start();
     const answer = await view.get({ [HOPS_HEADER]: "4", via: "1.1 a, 1.1 notes, 1.1 a" });
     expect(outcome(answer)).to.deep.equal([
       500,
       "InternalError",
-      "Internal error occurred: the request was passed on by 4 API servers or more (X-Kcp-Virtual-Resource-Hops): " +
+      "Internal error occurred: the request was forwarded by 4 API servers or more (X-Kcp-Virtual-Resource-Hops): " +
         "a -> notes -> a -> notes. One of them very likely leads back to another: check the URL that each forwards to",
     ]);
     expect(view.scopes).to.deep.equal([]);
   });
 
   for (const text of ["5", "-1", "+1", "1.0", "0x1", "one", "1, 1", "1e0", "", "99999999999999999999", "٣"])
-    it(`are too many when they are said to be ${JSON.stringify(text)}`, async () => {
+    it(`are rejected when the header is ${JSON.stringify(text)}`, async () => {
       await using view = await start();
       const { status } = await view.get({ [HOPS_HEADER]: Buffer.from(text).toString("latin1") });
       expect(status).to.equal(500);
     });
 
-  it("are too many when they are said twice, which may be two opinions", async () => {
+  it("are rejected when the header is repeated", async () => {
     await using view = await start();
     using wire = await Wire.open(Number(new URL(view.server.url).port));
     wire.request(
@@ -72,7 +72,7 @@ describe("hops", () => {
     expect((await wire.answer())?.status).to.equal(500);
   });
 
-  it("are told to nobody who has not logged in, and count where nothing is passed on, too", async () => {
+  it("stay hidden from unauthenticated callers, and count even where nothing is forwarded", async () => {
     await using view = await start();
     const stranger = await view.get({ [HOPS_HEADER]: "4", authorization: "Bearer nobody" });
     expect(stranger.status).to.equal(401);
@@ -80,7 +80,7 @@ describe("hops", () => {
     expect(discovery.status).to.equal(500);
   });
 
-  it("end before anybody goes on as somebody else, and before the view's rule is asked", async () => {
+  it("are checked before impersonation and before the view's rule", async () => {
     const asked: string[] = [];
     const impersonation: ServerOptions["impersonation"] = ({ verb }) => {
       asked.push(verb);
@@ -91,7 +91,7 @@ describe("hops", () => {
     expect([status, asked]).to.deep.equal([500, []]);
   });
 
-  it("are told with the end of the chain when it is long, whatever a client makes of it", async () => {
+  it("are shown with the end of a long chain, whatever the client sends", async () => {
     await using view = await start();
     const long = Array.from({ length: 500 }, (_, at) => `1.1 server-${at}`).join(", ");
     await view.get({ Via: long });

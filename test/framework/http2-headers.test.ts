@@ -1,5 +1,5 @@
-// Header blocks over HTTP/2: whole or refused, as over HTTP/1.1 (headers.test.ts). What limits there are is the sender's
-// and Node's library's; a line is never lost to them.
+// Header blocks over HTTP/2 arrive whole or are rejected, as over HTTP/1.1 (headers.test.ts). Limits are those of the sender
+// and of Node's library; no line is lost to them.
 import { type Authenticator, createServer } from "@virtual-workspaces/framework";
 import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -12,7 +12,7 @@ import { whoami } from "../_support/whoami.ts";
 const servers = Authority.root("servers");
 const TLS = { ca: servers.cert };
 
-/** Groups as a front proxy hands them over: a line for each. */
+/** Groups as a front proxy sends them: a line for each. */
 const byHeader: Authenticator = {
   name: "front proxy",
   authenticate: ({ headersDistinct }) =>
@@ -45,7 +45,7 @@ const groups = (count: number, length = 0): string[] =>
   Array.from({ length: count }, (_, at) => `group-${at}-${"g".repeat(length)}`);
 const lines = (names: readonly string[]): Line[] => names.map((name): Line => ["x-remote-group", name]);
 
-/** The groups that arrived, or how the block was refused. */
+/** The groups that arrived, or how the block was rejected. */
 async function arrived(frames: Frames, stream: number): Promise<readonly string[] | "refused"> {
   let text = "";
   for (;;) {
@@ -57,7 +57,7 @@ async function arrived(frames: Frames, stream: number): Promise<readonly string[
 }
 
 describe("header blocks over HTTP/2", () => {
-  it("may be 256 KiB in one frame, as clients are told: 200 KiB, and 2,000 groups, arrive whole", async () => {
+  it("may have 256 KiB in one frame, as advertised: 200 KiB, and 2,000 groups, arrive whole", async () => {
     await using server = await start();
     using client = await Http2Client.open(server.port, TLS);
     expect(client.session.remoteSettings).to.include({
@@ -75,7 +75,7 @@ describe("header blocks over HTTP/2", () => {
   });
 
   for (const size of [16 * 1024, 64 * 1024, 256 * 1024]) {
-    it(`in frames of ${size / 1024} KiB arrive whole or are refused`, async function () {
+    it(`in frames of ${size / 1024} KiB arrive whole or are rejected`, async function () {
       this.timeout(30_000);
       await using server = await start();
       const outcomes: string[] = [];
@@ -87,7 +87,7 @@ describe("header blocks over HTTP/2", () => {
         if (found !== "refused") expect(found).to.deep.equal(names);
         outcomes.push(`${kib} ${found === "refused" ? found : "whole"}`);
       }
-      // What is in ten frames or more is refused by Node's library, what is above 1 MiB by its limit.
+      // Node's library rejects ten frames or more; its limit rejects more than 1 MiB.
       const most = Math.min(9 * (size / 1024), 1000);
       for (const outcome of outcomes) {
         const kib = Number.parseInt(outcome, 10);
@@ -97,7 +97,7 @@ describe("header blocks over HTTP/2", () => {
     });
   }
 
-  it("of one line above 64 KiB are refused", async () => {
+  it("with one line above 64 KiB are rejected", async () => {
     await using server = await start();
     for (const length of [60_000, 70_000]) {
       using frames = await Frames.open(server.port, TLS);
@@ -107,7 +107,7 @@ describe("header blocks over HTTP/2", () => {
     }
   });
 
-  it("keep the bytes of any text, to and fro", async () => {
+  it("keep all bytes, in both directions", async () => {
     await using server = await start();
     using client = await Http2Client.open(server.port, TLS);
     const name = Buffer.from("Zoë 東京 🦆").toString("latin1");
@@ -119,10 +119,10 @@ describe("header blocks over HTTP/2", () => {
     expect(body.headers[1]).to.deep.include({ "x-name": [name], "x-group": [name, "\xff\x80"] });
   });
 
-  it("compressed to little arrive whole or are refused by what they are, not by what was sent", async () => {
+  it("with strong compression are limited by their decoded size, not by what was sent", async () => {
     await using server = await start();
     using frames = await Frames.open(server.port, TLS);
-    // One line of 4,000 bytes that is remembered, and then named by one byte each time.
+    // One line of 4,000 bytes in the dynamic table, then one byte for each use.
     const remembered = block([["x-remote-group", "g".repeat(3900)]]);
     remembered.writeUInt8(0x40, 0);
     const bomb = (count: number): Buffer => Buffer.concat([block(HEAD), remembered, Buffer.alloc(count, 0x80 | 62)]);

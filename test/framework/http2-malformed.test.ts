@@ -1,5 +1,5 @@
-// Requests of HTTP/2 that no honest client sends, frame by frame: the forms of smuggling that HTTP/1.1 knows, and floods.
-// Each is refused, the server goes on, and nothing of it reaches a view.
+// HTTP/2 requests that no correct client sends, frame by frame: forms of smuggling known from HTTP/1.1, and floods. The
+// server rejects each, goes on, and passes nothing of it to a view.
 import { createServer, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
@@ -27,10 +27,10 @@ async function start() {
   const { port } = await server.listen({ port: 0 });
   return {
     port,
-    /** How often a view has been asked. */
+    /** Number of requests that reached the view. */
     asked: () => asked,
     open: () => Frames.open(port, TLS),
-    /** Fails unless the server still serves others. */
+    /** Fails unless the server still serves other clients. */
     serves: async () => {
       using client = await Http2Client.open(port, TLS);
       expect((await client.get("/livez")).text).to.equal("ok");
@@ -51,7 +51,7 @@ const without = (name: string): Line[] => GOOD.filter(([one]) => one !== name);
 const POST = [[":method", "POST"] as Line, ...without(":method")];
 
 describe("HTTP/2 requests", () => {
-  it("are answered when they are right", async () => {
+  it("are served when they are valid", async () => {
     await using server = await start();
     using frames = await server.open();
     frames.headers(1, GOOD);
@@ -84,7 +84,7 @@ describe("HTTP/2 requests", () => {
     "without a scheme": without(":scheme"),
   };
   for (const [what, lines] of Object.entries(wrong)) {
-    it(`${what} are refused`, async () => {
+    it(`with ${what} are rejected`, async () => {
       await using server = await start();
       using frames = await server.open();
       frames.headers(1, lines);
@@ -94,7 +94,7 @@ describe("HTTP/2 requests", () => {
     });
   }
 
-  // Node's library leaves such lines out; RFC 9113 forbids them, and clients refuse to send them.
+  // Node's library drops such lines; RFC 9113 forbids them, and clients do not send them.
   const spoilt: Record<string, Line> = {
     "a line break in a value": ["x-a", "b\r\nx-remote-user: admin"],
     "a lone line feed in a value": ["x-a", "b\nx-remote-user: admin"],
@@ -105,7 +105,7 @@ describe("HTTP/2 requests", () => {
     "no name": ["", "c"],
   };
   for (const [what, line] of Object.entries(spoilt)) {
-    it(`with ${what} have nothing of that line`, async () => {
+    it(`with ${what} lose that line`, async () => {
       await using server = await start();
       using frames = await server.open();
       frames.headers(1, [...GOOD, line, ["x-z", "z"]]);
@@ -113,7 +113,7 @@ describe("HTTP/2 requests", () => {
     });
   }
 
-  it("keep lines with spaces at their ends, and any bytes", async () => {
+  it("keep lines with leading and trailing spaces, and any bytes", async () => {
     await using server = await start();
     using frames = await server.open();
     const values = [" a", "b ", "\tc\t", "", "Zo\xc3\xab", "\xff\x80"];
@@ -121,7 +121,7 @@ describe("HTTP/2 requests", () => {
     expect((await frames.json(1)).headers[1]["x-group"]).to.deep.equal(values);
   });
 
-  it("with two Authorization lines, or two hosts, are refused with a Status", async () => {
+  it("with two Authorization lines, or two hosts, are rejected with a Status", async () => {
     await using server = await start();
     using frames = await server.open();
     frames.headers(1, [...GOOD, ["authorization", "Bearer token"]]);
@@ -134,7 +134,7 @@ describe("HTTP/2 requests", () => {
     expect(server.asked()).to.equal(0);
   });
 
-  it("may name their host in either way, or in both if it is one", async () => {
+  it("may name their host in either header, or in both if the values are equal", async () => {
     await using server = await start();
     using frames = await server.open();
     frames.headers(1, [...without(":authority"), ["host", "x"]]);
@@ -142,7 +142,7 @@ describe("HTTP/2 requests", () => {
     for (const stream of [1, 3]) expect((await frames.json(stream)).headers[2]).to.deep.equal(["host", "x"]);
   });
 
-  it("whose body is longer or shorter than they say are refused", async () => {
+  it("are rejected when their body is longer or shorter than its stated length", async () => {
     await using server = await start();
     for (const length of ["3", "5"]) {
       using frames = await server.open();
@@ -154,7 +154,7 @@ describe("HTTP/2 requests", () => {
     await server.serves();
   });
 
-  it("whose header block has not ended let no other frame in between", async () => {
+  it("allow no other frame inside an incomplete header block", async () => {
     await using server = await start();
     using frames = await server.open();
     frames.headers(1, GOOD, END_STREAM);
@@ -181,7 +181,7 @@ describe("floods over HTTP/2", () => {
   };
 
   for (const [what, send] of Object.entries(flood)) {
-    it(`${what} end the connection, and others are served`, async function () {
+    it(`${what} end the connection, and other clients are served`, async function () {
       this.timeout(30_000);
       await using server = await start();
       using frames = await server.open();
@@ -196,7 +196,7 @@ describe("floods over HTTP/2", () => {
     });
   }
 
-  it("of header blocks above 1 MiB are refused one by one, in no more memory", async function () {
+  it("of header blocks above 1 MiB are rejected one by one, without more memory", async function () {
     this.timeout(30_000);
     await using server = await start();
     using frames = await server.open();
@@ -212,7 +212,7 @@ describe("floods over HTTP/2", () => {
   });
 
   for (const type of ["ping", "settings"] as const) {
-    it(`of ${type}s whose answers nobody reads end the connection`, async function () {
+    it(`of ${type}s with unread responses end the connection`, async function () {
       this.timeout(30_000);
       await using server = await start();
       using frames = await server.open();
@@ -231,5 +231,5 @@ describe("floods over HTTP/2", () => {
   }
 });
 
-/** Long enough for a server that still reads to have read. */
+/** Enough time for a server that still reads. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 500).unref());

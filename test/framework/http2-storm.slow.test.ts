@@ -1,5 +1,5 @@
-// Thousands of streams whose clients do anything at any time: reset them, stop reading, say GOAWAY, cut the connection.
-// Nothing may come of it but the ends of those streams: no error, no connection that stays, no answer that is another's.
+// Thousands of streams whose clients do anything at any time: reset them, stop reading, send GOAWAY, cut the connection. Only
+// those streams may end: no error, no leaked connection, no mixed-up response.
 import type { ClientHttp2Stream } from "node:http2";
 import { setTimeout as delay } from "node:timers/promises";
 import { createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
@@ -68,7 +68,7 @@ function begin(client: Http2Client, random: Random, at: number): ClientHttp2Stre
   }
 }
 
-/** What becomes of a stream, now or a little later. */
+/** Ends a stream in a random way, now or a little later. */
 async function leave(stream: ClientHttp2Stream, random: Random): Promise<void> {
   const what = random.pick(["read", "read", "reset", "pause", "write", "end", "late"] as const);
   if (what === "read") stream.resume();
@@ -78,8 +78,8 @@ async function leave(stream: ClientHttp2Stream, random: Random): Promise<void> {
   if (what === "reset" || what === "late") stream.close(random.pick([0, 2, 5, 8, 11]));
 }
 
-describe("thousands of streams of HTTP/2", () => {
-  it("may end in any way, and the server is as it was", async function () {
+describe("thousands of HTTP/2 streams", () => {
+  it("may end in any way, and leave the server intact", async function () {
     this.timeout(120_000);
     const { server, port, notes } = await start();
     const random = new Random(7);

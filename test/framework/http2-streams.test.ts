@@ -1,5 +1,5 @@
-// What becomes of streams: clients that leave in every phase, readers that are slow, bodies that trickle, handlers that
-// fail, and a server that closes. One stream's end is no other's.
+// Ends of streams: clients that leave in every phase, slow readers, slow bodies, failing handlers, and a closing server. The
+// end of one stream does not affect others.
 import { once } from "node:events";
 import type { ClientHttp2Stream } from "node:http2";
 import {
@@ -128,7 +128,7 @@ describe("HTTP/2 streams", () => {
     },
   };
   for (const [phase, begin] of Object.entries(phases)) {
-    it(`may be left ${phase}, and the session goes on`, async () => {
+    it(`can be reset ${phase}, and the session goes on`, async () => {
       await using server = await start();
       using client = await server.open();
       const stream = await begin(client);
@@ -139,7 +139,7 @@ describe("HTTP/2 streams", () => {
       expect((await client.get("/livez")).text).to.equal("ok");
     });
 
-    it(`may be cut ${phase} with its connection, and others go on`, async () => {
+    it(`can be cut ${phase} with their connection, and others go on`, async () => {
       await using server = await start();
       using client = await server.open();
       using other = await server.open();
@@ -151,7 +151,7 @@ describe("HTTP/2 streams", () => {
     });
   }
 
-  it("whose client says GOAWAY are answered, and the connection ends behind them", async () => {
+  it("are answered after the client's GOAWAY, and then the connection ends", async () => {
     await using server = await start();
     using client = await server.open();
     const answer = answerOf(client.begin({ path: "/services/raw/wait", headers }));
@@ -163,7 +163,7 @@ describe("HTTP/2 streams", () => {
     await client.closed;
   });
 
-  it("that a handler fails get a Status, or are reset when they have begun", async () => {
+  it("get a Status when a handler fails, or are reset when the response has begun", async () => {
     await using server = await start();
     using client = await server.open();
     expect((await client.get("/services/raw/throws", headers)).body).to.include({ code: 500 });
@@ -174,7 +174,7 @@ describe("HTTP/2 streams", () => {
     expect((await client.get("/livez")).text).to.equal("ok");
   });
 
-  it("of bodies that are cut tell so: nobody takes half of one for the whole", async () => {
+  it("report a cut body: no handler takes half of one for the whole", async () => {
     await using server = await start();
     using frames = await Frames.open(server.port, { ca: servers.cert });
     const lines = {
@@ -191,7 +191,7 @@ describe("HTTP/2 streams", () => {
     expect(await server.uploaded()).to.be.oneOf(["ECONNRESET", "ERR_STREAM_PREMATURE_CLOSE"]);
   });
 
-  it("of bodies that trickle end with the deadline, and are told so", async () => {
+  it("with slow bodies end with an error at the deadline", async () => {
     await using server = await start({ requestTimeout: 200 });
     using client = await server.open();
     const stream = client.begin({
@@ -207,7 +207,7 @@ describe("HTTP/2 streams", () => {
     expect((await client.get("/livez")).text).to.equal("ok");
   });
 
-  it("that are read slowly do not hold up others, nor fill memory", async () => {
+  it("with slow readers neither block others nor fill memory", async () => {
     await using server = await start();
     using client = await server.open();
     const slow = Array.from({ length: 20 }, () => client.begin({ path: "/services/raw/big", headers }));
@@ -219,7 +219,7 @@ describe("HTTP/2 streams", () => {
     for (const text of answers) expect(text.length).to.equal(BIG.length);
   });
 
-  it("that watch and are not read step aside: others see every event, and they too when they read again", async () => {
+  it("of unread watches pause: other watches see every event, and so do these when they read again", async () => {
     await using server = await start();
     using client = await server.open();
     const path = `${NOTES}?watch=true&resourceVersion=0`;
@@ -244,7 +244,7 @@ describe("HTTP/2 streams", () => {
 });
 
 describe("closing a server with HTTP/2 clients", () => {
-  it("tells them all, ends idle sessions at once, and lets streams under way finish", async () => {
+  it("notifies all, ends idle sessions at once, and lets streams under way finish", async () => {
     const server = await start();
     using idle = await server.open();
     using busy = await server.open();
@@ -263,7 +263,7 @@ describe("closing a server with HTTP/2 clients", () => {
     await Promise.all([closing, busy.closed]);
   });
 
-  it("sends to the end what is written but not yet read", async () => {
+  it("sends written but unread data to the end", async () => {
     const server = await start();
     using client = await server.open();
     const stream = client.begin({ path: "/services/raw/big", headers });
@@ -273,7 +273,7 @@ describe("closing a server with HTTP/2 clients", () => {
     await closing;
   });
 
-  it("cuts what hangs after closeTimeout, and tells the handler", async () => {
+  it("cuts stuck streams after closeTimeout, and notifies the handler", async () => {
     const server = await start({ closeTimeout: 200 });
     using client = await server.open();
     const stream = client.begin({ path: "/services/raw/begun", headers });

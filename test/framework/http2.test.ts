@@ -1,4 +1,4 @@
-// HTTP/2: chosen in the handshake, and the same server behind it: what reaches a view, bodies, refusals, upgrades.
+// HTTP/2: negotiated in the handshake, with the same handling as HTTP/1.1: requests of views, bodies, rejections, upgrades.
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import {
@@ -49,7 +49,7 @@ async function start(options: Partial<ServerOptions> = {}) {
   };
 }
 
-/** What a server chooses from what a client offers; an error's code when it chooses nothing. */
+/** Returns the protocol that a server selects; an error's code when it selects none. */
 async function chosen(port: number, ALPNProtocols?: string[]): Promise<unknown> {
   const socket = connectTls({ port, host: "127.0.0.1", ca: servers.cert, ...(ALPNProtocols && { ALPNProtocols }) });
   try {
@@ -63,7 +63,7 @@ async function chosen(port: number, ALPNProtocols?: string[]): Promise<unknown> 
 }
 
 describe("HTTP/2", () => {
-  it("takes only methods that HTTP has, to the letter: any word can come as one", async () => {
+  it("accepts only methods of HTTP, spelt exactly", async () => {
     await using server = await start();
     using client = await server.open();
     for (const method of ["constructor", "toString", "__proto__", "gEt", "get", "CONNECTED"]) {
@@ -75,7 +75,7 @@ describe("HTTP/2", () => {
     expect((await client.get("/livez")).status).to.equal(200);
   });
 
-  it("is preferred where a client offers it, and nothing is forced on who does not", async () => {
+  it("is preferred where a client offers it, and optional for others", async () => {
     await using server = await start();
     expect(await chosen(server.port, ["http/1.1", "h2"])).to.equal("h2");
     expect(await chosen(server.port, ["http/1.1"])).to.equal("http/1.1");
@@ -83,7 +83,7 @@ describe("HTTP/2", () => {
     expect(await chosen(server.port, ["spdy/3"])).to.equal("ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL");
   });
 
-  it("is not offered once there is an application, and clients that have come by it come again", async () => {
+  it("is no longer offered once there is an application, and its clients reconnect", async () => {
     await using server = await start();
     using client = await server.open();
     const watch = client.begin({ path: `${NOTES}?watch=true`, headers: ALICE });
@@ -91,7 +91,7 @@ describe("HTTP/2", () => {
     server.server.app.get("/mine", (_req, res) => void res.send("mine"));
     await once(client.session, "goaway");
     expect(client.goaways).to.deep.equal([0]);
-    // What is under way goes on to its own end.
+    // Requests under way complete.
     server.notes.set("b", {});
     await once(watch, "data");
     watch.close();
@@ -110,7 +110,7 @@ describe("HTTP/2", () => {
     expect(await chosen(port, ["h2", "http/1.1"])).to.equal("http/1.1");
   });
 
-  it("has requests look as those of HTTP/1.1: no pseudo headers, a host, and every line", async () => {
+  it("has requests look like HTTP/1.1: no pseudo headers, a host, and every line", async () => {
     await using server = await start();
     using client = await server.open();
     const headers = { ...ALICE, "x-text": ["a", "b"], cookie: ["c=1", "d=2"] };
@@ -124,7 +124,7 @@ describe("HTTP/2", () => {
     ]);
   });
 
-  it("takes its users from certificates, looked at once for each connection, and from tokens", async () => {
+  it("authenticates users by certificates, once per connection, and by tokens", async () => {
     await using server = await start();
     using zoe = await server.open(clients.issue({ name: "Zoë", organizations: ["g"] }));
     using stranger = await server.open();
@@ -153,7 +153,7 @@ describe("HTTP/2", () => {
     expect((await events.next()).value).to.include('"ADDED"');
     expect((await client.get(NOTES, ALICE)).body.items).to.have.length(2);
     expect((await client.ask({ method: "HEAD", path: "/livez", body: "" })).status).to.equal(200);
-    // Options in a body of no stated length count as any.
+    // Options in a body without a stated length count, too.
     const remove = { method: "DELETE", path: `${NOTES}/b`, headers };
     const dry = JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", dryRun: ["All"] });
     expect((await client.ask({ ...remove, body: dry })).body).to.include({ status: "Success" });
@@ -162,7 +162,7 @@ describe("HTTP/2", () => {
     expect((await client.get(`${NOTES}/b`, ALICE)).status).to.equal(404);
   });
 
-  it("refuses with a Status what is not served: CONNECT, strange expectations, bodies that are too long", async () => {
+  it("rejects with a Status: CONNECT, unknown expectations, bodies that are too long", async () => {
     await using server = await start();
     using client = await server.open();
     const tunnel = client.session.request({ ":method": "CONNECT", ":authority": "a:1" });
@@ -175,7 +175,7 @@ describe("HTTP/2", () => {
     expect((await client.get("/livez")).text).to.equal("ok");
   });
 
-  it("asks for a body that waits to be asked for, unless it refuses it", async () => {
+  it("requests a body that the client holds back, unless it rejects the request", async () => {
     await using server = await start();
     using client = await server.open();
     const refused = client.begin({ method: "POST", path: NOTES, headers: { expect: "100-continue" } });
@@ -191,7 +191,7 @@ describe("HTTP/2", () => {
     expect(answer[":status"]).to.equal(201);
   });
 
-  it("is not the way of upgrades: those come by HTTP/1.1, beside it", async () => {
+  it("leaves upgrades to HTTP/1.1 connections beside it", async () => {
     const echo = defineVirtualWorkspace({
       name: "echo",
       path: "/",

@@ -1,4 +1,4 @@
-// A thousand users at once, over connections that they share: every answer is its own user's.
+// A thousand concurrent users over shared connections: every response belongs to its own user.
 import { Agent, request } from "node:https";
 import { createServer, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -17,7 +17,7 @@ async function start() {
   const tokens = Object.fromEntries(
     Array.from({ length: USERS }, (_, at) => [`token-${at}`, { name: `user-${at}`, groups: [`group-${at}`] }]),
   );
-  // One that takes its time, for half of them, so that requests of a connection overtake each other.
+  // An authenticator that is slow for half of the users, so that requests of a connection overtake each other.
   const known = staticTokens(tokens);
   const slow = {
     ...known,
@@ -40,10 +40,10 @@ function expectOwn(at: number, { name, groups, search }: { name: string; groups:
   });
 }
 
-describe("a thousand users", function () {
+describe("a thousand concurrent users", function () {
   this.timeout(60_000);
 
-  it("are told apart on kept connections of HTTP/1.1", async () => {
+  it("keep their identities on kept-alive HTTP/1.1 connections", async () => {
     await using server = await start();
     const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ca: servers.cert });
     const ask = (at: number): Promise<string> =>
@@ -67,7 +67,7 @@ describe("a thousand users", function () {
     }
   });
 
-  it("are told apart on sessions of HTTP/2 that ten of them share", async () => {
+  it("keep their identities on HTTP/2 sessions that ten of them share", async () => {
     await using server = await start();
     const clients = await Promise.all(
       Array.from({ length: CONNECTIONS }, () => Http2Client.open(server.port, { ca: servers.cert })),

@@ -1,5 +1,5 @@
-// Watches by the thousand that wait: two thousand over TLS, each on a connection of its own or a hundred on one, and then an
-// event for all of them, and none is forgotten or told twice.
+// Thousands of idle watches: two thousand over TLS, each on its own connection or a hundred on one, and then an event for all
+// of them: none is missed or duplicated.
 import { Agent, request } from "node:https";
 import { allow, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -35,12 +35,12 @@ async function start() {
   return { port, notes: notes.in(""), [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** Counts what watches have been told, by name. */
+/** Counts events of watches, by name. */
 class Told {
   readonly #counts = new Map<string, number>();
   #wake: () => void = () => undefined;
 
-  /** Hears one watch, whose events come in pieces of any length. */
+  /** Reads one watch, whose events arrive in pieces of any length. */
   listener(): (piece: string) => void {
     let rest = "";
     return (piece) => {
@@ -61,7 +61,7 @@ class Told {
 describe("two thousand idle watches", function () {
   this.timeout(120_000);
 
-  it("over HTTP/2 wait on twenty connections, and each is told", async () => {
+  it("share twenty connections over HTTP/2, and each gets the event", async () => {
     await using server = await start();
     const told = new Told();
     const clients: Http2Client[] = [];
@@ -71,7 +71,7 @@ describe("two thousand idle watches", function () {
         clients.push(client);
         for (let at = 0; at < A_SESSION; at++)
           client.begin({ path: PATH, headers }).setEncoding("utf8").on("data", told.listener());
-        // One after the other: of two thousand that ask at once some would be told to come again.
+        // One after the other: of two thousand at once, some would get 429.
         await told.all("first", clients.length * A_SESSION);
       }
       server.notes.set("second", {});
@@ -81,7 +81,7 @@ describe("two thousand idle watches", function () {
     }
   });
 
-  it("over HTTP/1.1 wait on a connection each, and each is told", async () => {
+  it("each have a connection over HTTP/1.1, and each gets the event", async () => {
     await using server = await start();
     const told = new Told();
     const agent = new Agent({ ...TLS, keepAlive: false, maxCachedSessions: 0 });

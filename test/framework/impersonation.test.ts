@@ -1,4 +1,4 @@
-// Going on as somebody else: what is asked, what is refused, and who somebody is then.
+// Impersonation: authorization, rejections, and the resulting user.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
@@ -61,7 +61,7 @@ const AUTHENTICATED = "system:authenticated";
 const yes: Authorizer<unknown> = () => allow();
 
 describe("impersonation", () => {
-  it("takes over all that somebody is, and nothing of who asks", async () => {
+  it("uses the named identity, and nothing of the authenticated user", async () => {
     await using server = await start(yes);
     const { name, uid, groups, extra, headers } = await server.ask(
       "Impersonate-User: alice",
@@ -89,7 +89,7 @@ describe("impersonation", () => {
     expect(server.told).to.deep.include.members([{ ...server.told[0], user: "alice", impersonator: "admin" }]);
   });
 
-  it("leaves everything out that is not named", async () => {
+  it("omits attributes that are not named", async () => {
     await using server = await start(yes);
     const { name, uid, groups, extra } = await server.ask("Impersonate-User: alice");
     expect({ name, uid, groups, extra }).to.deep.equal({ name: "alice", uid: "", groups: [AUTHENTICATED], extra: {} });
@@ -133,23 +133,23 @@ describe("impersonation", () => {
     ],
   };
   for (const [whom, [lines, groups, about]] of Object.entries(groupsOf)) {
-    it(`knows the groups of ${whom}`, async () => {
+    it(`adds the groups of ${whom}`, async () => {
       await using server = await start(yes);
       expect((await server.ask(...lines)).groups).to.deep.equal(groups);
       expect(server.asked[0]?.about).to.equal(about);
     });
   }
 
-  it("is nobody's where no rule allows it, whatever the view allows", async () => {
+  it("is forbidden without a rule, whatever the view allows", async () => {
     await using server = await start(undefined, yes);
     expect(await server.ask("Impersonate-User: alice")).to.include({
       code: 403,
       message:
-        'users "alice" is forbidden: User "admin" cannot impersonate resource "users" in API group "" at the cluster scope: nobody may impersonate anybody here',
+        'users "alice" is forbidden: User "admin" cannot impersonate resource "users" in API group "" at the cluster scope: this server has no impersonation rule',
     });
   });
 
-  it("needs every part to be allowed", async () => {
+  it("requires permission for every part", async () => {
     await using server = await start(({ name }) => (name === "system:masters" ? deny("no") : allow()));
     const answer = await server.ask("Impersonate-User: a", "Impersonate-Group: b", "Impersonate-Group: system:masters");
     expect(answer.code).to.equal(403);
@@ -160,13 +160,13 @@ describe("impersonation", () => {
     expect((await uid.ask("Impersonate-User: a", "Impersonate-Uid: y")).code).to.equal(403);
   });
 
-  it("does what the other may, and no more", async () => {
+  it("grants exactly the permissions of the impersonated user", async () => {
     await using server = await start(yes, ({ user }) => (user.name === "admin" ? allow() : deny("admins only")));
     expect((await server.ask()).name).to.equal("admin");
     expect(await server.ask("Impersonate-User: alice")).to.include({ code: 403 });
   });
 
-  it("is 500 when the rule throws, and nobody goes on", async () => {
+  it("is 500 when the rule throws, without impersonation", async () => {
     await using server = await start(() => {
       throw new Error("the rule is away");
     });
@@ -176,7 +176,7 @@ describe("impersonation", () => {
     expectFault(/the rule is away/);
   });
 
-  it("may be confined by the rule, which sees the whole first and may refuse it", async () => {
+  it("can be restricted by the rule, which sees the whole request first", async () => {
     const seen: unknown[] = [];
     const become = {
       become: ({ user, impersonated, params }: ImpersonationRequest) => {
@@ -203,7 +203,7 @@ describe("impersonation", () => {
     expect((await server.ask()).extra).to.deep.equal({ scopes: ["all"] });
   });
 
-  it("asks once for what is named again and again", async () => {
+  it("calls the rule once for repeated values", async () => {
     await using server = await start(yes);
     const again = [...Array(5000).fill("Impersonate-Group: g"), ...Array(5000).fill("Impersonate-Extra-k: v")];
     const { groups } = await server.ask("Impersonate-User: alice", ...again, "Impersonate-Extra-other: v");
@@ -216,7 +216,7 @@ describe("impersonation", () => {
     ]);
   });
 
-  it("may name 2,500 groups and as many values of extra; more are refused before any rule is asked", async () => {
+  it("accepts 2,500 groups and as many values of extra; more are rejected before any rule runs", async () => {
     await using server = await start(yes);
     const group = (_: unknown, at: number): string => `Impersonate-Group: g${at}`;
     const extra = (_: unknown, at: number): string => `Impersonate-Extra-k${at % 2}: v${at}`;
@@ -256,14 +256,14 @@ describe("impersonation", () => {
     ],
   };
   for (const [what, [lines, message]] of Object.entries(bad)) {
-    it(`of ${what} is refused`, async () => {
+    it(`of ${what} is rejected`, async () => {
       await using server = await start(yes);
       expect(await server.ask(...lines)).to.include({ kind: "Status", code: 400, message });
       expect(server.asked).to.deep.equal([]);
     });
   }
 
-  it("is asked for by nobody who is not known", async () => {
+  it("requires authentication", async () => {
     await using server = await start(yes);
     using wire = await Wire.open(server.port);
     wire.request("GET /services/who/ HTTP/1.1", "Host: x", "Impersonate-User: alice");

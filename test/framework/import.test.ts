@@ -1,5 +1,5 @@
-// Why: libraries that a server needs for some requests only, large ones above all, are loaded by the first of these: a start would
-// pay for all of them.
+// Why: libraries that only some requests need, especially large ones, are loaded by the first of those: otherwise every start
+// pays for them.
 import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";

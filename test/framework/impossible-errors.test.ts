@@ -1,4 +1,4 @@
-// An ApiError may be made of anything, by a view or by a server behind it. One that HTTP cannot say is a fault of the view's.
+// A view or an upstream may build an ApiError from anything. One that HTTP cannot express is a bug of the view.
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -16,12 +16,12 @@ const whole: Status = {
   code: 429,
 };
 
-describe("an ApiError", () => {
+describe("an invalid ApiError", () => {
   for (const [what, status] of Object.entries({
     "with a code that HTTP has not": { ...whole, code: 7 },
     "with a time to come again that would end the header": { ...whole, details: { retryAfterSeconds: "5\r\n" } },
   }))
-    it(`${what} is 500, and logged; the server goes on`, async () => {
+    it(`with ${what} becomes 500 and a log record; the server goes on`, async () => {
       const get = () => {
         throw new ApiError(status as Status);
       };
@@ -32,7 +32,7 @@ describe("an ApiError", () => {
         const answer = await server.get("/services/notes/apis/test.dev/v1/notes/a");
         expect([answer.status, answer.body.reason]).to.deep.equal([500, "InternalError"]);
         expect(answer.headers).not.to.have.property("retry-after");
-        expectFault(/an ApiError that cannot be answered/);
+        expectFault(/invalid ApiError in a response/);
       }
     });
 });

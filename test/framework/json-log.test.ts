@@ -1,4 +1,4 @@
-// A log for machines: one object a line, with the request it is about, without what is secret.
+// A machine-readable log: one object a line, with its request, without secrets.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Authorizer, allow, createServer, staticTokens } from "@virtual-workspaces/framework";
@@ -10,7 +10,7 @@ import { whoami } from "../_support/whoami.ts";
 // biome-ignore lint/suspicious/noExplicitAny: particulars differ from line to line
 type Line = Readonly<Record<string, any>>;
 
-/** What a server whose rule is `authorize` logs of one request. */
+/** Returns what a server whose rule is `authorize` logs about one request. */
 async function logged(authorize: Authorizer<unknown>, headers: Readonly<Record<string, string>> = {}) {
   const lines: Line[] = [];
   await using log = jsonLog({ to: (line) => void lines.push(JSON.parse(line)) });
@@ -35,7 +35,7 @@ async function written(record: object, options: JsonLogOptions = {}): Promise<st
 }
 
 describe("a JSON log", () => {
-  it("says of which request and trace a line is", async () => {
+  it("has the request id and the trace id in each line", async () => {
     const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     const broken: Authorizer<unknown> = () => {
       throw new Error("no database");
@@ -48,7 +48,7 @@ describe("a JSON log", () => {
     expect((await logged(() => allow())).lines).to.deep.equal([]);
   });
 
-  it("masks credentials that slipped into an error's text", async () => {
+  it("masks credentials in the text of errors", async () => {
     const slip: Authorizer<unknown> = () => {
       throw new Error("GET https://bob:pa55word@db.example/ with Authorization: Bearer alice-token failed");
     };
@@ -58,7 +58,7 @@ describe("a JSON log", () => {
     expect(text).not.to.include("alice-token").and.not.include("pa55word");
   });
 
-  it("writes anything as a line, and no line that is too long", async () => {
+  it("writes any value as a line, and truncates long lines", async () => {
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
     for (const record of [
@@ -75,12 +75,12 @@ describe("a JSON log", () => {
     }
   });
 
-  it("leaves out what is below its level", async () => {
+  it("omits records below its level", async () => {
     expect(await written({ level: "info" }, { level: "warn" })).to.deep.equal([]);
     expect(await written({ level: "warn" }, { level: "warn" })).to.have.lengthOf(1);
   });
 
-  it("loses lines that nobody takes, and says how many", async () => {
+  it("drops lines that the target does not accept, and reports their number", async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     const lines: Line[] = [];
     const to = async (line: string): Promise<void> => {
@@ -90,7 +90,7 @@ describe("a JSON log", () => {
     const log = jsonLog({ to, maxPending: 500 });
     for (let at = 0; at < 100; at++) log({ level: "info", message: `line ${at}` });
     resolve();
-    await log[Symbol.asyncDispose](); // what waits is written; a function is not closed
+    await log[Symbol.asyncDispose](); // pending lines are written; a function is not closed
     log({ level: "info", message: "later" });
     await log[Symbol.asyncDispose]();
     const lost = lines.find(({ message }) => message === "log lines lost");
@@ -99,7 +99,7 @@ describe("a JSON log", () => {
     expect(lines.at(-1)?.["message"]).to.equal("later");
   });
 
-  it("goes to a file, which must be writable from the beginning", async () => {
+  it("writes to a file, which must be writable at the start", async () => {
     using folder = tree({});
     const path = join(folder.path, "server.log");
     const log = jsonLog({ to: path });

@@ -1,4 +1,4 @@
-// What is kept for long has memory of its own: in Node's pool a few hundred bytes would hold on to 64 KiB each.
+// Long-lived buffers own their memory: in Node's pool, a few hundred bytes would keep 64 KiB each alive.
 
 import { encodeObject, WatchCache } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
@@ -15,8 +15,8 @@ function expectOwn(bytes: Buffer, what: string): void {
   expect(bytes.buffer.byteLength, what).to.equal(bytes.length);
 }
 
-describe("what is kept has memory of its own", () => {
-  it("documents of discovery", () => {
+describe("memory of their own", () => {
+  it("is used for documents of discovery", () => {
     const documents = new DiscoveryDocuments();
     for (const path of ["/apis", "/apis/example.dev", "/apis/example.dev/v1"])
       for (const accept of ["application/json", "application/yaml"]) {
@@ -26,7 +26,7 @@ describe("what is kept has memory of its own", () => {
       }
   });
 
-  it("documents of OpenAPI", () => {
+  it("is used for documents of OpenAPI", () => {
     const documents = new OpenApiDocuments();
     const protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
     for (const [path, accept] of [
@@ -40,7 +40,7 @@ describe("what is kept has memory of its own", () => {
     }
   });
 
-  it("events of watches, as long as they can be resumed from", () => {
+  it("is used for events of watches in the history", () => {
     const cache = new WatchCache({ version: "1" });
     const metadata = { name: "a", resourceVersion: "2", uid: "u" };
     cache.set(encodeObject({ apiVersion: "example.dev/v1", kind: "Quote", metadata }, "root"));

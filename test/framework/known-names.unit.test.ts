@@ -1,9 +1,9 @@
-// What is kept of the names of headers that clients make up.
+// Cache of header names, which clients can invent.
 import { expect } from "chai";
 import { KnownNames } from "../../packages/framework/src/util/known-names.ts";
 
-describe("names of headers that are known", () => {
-  it("are looked at once, unless they are long, and no more than a thousand are kept", () => {
+describe("the cache of header names", () => {
+  it("computes each name once, skips long names, and holds a thousand at most", () => {
     const looked: string[] = [];
     const names = new KnownNames((name) => {
       looked.push(name);

@@ -1,4 +1,4 @@
-// Lists too large to be written at once.
+// Lists too large for a single write.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -30,7 +30,7 @@ function setUp() {
 }
 
 describe("a large list", () => {
-  it("comes whole, in order, with its length said before", async () => {
+  it("arrives whole, in order, with Content-Length", async () => {
     await using server = await startPlain([setUp()]);
     const { body, headers, text } = await server.get(LEAVES);
     expect(Number(headers["content-length"])).to.equal(Buffer.byteLength(text));
@@ -38,7 +38,7 @@ describe("a large list", () => {
     for (const [n, item] of body.items.entries()) expect(item.metadata.name).to.equal(`leaf-${n + 10_000}`);
   });
 
-  it("comes whole as a Table, whose length nobody knows before", async () => {
+  it("arrives whole as a Table, whose length is not known in advance", async () => {
     await using server = await startPlain([setUp()]);
     const { body, headers } = await server.get(LEAVES, {
       headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" },
@@ -47,7 +47,7 @@ describe("a large list", () => {
     expect(body.rows).to.have.length(5_000);
   });
 
-  it("is no error of the server's when the client leaves in its midst", async () => {
+  it("causes no server error when the client leaves during the response", async () => {
     await using server = await startPlain([setUp()]); // a logged error fails the test
     const { port, hostname } = new URL(server.url);
     for (const leave of ["destroy", "resetAndDestroy"] as const) {

@@ -1,4 +1,4 @@
-// `lazySchema`: a kind whose schema is compiled with the first object that is written.
+// `lazySchema`: the first written object compiles the schema of the kind.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -12,7 +12,7 @@ const pod = (name: string, spec: object): object => ({
   spec,
 });
 
-/** A kind whose names of images are matched by a pattern. */
+/** A kind whose image names must match a pattern. */
 const kind = (pattern: string, lazySchema?: boolean) =>
   defineResource({
     group: "example.dev",
@@ -34,8 +34,8 @@ const start = (pattern: string) => {
   return startPlain([view]);
 };
 
-describe("a schema that is compiled with the first object", () => {
-  it("holds for the first object as for the others", async () => {
+describe("a lazily compiled schema", () => {
+  it("validates the first object like all others", async () => {
     await using server = await start("^[a-z]+$");
     const wrong = await server.send(`POST ${PODS}`, pod("one", { image: "A" }));
     expect([wrong.status, wrong.body.details.causes[0].field]).to.deep.equal([422, "spec.image"]);
@@ -43,7 +43,7 @@ describe("a schema that is compiled with the first object", () => {
     expect([right.status, right.body.spec]).to.deep.equal([201, { image: "a", size: 1 }]);
   });
 
-  it("fails each write when Kubernetes would not take it, and keeps nothing", async () => {
+  it("fails each write when Kubernetes would reject the schema, and stores nothing", async () => {
     await using server = await start("(");
     for (const name of ["one", "two"]) {
       expect((await server.send(`POST ${PODS}`, pod(name, {}))).status).to.equal(500);
@@ -52,12 +52,12 @@ describe("a schema that is compiled with the first object", () => {
     expect((await server.get(PODS)).body.items).to.deep.equal([]);
   });
 
-  it("is refused at once otherwise", () => {
+  it("is rejected at definition when lazySchema is off", () => {
     const Pod = kind("(");
     expect(() => Pod.serve(Pod.collection())).to.throw("is none that Kubernetes takes");
   });
 
-  it("is the same kind", () => {
+  it("defines an equal kind", () => {
     expect(kind("a", true).hash).to.equal(kind("a").hash);
     expect(kind("a", true).hash).not.to.equal(kind("b", true).hash);
   });

@@ -1,4 +1,4 @@
-// A view of a view of a collection, all of them written through: each has its say, and its own words.
+// A writable view of a writable view of a collection: each enforces its rules, in its own words.
 import { view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
@@ -22,7 +22,7 @@ function chain(options: { readonly allowLeavingView?: boolean } = {}) {
 }
 
 describe("a writable view of a writable view", () => {
-  it("writes all the way down, and answers at the version of the top", async () => {
+  it("writes down to the collection, and answers at the version of the top", async () => {
     const { here, start } = chain();
     await using server = await start();
     await using watch = await server.watch(`${CHORES}?watch=true`);
@@ -41,7 +41,7 @@ describe("a writable view of a writable view", () => {
     expect(here.list()).to.deep.equal([]);
   });
 
-  it("is refused by whichever would not show the result, in the words of the top", async () => {
+  it("rejects a write when any view would not show the result, in the words of the top", async () => {
     const { here, start } = chain();
     await using server = await start();
     await server.send(`POST ${CHORES}`, chore("a", { text: "t" }));
@@ -59,7 +59,7 @@ describe("a writable view of a writable view", () => {
     expect(here.get("a")?.spec.title).to.equal("t");
   });
 
-  it("leaves the top alone where the top allows that", async () => {
+  it("lets an object leave the top where the top allows that", async () => {
     const { here, start } = chain({ allowLeavingView: true });
     await using server = await start();
     await server.send(`POST ${CHORES}`, chore("a", { text: "t" }));
@@ -70,7 +70,7 @@ describe("a writable view of a writable view", () => {
     expect(here.get("a")?.spec.done).to.equal(true);
   });
 
-  it("keeps finalizers, owners and dry runs as they should be", async () => {
+  it("handles finalizers, field ownership and dry runs correctly", async () => {
     const { here, start } = chain();
     await using server = await start();
     const config = chore("a", { text: "t" }, { finalizers: ["test.dev/hold"] });

@@ -1,4 +1,4 @@
-// Finalizers and grace periods are the source's: they hold an object whatever view it is looked at through.
+// Finalizers and grace periods are the source's: they hold an object in every view of it.
 import { defineResource, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
@@ -7,7 +7,7 @@ import { CHORES, Chore, chore, chores, MERGE, MINE, serve, TASKS, Task } from ".
 const HELD = { finalizers: ["test.dev/hold"] };
 
 describe("deletion through a view", () => {
-  it("marks what finalizers hold, and lets it go with the last of them", async () => {
+  it("marks an object with finalizers, and removes it with the last of them", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Chore.serve(chores(tasks)));
     await using watch = await server.watch(`${CHORES}?watch=true`);
@@ -26,12 +26,12 @@ describe("deletion through a view", () => {
     const released = await server.send(`PATCH ${CHORES}/a`, { metadata: { finalizers: null } }, MERGE);
     expect(released.status).to.equal(200);
     expect(label(await watch.next())).to.equal("DELETED a");
-    // As Kubernetes answers an update that is the end of its object.
+    // As Kubernetes answers an update that removes its object.
     expect(released.body.metadata.resourceVersion).to.equal(marked.metadata.resourceVersion);
     expect((await server.get(`${TASKS}/a`)).status).to.equal(404);
   });
 
-  it("survives leaving the view and coming back", async () => {
+  it("continues after the object has left the view and come back", async () => {
     const tasks = Task.collection();
     const here = tasks.in("root");
     await using server = await serve(tasks, Chore.serve(chores(tasks)));
@@ -50,7 +50,7 @@ describe("deletion through a view", () => {
     expect(here.get("a")).to.equal(undefined);
   });
 
-  it("that selects the object out is a delete all the same, and not the end of the object", async () => {
+  it("succeeds when the mark makes the object leave the view, and does not remove the object", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t" });
     const living = view({
@@ -70,7 +70,7 @@ describe("deletion through a view", () => {
     expect(tasks.in("root").get("a")?.metadata).to.deep.include(HELD);
   });
 
-  it("gives the grace that the source's kind gives", async () => {
+  it("uses the grace period of the source's kind", async () => {
     const Job = defineResource({
       group: "test.dev",
       version: "v1",
@@ -93,7 +93,7 @@ describe("deletion through a view", () => {
     expect(jobs.in("root").list()).to.deep.equal([]);
   });
 
-  it("of a collection in pages takes what it lists, dry runs nothing", async () => {
+  it("of a collection in pages deletes the listed objects, dry runs none", async () => {
     const tasks = Task.collection();
     const here = tasks.in("root");
     for (const [name, done] of [

@@ -1,4 +1,4 @@
-// Tasks, and two ways to write them through a view: as they are, and as chores that hide half of what a task holds.
+// Tasks, and two writable views of them: unchanged, and as chores that hide half of a task.
 import {
   allow,
   type Collection,
@@ -33,7 +33,7 @@ export type TaskContent = {
 };
 export type Tasks = Collection<TaskContent>;
 
-/** What others are to see of a task that is not done. */
+/** The public part of an open task. */
 export const Chore = defineResource({
   group: "view.dev",
   version: "v1",
@@ -67,7 +67,7 @@ export function chores(tasks: Tasks, options: { readonly allowLeavingView?: bool
   });
 }
 
-/** The tasks of whoever asks, as they are; new ones become theirs. */
+/** The caller's tasks, unchanged; new ones become the caller's. */
 export function mine(tasks: Tasks) {
   return view({
     from: tasks,
@@ -84,7 +84,7 @@ export const TASKS = "/services/tasks/clusters/root/apis/test.dev/v1/tasks";
 export const CHORES = "/services/view/clusters/root/apis/view.dev/v1/chores";
 export const MINE = "/services/view/clusters/root/apis/test.dev/v1/tasks";
 
-/** Serves tasks as they are, and `resources` beside them. */
+/** Serves tasks unchanged, and `resources` beside them. */
 export function serve(tasks: Tasks, ...resources: readonly ServedResource[]): Promise<PlainServer> {
   const common = { path: "/clusters/:cluster", wildcard: true, authorize: () => allow() } as const;
   return startPlain(

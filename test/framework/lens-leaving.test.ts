@@ -1,4 +1,4 @@
-// What a write may do to who sees the object: nothing is written that the view would not show, unless the view says so.
+// Writes that affect who sees an object: a view stores nothing that it would not show, unless its options allow that.
 import { view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
@@ -21,7 +21,7 @@ import {
 const LEAVES = "the object would not be in this view as it would be then";
 
 describe("a write through a view that would leave it", () => {
-  it("is refused, whichever way it is made, and nothing is done", async () => {
+  it("is rejected for every verb, and changes nothing", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t", owner: "alice", secret: "s3cret" });
     const before = tasks.in("root").get("a");
@@ -46,7 +46,7 @@ describe("a write through a view that would leave it", () => {
     expect(tasks.in("root").list()).to.deep.equal([before]);
   });
 
-  it("is judged by what would be kept: defaults, uids and what the source's kind makes of it", async () => {
+  it("is judged by the object as stored: defaults, uids and changes by the source's kind", async () => {
     const tasks = Task.collection();
     const seen: unknown[] = [];
     const undone = view({
@@ -63,7 +63,7 @@ describe("a write through a view that would leave it", () => {
     expect(seen[0]).to.deep.equal([false, undefined, "string"]);
   });
 
-  it("is one that the view could not show, because its map makes nothing that can be sent", async () => {
+  it("is rejected when its map returns a value that cannot be encoded", async () => {
     const tasks = Task.collection();
     const told: string[] = [];
     const odd = view({
@@ -85,7 +85,7 @@ describe("a write through a view that would leave it", () => {
     expect(told[0]).to.match(/^TypeError: .*circular/);
   });
 
-  it("with allowLeavingView is done, answered as it would be shown, and seen leaving by watchers", async () => {
+  it("succeeds with allowLeavingView, returns the mapped object, and watchers see it leave", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t" });
     await using server = await serve(tasks, Chore.serve(chores(tasks, { allowLeavingView: true })));
@@ -104,7 +104,7 @@ describe("a write through a view that would leave it", () => {
     expect((await server.send(`PATCH ${CHORES}/a`, { spec: { text: "v" } }, MERGE)).status).to.equal(404);
   });
 
-  it("what the view does not show is not there: 404, but its name is taken", async () => {
+  it("gets 404 for an object outside the view, whose name is taken nevertheless", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t", owner: "bob", secret: "s3cret" });
     const before = tasks.in("root").get("a");
@@ -129,7 +129,7 @@ describe("a write through a view that would leave it", () => {
     expect(tasks.in("root").get("a")).to.deep.equal(before);
   });
 
-  it("by: each caller writes only what they see, and deletecollection takes only that", async () => {
+  it("is limited by `by`: callers write only objects they see, and deletecollection deletes only those", async () => {
     const tasks = Task.collection();
     const here = tasks.in("root");
     for (const owner of ["alice", "bob"]) for (const n of [1, 2]) here.set(`${owner}-${n}`, { title: "t", owner });
@@ -148,7 +148,7 @@ describe("a write through a view that would leave it", () => {
     expect(here.list().map(({ metadata }) => metadata.name)).to.deep.equal(["bob-1", "bob-2", "new"]);
   });
 
-  it("an object that leaves while it is written is not written", async () => {
+  it("fails when the object leaves the view during the write", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t" });
     let meanwhile: (() => void) | undefined = () => void tasks.in("root").set("a", { title: "t", done: true });

@@ -1,4 +1,4 @@
-// Owners of fields through a view: those of the source where the view shows it as it is, else the view's own.
+// Field ownership through a view: the source's where the view shows its objects unchanged, else the view's own.
 import type { ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import type { Answer, PlainServer } from "../_support/plain.ts";
@@ -20,8 +20,8 @@ const applier =
   (path: `/${string}`, manager: string, config: object): Promise<Answer> =>
     server.send(`PATCH ${path}&fieldManager=${manager}`, JSON.stringify(config), APPLY);
 
-describe("owners of fields through a view", () => {
-  it("that shows objects as they are, are the source's", async () => {
+describe("field ownership through a view", () => {
+  it("is the source's when the view shows objects unchanged", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Task.serve(mine(tasks)));
     const apply = applier(server);
@@ -33,7 +33,7 @@ describe("owners of fields through a view", () => {
     expect(here.status).to.equal(201);
     const { body: kept } = await server.get(`${TASKS}/a`);
     expect(kept.metadata.managedFields).to.deep.equal(here.body.metadata.managedFields);
-    // What the view adds by itself is the writer's, and no part of what it applies.
+    // Fields that the view adds belong to the writer, not to the apply.
     expect(owners(kept.metadata.managedFields)).to.deep.equal(["view Apply: title", "view Update: owner"]);
     const other = await apply(`${TASKS}/a?x`, "source", task("a", { title: "u" }));
     expect(other.body.message).to.contain('conflict with "view": .spec.title');
@@ -52,7 +52,7 @@ describe("owners of fields through a view", () => {
     );
   });
 
-  it("that shows other objects, are in its own terms, kept beside those of the source", async () => {
+  it("is the view's own when it maps objects, and is stored beside the source's", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Chore.serve(chores(tasks)));
     const apply = applier(server);
@@ -75,7 +75,7 @@ describe("owners of fields through a view", () => {
     expect(again.body.metadata.resourceVersion).to.equal(less.body.metadata.resourceVersion);
   });
 
-  it("are kept where nobody sees or sets them, and what is spoilt counts as nobody's", async () => {
+  it("is hidden from clients, and ignored when it is corrupt", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Chore.serve(chores(tasks)));
     const apply = applier(server);
@@ -105,7 +105,7 @@ describe("owners of fields through a view", () => {
     expect((await apply(`${CHORES}/a?force=true`, "bob", chore("a", { text: "u" }))).status).to.equal(200);
   });
 
-  it("take no more room than they may", async () => {
+  it("is limited in size", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Chore.serve(chores(tasks)));
     const apply = applier(server);

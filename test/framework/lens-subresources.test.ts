@@ -1,4 +1,4 @@
-// Subresources of what a writable view shows: written through it into its source.
+// Subresources of a writable view: written through it into its source.
 import { defineResource, view } from "@virtual-workspaces/framework";
 import { Minter } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
@@ -48,7 +48,7 @@ async function start() {
 }
 
 describe("subresources of a writable view", () => {
-  it("are written through it", async () => {
+  it("are written through the view", async () => {
     await using server = await start();
     expect((await server.get(`${SHIP}/scale`)).body.spec).to.deep.equal({ replicas: 2 });
     expect((await server.send(`PATCH ${SHIP}/scale`, { spec: { replicas: 4 } }, MERGE)).body.spec.replicas).to.equal(4);
@@ -63,7 +63,7 @@ describe("subresources of a writable view", () => {
     expect(most.body.message).to.include("spec.sails in body should be less than or equal to 9");
   });
 
-  it("hold to the version that is given, also to one of another replica, which nothing vouches for", async () => {
+  it("respect a given version, also one of another replica, which the view cannot verify", async () => {
     await using server = await start();
     const { resourceVersion } = (await server.get(SHIP)).body.metadata;
     const elsewhere = new Minter({ id: 7 }).next();

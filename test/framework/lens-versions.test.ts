@@ -1,4 +1,4 @@
-// Whether a client writes what it has seen: versions of the view, of another computation of it, of another replica.
+// Version checks of writes: versions of the view, of another computation of it, of another replica.
 import { SOURCE_VERSION_ANNOTATION, view, type WritableSource } from "@virtual-workspaces/framework";
 import { Minter } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
@@ -34,7 +34,7 @@ async function start() {
 }
 
 describe("a write through a view", () => {
-  it("is of the version that the client has seen, and no other", async () => {
+  it("succeeds only with the version that the client has seen", async () => {
     const { here, server, put } = await start();
     await using _ = server;
     here.set("a", { title: "theirs" });
@@ -45,7 +45,7 @@ describe("a write through a view", () => {
     expect((await put({ resourceVersion: now.metadata.resourceVersion })).body.spec).to.deep.equal({ text: "mine" });
   });
 
-  it("cannot be talked into succeeding by the annotation", async () => {
+  it("does not succeed because of a forged annotation", async () => {
     const { here, server, read, put } = await start();
     await using _ = server;
     here.set("a", { title: "theirs" });
@@ -62,7 +62,7 @@ describe("a write through a view", () => {
     expect(here.get("a")?.spec.title).to.equal("theirs");
   });
 
-  it("never owns, keeps or obeys the annotation itself", async () => {
+  it("never owns, stores or obeys the annotation itself", async () => {
     const { here, server, read, put } = await start();
     await using _ = server;
     const forged = { [SOURCE_VERSION_ANNOTATION]: "1", own: "x" };
@@ -85,7 +85,7 @@ describe("a write through a view", () => {
     expect(read.metadata.uid).to.equal(body.metadata.uid);
   });
 
-  it("with a version of another replica is decided by the annotation", async () => {
+  it("with a version of another replica is checked by the annotation", async () => {
     const { here, server, read, put } = await start();
     await using _ = server;
     const elsewhere = new Minter({ id: 7 }).next();
@@ -96,7 +96,7 @@ describe("a write through a view", () => {
     expect(source).not.to.equal(here.get("a")?.metadata.resourceVersion);
   });
 
-  it("takes what was read over all logical clusters, or by another caller", async () => {
+  it("accepts versions read over all logical clusters, or by another caller", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t", owner: "alice" });
     const shared = view({
@@ -121,7 +121,7 @@ describe("a write through a view", () => {
     expect((await put(bobs, "four")).status).to.equal(409);
   });
 
-  it("is told from one of an object that took the name, and from deletes of what was not seen", async () => {
+  it("fails for an object that took over the name, and for deletes of an unseen object", async () => {
     const { here, server, read } = await start();
     await using _ = server;
     const { uid, resourceVersion } = read.metadata;
@@ -141,7 +141,7 @@ describe("a write through a view", () => {
     expect(here.list()).to.deep.equal([]);
   });
 
-  it("loses no update: two writers count through view and source at once", async () => {
+  it("loses no update when two writers count through view and source at once", async () => {
     const { here, server } = await start();
     await using _ = server;
     const count = async (path: `/${string}`, kind: "text" | "title"): Promise<void> => {
@@ -164,7 +164,7 @@ describe("a write through a view", () => {
     expect(here.get("a")?.spec.count).to.equal(80);
   });
 
-  it("is answered with what it wrote, though somebody else is next", async () => {
+  it("returns its own result, though another write follows", async () => {
     const tasks = Task.collection();
     const here = tasks.in("root");
     here.set("a", { title: "first" });
@@ -190,7 +190,7 @@ describe("a write through a view", () => {
     expect(events[1]?.object).to.deep.equal(body);
   });
 
-  it("of patches is tried again until nobody comes between", async () => {
+  it("retries patches until they do not conflict", async () => {
     const { here, server } = await start();
     await using _ = server;
     const names = Array.from({ length: 30 }, (_, at) => `l${at}`);

@@ -1,4 +1,4 @@
-// A view that is written: what a change of what it shows comes to at its source, and what its clients are told.
+// A writable view: what a change of its objects does at the source, and what its clients see.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { SOURCE_VERSION_ANNOTATION, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { expectFault } from "../_setup/faults.ts";
 import { CHORES, Chore, chore, chores, MERGE, MINE, mine, outcome, serve, TASKS, Task, task } from "./lens-kinds.ts";
 
 describe("a writable view", () => {
-  it("creates, updates and deletes at the source, and answers what it shows, at the version that watchers see", async () => {
+  it("creates, updates and deletes at the source, and returns the mapped object at the version that watchers see", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Chore.serve(chores(tasks)));
     const { body: empty } = await server.get(CHORES);
@@ -34,7 +34,7 @@ describe("a writable view", () => {
     expect((await server.get(`${TASKS}/a`)).status).to.equal(404);
   });
 
-  it("keeps what it hides: fields, status, labels and annotations", async () => {
+  it("keeps hidden fields, status, labels and annotations", async () => {
     const tasks = Task.collection();
     const here = tasks.in("root");
     here.set("a", { title: "t", secret: "s3cret" }, { labels: { shown: "1", hidden: "2" }, annotations: { x: "y" } });
@@ -68,7 +68,7 @@ describe("a writable view", () => {
     expect(here.get("a")?.metadata.annotations).not.to.have.property("x");
   });
 
-  it("cannot get around the rules of the source, and says whose they are", async () => {
+  it("enforces the rules of the source, and names their owner", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Chore.serve(chores(tasks)), Task.serve(mine(tasks)));
     const refused = await server.send(`POST ${CHORES}`, chore("a", { text: "x".repeat(21) }));
@@ -86,7 +86,7 @@ describe("a writable view", () => {
     expect(tasks.in("root").list()).to.deep.equal([]);
   });
 
-  it("keeps to the kind it shows as well: its schema, its parts, its status", async () => {
+  it("enforces its own kind as well: schema, subresources, status", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Chore.serve(chores(tasks)), Task.serve(mine(tasks)));
     const missing = await server.send(`POST ${CHORES}`, chore("a", {}));
@@ -109,7 +109,7 @@ describe("a writable view", () => {
     expect(tasks.in("root").get("a")?.status).to.equal(undefined);
   });
 
-  it("generates names, and does nothing on a dry run", async () => {
+  it("generates names, and changes nothing on a dry run", async () => {
     const tasks = Task.collection();
     await using server = await serve(tasks, Chore.serve(chores(tasks)));
     const body = chore("", { text: "t" }, { name: undefined, generateName: "job-" });
@@ -131,7 +131,7 @@ describe("a writable view", () => {
     expect(tasks.in("root").list()).to.have.length(1);
   });
 
-  it("answers what `mapToSource` throws if it is for clients, and keeps nothing", async () => {
+  it("returns an ApiError of `mapToSource`, and stores nothing", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t" });
     let thrown: Error = ApiError.badRequest("not today");

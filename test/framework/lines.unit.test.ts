@@ -1,12 +1,12 @@
-// Lines on their way out: how much of the memory they take, and what of them is lost.
+// Queue of lines: its memory, and lost lines.
 import { expect } from "chai";
 import { LineQueue, Pieces } from "../../packages/framework/src/observe/log/line-queue.ts";
 import { writerTo } from "../../packages/framework/src/observe/log/target.ts";
 
 const KIB = 1024;
 
-describe("lines that wait", () => {
-  it("take no more memory than they are long, if they are long", () => {
+describe("queued lines", () => {
+  it("take no more memory than their length, if they are long", () => {
     const pieces = new Pieces();
     for (const line of ["x".repeat(30 * KIB), "x".repeat(200 * KIB), "€".repeat(50 * KIB)]) {
       const size = Buffer.byteLength(line) + 1;
@@ -18,11 +18,11 @@ describe("lines that wait", () => {
     }
   });
 
-  it("are counted by the memory that they take", async () => {
+  it("are counted by the memory they take", async () => {
     const { promise: taken, resolve } = Promise.withResolvers<void>();
     const writer = { open: () => taken, write: () => taken, close: () => taken };
     const queue = new LineQueue({ writer, limit: 600 * KIB, delay: 0, onLost: () => undefined });
-    // No two of them go together: each has 64 KiB for itself.
+    // No two of them share a piece: each takes 64 KiB.
     let added = 0;
     for (; !queue.full; added++) queue.add("x".repeat(33 * KIB));
     expect(added).to.be.within(9, 11);
@@ -31,7 +31,7 @@ describe("lines that wait", () => {
     expect(queue.isFullWith(600 * KIB - 1)).to.equal(false);
   });
 
-  it("are each given to a function, whichever of them it does not take", async () => {
+  it("are each passed to a function, whichever of them it rejects", async () => {
     const taken: string[] = [];
     const lost: [number, string][] = [];
     const take = async (line: string): Promise<void> => {

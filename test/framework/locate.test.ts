@@ -1,4 +1,4 @@
-// What :cluster says becomes the name of a logical cluster, once the caller is known and before anything is decided.
+// `locate` resolves :cluster to a logical cluster, after authentication and before any decision.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
@@ -61,7 +61,7 @@ function setUp({ late = false } = {}) {
 
 for (const late of [false, true])
   describe(`locate, ${late ? "late" : "at once"}`, () => {
-    it("says which logical cluster a path is, to the rule, the discovery hook and the storage", async () => {
+    it("resolves a path for the rule, the discovery hook and the storage", async () => {
       const { view, asked, questions } = setUp({ late });
       await using server = await startPlain([view]);
       const { body } = await server.get(api("root:org:team", "/notes/a"));
@@ -76,7 +76,7 @@ for (const late of [false, true])
       expect(openapi.body.paths["apis/test.dev/v1"].serverRelativeURL).to.match(/^\/clusters\/root:org:team\/openapi/);
     });
 
-    it("answers with what it throws: 403, 404, 429; before the rule is asked", async () => {
+    it("answers with the exception of the hook: 403, 404, 429; before the rule runs", async () => {
       const { view, questions } = setUp({ late });
       await using server = await startPlain([view]);
       expect((await server.get(api("root:secret"))).body).to.include({ code: 403, reason: "Forbidden" });
@@ -91,7 +91,7 @@ for (const late of [false, true])
       expect(questions).to.deep.equal([]);
     });
 
-    it("is asked about nobody who is not logged in, not about *, and not about what is no path", async () => {
+    it("is not called for unauthenticated callers, for *, and for invalid paths", async () => {
       const { view, asked } = setUp({ late });
       await using server = await startPlain([view]);
       expect((await server.get(api("root:org"), { headers: { authorization: "" } })).status).to.equal(401);
@@ -100,7 +100,7 @@ for (const late of [false, true])
       expect(asked).to.deep.equal([]);
     });
 
-    it("is asked for the caller, and all that is asked whether he may be another is about the cluster it says", async () => {
+    it("is called for the authenticated user; the impersonation rule gets the resolved cluster", async () => {
       const { view, asked, questions } = setUp({ late });
       const seen: unknown[] = [];
       const impersonation = Object.assign(
@@ -123,7 +123,7 @@ for (const late of [false, true])
       expect(questions[0]?.params).to.deep.equal({ cluster: "team1" });
     });
 
-    it("holds for reviews, raw handlers and upgrades, which find what was said in the prefix", async () => {
+    it("applies to reviews, raw handlers and upgrades, whose prefix keeps the original text", async () => {
       const { view, questions, raw } = setUp({ late });
       await using server = await startPlain([view]);
       const review = {
@@ -142,7 +142,7 @@ for (const late of [false, true])
       expect(raw[0]?.params).to.deep.equal({ cluster: "team1" });
     });
 
-    it("says what in the logical cluster is meant, to the rule and to raw handlers; of the path's own parameters nothing", async () => {
+    it("adds parameters for the rule and raw handlers, and cannot change those of the path", async () => {
       const { view, questions } = setUp({ late });
       const place = { cluster: "org", params: { mount: "lab", cluster: "other" } };
       const handled: unknown[] = [];
@@ -162,7 +162,7 @@ for (const late of [false, true])
       expect(questions.map(({ params }) => params)).to.deep.equal([{ mount: "lab", cluster: "org" }]);
     });
 
-    it("leaves an open watch where it is when the path leads elsewhere", async () => {
+    it("keeps an open watch at its cluster when the path moves", async () => {
       const { view, notes, names } = setUp({ late });
       await using server = await startPlain([view]);
       await using watch = await server.watch(`${api("root:org:team")}?watch=true`);
@@ -186,7 +186,7 @@ describe("locate", () => {
     "a path with parameters": { cluster: "root:org", params: {} },
   };
   for (const [what, answer] of Object.entries(wrong))
-    it(`that returns ${what} is 500, and nobody is asked further`, async () => {
+    it(`is 500 when the hook returns ${what}, and no other hook runs`, async () => {
       const { view, questions } = setUp();
       for (const locate of [() => answer as string, async () => answer as string]) {
         await using server = await startPlain([{ ...view, locate }]);
@@ -196,7 +196,7 @@ describe("locate", () => {
       expect(questions).to.deep.equal([]);
     });
 
-  it("that throws what is no ApiError is 500, without its text", async () => {
+  it("is 500, without its text, when the hook throws something else than an ApiError", async () => {
     const { view } = setUp();
     for (const locate of [() => Promise.reject(new Error("boom")), () => expect.fail("boom")]) {
       await using server = await startPlain([{ ...view, locate }]);
@@ -205,18 +205,18 @@ describe("locate", () => {
     }
   });
 
-  it("that never answers is 504 when the time is up", async () => {
+  it("is 504 when the hook does not return in time", async () => {
     const { view } = setUp();
     const view2 = { ...view, locate: (_: string, { signal }: { signal: AbortSignal }) => gone(signal) };
     await using server = await startPlain([view2], { requestTimeout: 50 });
     expect((await server.get(api("team1"))).status).to.equal(504);
   });
 
-  it("is only for a path with :cluster, and without it a workspace path is no cluster", async () => {
+  it("requires a path with :cluster, and without it a workspace path is not a cluster", async () => {
     const locate = (cluster: string): string => cluster;
     expect(() =>
       defineVirtualWorkspace({ name: "x", path: "/:org", authorize: () => allow(), resources: [], locate }),
-    ).to.throw("virtual workspace x has nothing to locate: its path has no :cluster");
+    ).to.throw("invalid locate of virtual workspace x: its path needs a :cluster");
     expect(() =>
       defineVirtualWorkspace({
         name: "x",
@@ -225,7 +225,7 @@ describe("locate", () => {
         authorize: () => allow(),
         resources: [],
       }),
-    ).to.throw("virtual workspace x has no cluster that could be repeated: its path has no :cluster");
+    ).to.throw("invalid clusterSuffix of virtual workspace x: its path needs a :cluster");
     const { locate: _, ...view } = setUp().view;
     await using server = await startPlain([view]);
     expect(outcome(await server.get(api("root:org")))).to.deep.equal([
@@ -235,7 +235,7 @@ describe("locate", () => {
     ]);
   });
 
-  it("decides what logs and audit events say, once it is known", async () => {
+  it("determines the cluster in logs and audit events once it is resolved", async () => {
     const { view } = setUp();
     const clusters: unknown[] = [];
     await using server = await startAudited({

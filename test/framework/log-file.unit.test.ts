@@ -1,4 +1,4 @@
-// Files that lines are appended to: when they are begun anew, and what becomes of lines when they cannot be.
+// Log files: rotation, and lines that cannot be written.
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { jsonLog, type LogFileOptions } from "@virtual-workspaces/framework/server";
@@ -11,7 +11,7 @@ import { MEMOS, startAudited } from "../_support/audited.ts";
 /** 61 bytes: two of them are more than 100. */
 const LINE = Buffer.from(`${"x".repeat(60)}\n`);
 
-/** Writes so many lines, with something done behind the first. @returns what was said meanwhile */
+/** Writes so many lines, with a callback after the first. @returns the reported problems */
 async function write(options: LogFileOptions, lines: number, afterOne = (): void => undefined): Promise<string[]> {
   const said: string[] = [];
   const file = writerTo(options, (error) => said.push(String(error)));
@@ -25,7 +25,7 @@ async function write(options: LogFileOptions, lines: number, afterOne = (): void
 }
 
 describe("a log file", () => {
-  it("is renamed only if it is one: neither a link nor a device", async function () {
+  it("is renamed only if it is a regular file: neither a link nor a device", async function () {
     if (!existsSync("/dev/null")) this.skip();
     using folder = tree({});
     const path = join(folder.path, "out.log");
@@ -35,7 +35,7 @@ describe("a log file", () => {
     expect(lstatSync(path).isSymbolicLink()).to.equal(true);
   });
 
-  it("that somebody else has renamed is begun anew where it was", async () => {
+  it("is created again after another process has renamed it", async () => {
     using folder = tree({});
     const path = join(folder.path, "a.log");
     expect(await write({ path, maxSize: 100 }, 3, () => renameSync(path, `${path}.1`))).to.deep.equal([]);
@@ -44,16 +44,16 @@ describe("a log file", () => {
     expect(files.reduce((sum, file) => sum + lstatSync(join(folder.path, file)).size, 0)).to.equal(3 * LINE.length);
   });
 
-  it("that cannot be renamed is written on, which is said once", async () => {
+  it("grows on when it cannot be renamed, with one report", async () => {
     using folder = tree({});
-    const path = join(folder.path, `${"long".repeat(60)}.log`); // with the time it is longer than names may be
+    const path = join(folder.path, `${"long".repeat(60)}.log`); // with the time it exceeds the longest file name
     const said = await write({ path, maxSize: 200 }, 9);
     expect(lstatSync(path).size).to.equal(9 * LINE.length);
     expect(said).to.have.lengthOf(1);
     expect(said[0]).to.match(/ENAMETOOLONG/);
   });
 
-  it("is kept with all that were renamed where the bounds are 0, as in Kubernetes", async () => {
+  it("keeps all rotated files where the limits are 0, as in Kubernetes", async () => {
     using folder = tree({});
     const path = join(folder.path, "a.log");
     await write({ path, maxSize: 100, maxBackups: 0, maxAge: 0 }, 5);
@@ -63,7 +63,7 @@ describe("a log file", () => {
     expect(lstatSync(whole).size).to.equal(5 * LINE.length);
   });
 
-  it("of audit events or of a log that cannot be renamed is told of in the log", async () => {
+  it("reports in the log when an audit log or a log cannot be renamed", async () => {
     using folder = tree({});
     const path = join(folder.path, `${"long".repeat(60)}.log`);
     {
@@ -75,18 +75,18 @@ describe("a log file", () => {
       await (await again.ask(MEMOS)).text();
     }
     expect(readFileSync(path, "utf8").trimEnd().split("\n")).to.have.lengthOf(4);
-    expectFault(/audit log not begun anew.*ENAMETOOLONG/);
+    expectFault(/audit log file not rotated.*ENAMETOOLONG/);
 
     const own = join(folder.path, `${"own!".repeat(60)}.log`);
     const log = jsonLog({ to: { path: own, maxSize: 10 } });
     for (const message of ["one", "two", "three"]) {
       log({ level: "info", message });
-      await log[Symbol.asyncDispose](); // writes what waits; a log may be used again
+      await log[Symbol.asyncDispose](); // writes pending lines; a log may be used again
     }
     const messages = readFileSync(own, "utf8")
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line).message);
-    expect(messages).to.deep.equal(["one", "two", "log file not begun anew", "three"]);
+    expect(messages).to.deep.equal(["one", "two", "log file not rotated", "three"]);
   });
 });

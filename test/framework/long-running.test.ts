@@ -1,4 +1,4 @@
-// Watches, upgrades and streams: they are counted apart, and take no place among what is under way.
+// Watches, upgrades and streams: counted separately, they take no seat from requests under way.
 import {
   type Authenticator,
   type Authorizer,
@@ -29,7 +29,7 @@ async function expectTooMany(wire: Wire): Promise<void> {
   wire.socket.destroy();
 }
 
-/** Sends a request that is answered at once and goes on, and reads the beginning of its answer. */
+/** Sends a request whose response begins at once and goes on, and reads its beginning. */
 async function begun(gated: Gated, user: string, request: readonly string[]): Promise<Wire> {
   const [line = "", ...more] = request;
   const wire = await gated.ask(user, line, ...more);
@@ -55,7 +55,7 @@ describe("long-running requests", () => {
     });
   }
 
-  it("by the thousand leave every place to others", async () => {
+  it("leave all seats to others, even by the thousand", async () => {
     await using gated = await Gated.start({ limits: { inFlight: 2, queue: 0 } });
     const wires: Wire[] = [];
     for (let at = 0; at < 2000; at += 50) wires.push(...(await Promise.all(many(50, () => begun(gated, "a", WATCH)))));
@@ -70,7 +70,7 @@ describe("long-running requests", () => {
     ["of one user", { longRunning: 10, longRunningPerUser: 2 }, 200],
     ["of all", { longRunning: 2 }, 429],
   ] as const) {
-    it(`${whose} are bounded: 429 with Retry-After`, async () => {
+    it(`${whose} are limited: 429 with Retry-After`, async () => {
       await using gated = await Gated.start({ limits });
       const watch = await begun(gated, "a", WATCH);
       using tunnel = await begun(gated, "a", TUNNEL);
@@ -91,7 +91,7 @@ describe("long-running requests", () => {
     });
   }
 
-  it("are not counted when they are refused", async () => {
+  it("do not count when they are rejected", async () => {
     await using gated = await Gated.start({ limits: { longRunning: 1 } });
     for (let at = 0; at < 3; at++) {
       using wire = await gated.ask("a", `GET /services/watched/apis/test.dev/v1/unknown?watch=true`);
@@ -100,11 +100,11 @@ describe("long-running requests", () => {
     }
   });
 
-  it("are not counted when their client has left before they were known, nor is anything done for it", async () => {
+  it("neither count nor run when their client has left before authentication", async () => {
     const asked: string[] = [];
     let reached = Promise.withResolvers<void>();
     let left = Promise.withResolvers<void>();
-    /** Knows the user z only when their client has left. */
+    /** Authenticates the user z only after their client has left. */
     const slow: Authenticator = {
       name: "slow",
       authenticate: ({ headers, socket }) =>
@@ -140,7 +140,7 @@ describe("long-running requests", () => {
     watch.socket.destroy();
   });
 
-  it("may be subresources that say so, from when they do", async () => {
+  it("can be subresources, from when they declare it", async () => {
     await using server = await logs({ inFlight: 1, queue: 0, longRunningPerUser: 1 });
     using first = await server.ask();
     await first.begun();

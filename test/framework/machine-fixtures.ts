@@ -49,7 +49,7 @@ export const machine = (content: object = { spec: { replicas: 1 } }, metadata: o
   ...content,
 });
 
-/** The view of these resources. */
+/** Returns the view of these resources. */
 export function machinesView(
   resources: readonly ServedResource[],
   authorize?: (request: AuthorizeRequest) => Decision,
@@ -63,7 +63,7 @@ export function machinesView(
   });
 }
 
-/** Machines in a collection. */
+/** Serves machines of a collection. */
 export async function startMachines(
   options: ServeOptions<never> = {},
 ): Promise<PlainServer & { readonly machines: Machines }> {
@@ -72,7 +72,7 @@ export async function startMachines(
   return Object.assign(server, { machines });
 }
 
-/** The same, with the machine `m` in it as a client made it. */
+/** The same, with a machine `m` that a client has created. */
 export async function startMachine(
   content?: object,
 ): Promise<PlainServer & { readonly machines: Collection<never>; readonly made: Answer }> {

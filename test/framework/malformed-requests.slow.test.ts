@@ -5,7 +5,7 @@ import { storm } from "../_support/storm.ts";
 import { stormServer } from "../_support/storm-server.ts";
 
 describe("a hundred thousand malformed requests", () => {
-  it("leave the server as it was: every answer whole and in order, and no connection left", async function () {
+  it("leave the server intact: every response whole and in order, and no connection left", async function () {
     this.timeout(300_000);
     const servers = Authority.root("servers");
     const plain = stormServer();

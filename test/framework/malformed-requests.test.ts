@@ -5,7 +5,7 @@ import { storm } from "../_support/storm.ts";
 import { stormServer } from "../_support/storm-server.ts";
 
 describe("a storm of malformed requests", () => {
-  it("leaves the server as it was: every answer whole and in order, and no connection left", async function () {
+  it("leaves the server intact: every response whole and in order, and no connection left", async function () {
     this.timeout(60_000);
     const server = stormServer();
     const { port } = await server.listen({ port: 0 });
@@ -16,7 +16,7 @@ describe("a storm of malformed requests", () => {
     expect(performance.now() - began).to.be.below(1500);
   });
 
-  it("is no different over TLS", async function () {
+  it("has the same result over TLS", async function () {
     this.timeout(60_000);
     const servers = Authority.root("servers");
     const server = stormServer(servers.issue({ name: "server", usages: [SERVER_AUTH] }));

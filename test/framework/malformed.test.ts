@@ -1,4 +1,4 @@
-// Malformed HTTP: a Status where an answer can be given, the end of the connection where not, and never of the server.
+// Malformed HTTP: a Status where a response is possible, otherwise the end of the connection, and never of the server.
 import { once } from "node:events";
 import { allow, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -24,7 +24,7 @@ function views() {
   return [view];
 }
 
-/** The Status in an answer. */
+/** Returns the Status in a response. */
 function statusOf(answer: WireAnswer | undefined): { code: number; message: string; reason?: string } {
   expect(answer?.headers["content-type"]).to.equal("application/json");
   const body = JSON.parse(answer?.body ?? "");
@@ -39,7 +39,7 @@ async function start(options: Partial<ServerOptions> = {}) {
   return {
     server,
     wire: () => Wire.open(port),
-    /** The server lives, and answers. */
+    /** Fails unless the server still answers. */
     lives: async () => expect((await server.get(NOTES)).status).to.equal(200),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
@@ -100,7 +100,7 @@ describe("malformed HTTP", () => {
     "an asterisk": { bytes: "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", code: 400 },
   };
   for (const [what, { bytes, code }] of Object.entries(refused)) {
-    it(`is refused: ${what}`, async () => {
+    it(`is rejected: ${what}`, async () => {
       await using front = await start();
       using wire = await front.wire();
       wire.send(bytes);
@@ -109,7 +109,7 @@ describe("malformed HTTP", () => {
     });
   }
 
-  it("cut within its head is 400", async () => {
+  it("gets 400 when the head is cut", async () => {
     await using front = await start();
     using wire = await front.wire();
     wire.send(`GET ${NOTES} HTTP/1.1\r\nHost: x\r\n`);
@@ -117,7 +117,7 @@ describe("malformed HTTP", () => {
     expect(statusOf(await wire.answer()).code).to.equal(400);
   });
 
-  it("behind a good request does not take its answer away", async () => {
+  it("after a valid request does not affect its response", async () => {
     await using front = await start();
     using wire = await front.wire();
     wire.send(`GET ${NOTES}/a HTTP/1.1\r\n${GOOD.join("\r\n")}\r\n\r\nGARBAGE\r\n\r\n`);
@@ -126,7 +126,7 @@ describe("malformed HTTP", () => {
     await front.lives();
   });
 
-  it("behind a watch cuts it: what has begun cannot be refused", async () => {
+  it("after a watch cuts it: a begun response cannot be rejected", async () => {
     await using front = await start();
     using wire = await front.wire();
     wire.request(`GET ${NOTES}?watch=true HTTP/1.1`, ...GOOD);
@@ -136,7 +136,7 @@ describe("malformed HTTP", () => {
     await front.lives();
   });
 
-  it("in a chunk of a body that nobody waits for does not take the answer away", async () => {
+  it("in a chunk of an unread body does not affect the response", async () => {
     await using front = await start();
     using wire = await front.wire();
     wire.request(`POST ${NOTES} HTTP/1.1`, ...GOOD, "Transfer-Encoding: chunked");
@@ -145,7 +145,7 @@ describe("malformed HTTP", () => {
     await front.lives();
   });
 
-  it("an expectation behind a request whose answer is under way is met in its turn", async () => {
+  it("does not mix an expectation with an earlier response under way", async () => {
     await using front = await start();
     using wire = await front.wire();
     const head = GOOD.join("\r\n");
@@ -159,7 +159,7 @@ describe("malformed HTTP", () => {
     expect(JSON.parse((await other.answer())?.body ?? "").kind).to.equal("Note");
   });
 
-  it("does not end the server when the client resets a CONNECT or an upgrade", async () => {
+  it("leaves the server running when the client resets a CONNECT or an upgrade", async () => {
     await using front = await start();
     for (const head of [["CONNECT a:1 HTTP/1.1"], [`GET ${NOTES} HTTP/1.1`, ...UPGRADE]]) {
       const wire = await front.wire();
@@ -170,7 +170,7 @@ describe("malformed HTTP", () => {
     await front.lives();
   });
 
-  it("an upgrade behind a request whose answer is under way ends the connection behind that answer", async () => {
+  it("closes the connection after the earlier response when it contains an upgrade", async () => {
     await using front = await start();
     using wire = await front.wire();
     const head = GOOD.join("\r\n");
@@ -182,7 +182,7 @@ describe("malformed HTTP", () => {
     await front.lives();
   });
 
-  it("is forgotten though the client keeps its side open", async () => {
+  it("is cleaned up though the client keeps its side open", async () => {
     await using front = await start();
     using wire = await front.wire();
     wire.request("CONNECT a:1 HTTP/1.1", ...GOOD);
@@ -190,7 +190,7 @@ describe("malformed HTTP", () => {
     await wire.cut(); // though `wire` never ends its side
   });
 
-  it("instead of a TLS handshake ends the connection", async () => {
+  it("in place of a TLS handshake ends the connection", async () => {
     const keys = Authority.root("servers").issue({ name: "server", usages: [SERVER_AUTH] });
     await using front = await start({ tls: keys });
     for (const bytes of ["GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01\xff\xff", "\0".repeat(9000)]) {
@@ -201,7 +201,7 @@ describe("malformed HTTP", () => {
     }
   });
 
-  it("logs nothing: anybody could fill the log", async () => {
+  it("logs nothing: any client could fill the log", async () => {
     await using front = await start();
     using wire = await front.wire();
     wire.send("GARBAGE\r\n\r\n");

@@ -1,4 +1,4 @@
-// Many sources, large ones, and many who read them: nobody waits for others' work, nobody is shown what is others'.
+// Many sources, large sources, and many readers: no reader waits for the work of others, or sees data of others.
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { merged, type ViewSource, view } from "@virtual-workspaces/framework";
@@ -29,7 +29,7 @@ function filled(cluster: string, count: number): FaultySource<Content> {
 }
 
 describe("sources of many objects", () => {
-  it("are taken in over many turns, for which patience does not run out; so is what one has after it lost its history", async () => {
+  it("are loaded over many turns without a timeout, also after a source lost its history", async () => {
     const large = filled("root", 3_000);
     const all = merged<Content>({ sources: { large }, shareKey: () => "", patience: 30, onError: () => undefined });
     let turns = 0;
@@ -54,7 +54,7 @@ describe("sources of many objects", () => {
     expect(turns - before, "turns of others meanwhile").to.be.above(0);
   });
 
-  it("that may not be read any more while they are taken in show nothing", async () => {
+  it("show nothing when access is revoked while they load", async () => {
     const large = filled("root", 3_000);
     const other = filled("root", 0);
     const all = merged<Content>({
@@ -75,7 +75,7 @@ describe("sources of many objects", () => {
 });
 
 describe("the condition of a source", () => {
-  it("is what those who read it see, and stays when one more begins to", async () => {
+  it("is shared by its readers, and survives a new reader", async () => {
     const source = filled("root", 1);
     const all = merged<Content>({ sources: { source }, shareKey: () => "", patience: 5_000, onError: () => undefined });
     using _first = await all.cache(scopeOf("root"));
@@ -88,7 +88,7 @@ describe("the condition of a source", () => {
     (await second)[Symbol.dispose]();
   });
 
-  it("does not make the view unready when it answers a client with 404", async () => {
+  it("leaves the view ready when the source answers a client with 404", async () => {
     const source: ViewSource<Content> = {
       resource: Note,
       cache: () => {
@@ -103,8 +103,8 @@ describe("the condition of a source", () => {
   });
 });
 
-describe("those who read several sources", () => {
-  it("of different path parameters share nothing, in a view of them neither", async () => {
+describe("readers of several sources", () => {
+  it("share nothing between different path parameters, in a nested view neither", async () => {
     const collections = { a: filled("root", 1), b: filled("root", 2) };
     const source: ViewSource<Content> = {
       resource: Note,
@@ -117,7 +117,7 @@ describe("those who read several sources", () => {
     expect([a.cache.size, b.cache.size]).to.deep.equal([1, 2]);
   });
 
-  it("wait for a source that takes the place of the only one", async () => {
+  it("wait for a source that replaces the only one", async () => {
     const [hung, there] = [filled("root", 1), filled("root", 2)];
     hung.break("hung");
     const all = merged<Content>({ sources: { it: hung }, shareKey: () => "", patience: 100, onError: () => undefined });

@@ -1,4 +1,4 @@
-// Several sources as one collection: truthful about what it knows, whatever becomes of each of them.
+// Several sources as one collection: consistent about what it knows, whatever happens to each of them.
 import {
   allow,
   defineResource,
@@ -37,7 +37,7 @@ function served(from: Merged<Content>): VirtualWorkspace[] {
   ];
 }
 
-/** Two sources, what is made of them, and a server of it. `errors` are those that operators are told. */
+/** Two sources, their merged view, and its server. `errors` are those that operators get. */
 async function start(options: Partial<MergedOptions<Content>> = {}) {
   const [a, b] = [source(), source()];
   const errors: string[] = [];
@@ -61,7 +61,7 @@ const scopeOf = (cluster: string): Scope => ({ cluster, namespace: "" }) as Scop
 const named = (name: string): string => `${ALL.replace("*", "root")}/${name}`;
 
 describe("several sources", () => {
-  it("are one collection: listed, told in order, resumable, each object with its source's version", async () => {
+  it("form one collection: listed, in order, resumable, each object with its source's version", async () => {
     const { a, b, server } = await start();
     await using _server = server;
     const one = a.objects.in("root").set("one", { text: "a" });
@@ -91,7 +91,7 @@ describe("several sources", () => {
     expect(label(await foreign.next())).to.equal("ERROR 410");
   });
 
-  it("of plain clusters are in the logical clusters that they are given", async () => {
+  it("of plain clusters appear in their assigned logical clusters", async () => {
     const [east, west] = [source(), source()];
     east.objects.in("").set("x", { text: "east" });
     west.objects.in("").set("x", { text: "west" });
@@ -118,7 +118,7 @@ describe("several sources", () => {
     expect(event.object.metadata.annotations?.["kcp.io/cluster"]).to.equal("west");
   });
 
-  it("that have the same object show one, that of the source which stands first: a move is MODIFIED", async () => {
+  it("with the same object show one, of the first source: a move is MODIFIED", async () => {
     const { a, b, server } = await start();
     await using _server = server;
     const text = async (): Promise<unknown> => (await server.get(`${ROOT}/x`)).body.spec?.text;
@@ -134,12 +134,12 @@ describe("several sources", () => {
     a.objects.in("root").set("x", { text: "back" });
     b.objects.in("root").delete("x");
     a.objects.in("root").delete("x");
-    // Collections give each object a uid of its own: these are others of the same name.
+    // Collections give each object its own uid: these are different objects of the same name.
     const told = ["ADDED", "DELETED", "ADDED", "DELETED", "ADDED", "DELETED", "ADDED", "DELETED"];
     expect(await watch.take(8)).to.deep.equal(told.map((type) => `${type} x`));
   });
 
-  it("that hand over an object which stays the same one, tell of it as MODIFIED", async () => {
+  it("show an object that moves with the same uid as MODIFIED", async () => {
     const { a, b, server } = await start();
     await using _server = server;
     const move = (to: FaultySource<Content>, text: string): void => {
@@ -156,7 +156,7 @@ describe("several sources", () => {
     expect((await server.get(`${ROOT}/x`)).body.spec).to.deep.equal({ text: "b again" });
   });
 
-  it("come and go: removal is DELETED, but for what another has too; one in the place of another only changes what differs", async () => {
+  it("can be added and removed: removal is DELETED, except for objects of another; a replacement only changes what differs", async () => {
     const { a, b, all, server } = await start();
     await using _server = server;
     const c = source();
@@ -184,9 +184,9 @@ describe("several sources", () => {
   });
 });
 
-describe("of several sources, one that fails", () => {
+describe("a failing source among several", () => {
   for (const fault of ["down", "hung"] as const) {
-    it(`(${fault}) is named and asked again; its objects stay, those of the others are served`, async () => {
+    it(`(${fault}) is named and retried; its objects stay, those of the others are served`, async () => {
       const { a, b, all, errors, server } = await start();
       await using _server = server;
       a.objects.in("root").set("one", {});
@@ -221,7 +221,7 @@ describe("of several sources, one that fails", () => {
       expect((await server.get(ALL)).headers["warning"]).to.equal(undefined);
     });
 
-    it(`(${fault}) from the beginning is waited for: without its objects a list would say that they are gone`, async () => {
+    it(`(${fault}) from the beginning delays lists, which would otherwise lack its objects`, async () => {
       const { a, b, all, server } = await start();
       await using _server = server;
       a.objects.in("root").set("one", {});
@@ -242,7 +242,7 @@ describe("of several sources, one that fails", () => {
       expect((await server.get(ALL)).body.items, "what was seen stays").to.have.length(2);
     });
 
-    it(`(${fault}) from the beginning joins when it is there, where lists may always be partial`, async () => {
+    it(`(${fault}) from the beginning joins later, where lists may always be partial`, async () => {
       const { a, b, all, server } = await start({ partial: "always" });
       await using _server = server;
       a.objects.in("root").set("one", {});
@@ -251,7 +251,7 @@ describe("of several sources, one that fails", () => {
       const { body, headers } = await server.get(ALL);
       expect(body.items).to.have.length(1);
       expect(headers["warning"]).to.match(/source b has not been reachable since \S+: its objects are missing/);
-      // Whether it is there is not known.
+      // Whether the object exists is unknown.
       expect((await server.get(named("two"))).status).to.equal(503);
       expect((await server.get(named("one"))).status).to.equal(200);
       await using watch = await server.watch(`${ALL}?${INITIAL}`);
@@ -264,7 +264,7 @@ describe("of several sources, one that fails", () => {
     });
   }
 
-  it("and comes back without its history tells only what is different", async () => {
+  it("sends only differences when it returns without its history", async () => {
     const { b, server } = await start();
     await using _server = server;
     for (const name of ["one", "two", "three"]) b.objects.in("root").set(name, {});
@@ -280,7 +280,7 @@ describe("of several sources, one that fails", () => {
     expect(events.map(label).sort()).to.deep.equal(["ADDED last", "DELETED one", "MODIFIED two"]);
   });
 
-  it("with 403 lets nobody see its objects: they are DELETED, and ADDED when it allows them again", async () => {
+  it("with 403 hides its objects: they are DELETED, and ADDED when access returns", async () => {
     const { a, b, all, server } = await start();
     await using _server = server;
     a.objects.in("root").set("one", {});
@@ -293,7 +293,7 @@ describe("of several sources, one that fails", () => {
     expect(headers["warning"]).to.include("source b may not be read: its objects are left out");
     expect(await watch.take(1)).to.deep.equal(["DELETED two"]);
     expect(all.conditions[1]).to.include({ status: "False", reason: "Forbidden" });
-    // A stream that is still open tells of it.
+    // An open stream still sends it.
     b.objects.in("root").set("secret", {});
     a.objects.in("root").set("marker", {});
     expect(await watch.take(1)).to.deep.equal(["ADDED marker"]);
@@ -305,7 +305,7 @@ describe("of several sources, one that fails", () => {
     expect((await server.get(`${ALL}?resourceVersion=0`)).body.items).to.deep.equal([]);
   });
 
-  it("with all others is asked again by the next who comes, though nothing of any was ever seen", async () => {
+  it("with all others is retried by the next reader, though no source was ever loaded", async () => {
     const { a, b, server } = await start();
     await using _server = server;
     a.objects.in("root").set("one", {});
@@ -316,7 +316,7 @@ describe("of several sources, one that fails", () => {
     expect(await names(server)).to.eql(["one"]);
   });
 
-  it("with all others is 503, for a list that may be old too while nothing was ever seen", async () => {
+  it("with all others is 503, also for a list that accepts any version, until first loaded", async () => {
     const { a, b, all, server } = await start({ partial: "always" });
     await using _server = server;
     a.break("down");
@@ -335,7 +335,7 @@ describe("of several sources, one that fails", () => {
     expect((await server.get(ALL)).status).to.equal(200);
   });
 
-  it("makes answers fail where they must not be partial, which names it", async () => {
+  it("fails responses that must not be partial, and is named in them", async () => {
     const { a, b, all, server } = await start({ partial: "never" });
     await using _server = server;
     a.objects.in("root").set("one", {});
@@ -352,7 +352,7 @@ describe("of several sources, one that fails", () => {
     expect((await server.get(ALL)).status).to.equal(200);
   });
 
-  it("is as well named by a view of them", async () => {
+  it("is also named by a view of the merged sources", async () => {
     const { a, b, all, server: _unused } = await start();
     await using _server = _unused;
     const texts = view({ from: all, select: ({ spec }) => spec.text !== undefined });
@@ -378,8 +378,8 @@ describe("of several sources, one that fails", () => {
   });
 });
 
-describe("sources that cannot be one collection", () => {
-  it("are refused: none, of other kinds, in malformed logical clusters", () => {
+describe("incompatible sources", () => {
+  it("are rejected: none, of other kinds, in malformed logical clusters", () => {
     const Other = defineResource({ group: "test.dev", version: "v1", kind: "Other", scope: "Cluster" });
     const one = source();
     expect(() => merged({ sources: {} })).to.throw(

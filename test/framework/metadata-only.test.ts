@@ -1,4 +1,4 @@
-// What is served to those alone who ask for metadata, and what those are told of objects.
+// Resources that only metadata requests see, and their objects in the response.
 
 import {
   allow,
@@ -18,7 +18,7 @@ const LIST = { accept: `application/json;as=PartialObjectMetadataList;${FORM},ap
 const WATCH = { accept: `application/json;as=PartialObjectMetadata;${FORM},application/json` };
 const THINGS = "/services/things/apis/test.dev/v9/things";
 
-/** Of whichever version is asked for. */
+/** A kind with any requested version. */
 const Thing = defineResource({ group: "test.dev", version: "v1", kind: "Thing", scope: "Namespaced" });
 
 async function start() {
@@ -35,7 +35,7 @@ async function start() {
       },
     }) as ServedResource | undefined,
     fails: false,
-    /** Resolves when the hook is asked again. */
+    /** Resolves when the hook is called again. */
     next: (): Promise<void> => new Promise((resolve) => (heard = resolve)),
   };
   const view = defineVirtualWorkspace({
@@ -56,7 +56,7 @@ async function start() {
 }
 
 describe("metadataOf", () => {
-  it("serves lists and watches of metadata in whichever version, and nothing else", async () => {
+  it("serves lists and watches of metadata in any version, and nothing else", async () => {
     await using it = await start();
     const { server, things, asked } = it;
     const list = await server.get(THINGS, { headers: LIST });
@@ -91,7 +91,7 @@ describe("metadataOf", () => {
     expect((await server.get("/services/things/apis/test.dev/v1")).body.resources).to.have.length(1);
   });
 
-  it("is 404 for everybody who asks for anything else, and 406 for who would be given it", async () => {
+  it("answers other requests with 404, and metadata requests for whole objects with 406", async () => {
     await using it = await start();
     const { server, asked } = it;
     for (const accept of ["application/json", "*/*", `application/json;as=Table;${FORM}`])
@@ -111,7 +111,7 @@ describe("metadataOf", () => {
       ]);
   });
 
-  it("is not asked for those who may not, and not of what is served whole", async () => {
+  it("is not called for unauthorized callers, nor for resources that are served whole", async () => {
     await using it = await start();
     const { server, notes, asked } = it;
     expect((await server.get(THINGS, { headers: LIST, user: "bob" })).status).to.equal(403);
@@ -121,7 +121,7 @@ describe("metadataOf", () => {
     expect(asked).to.deep.equal([]);
   });
 
-  it("ends watches with 410 on what is served no more, and keeps them while it cannot tell", async () => {
+  it("ends watches with 410 when the resource is gone, and keeps them while the hook fails", async () => {
     await using it = await start();
     const { server, things, held } = it;
     await using watch = await server.watch(`${THINGS}?watch=1`, { headers: WATCH });

@@ -1,4 +1,4 @@
-// Methods beside GET, and paths that Kubernetes reads in a way of its own.
+// Methods besides GET, and paths that Kubernetes interprets specially.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
@@ -32,7 +32,7 @@ async function start() {
   const server = await startPlain([view]);
   const wire = await Wire.open(Number(new URL(server.url).port));
   return {
-    /** All on one connection, so that a wrong length would spoil the next. */
+    /** All on one connection, so that a wrong length would corrupt the next response. */
     async ask(method: string, path: string): Promise<WireAnswer> {
       wire.request(`${method} ${path} HTTP/1.1`, "Host: x", "Authorization: Bearer alice");
       return (await wire.answer(method)) as WireAnswer;
@@ -46,7 +46,7 @@ async function start() {
 }
 
 describe("HEAD", () => {
-  it("is GET without the body, of objects, lists of any size, and documents", async () => {
+  it("is GET without the body, for objects, lists of any size, and documents", async () => {
     await using server = await start();
     for (const path of [
       "/api/v1/notes/n1",
@@ -65,14 +65,14 @@ describe("HEAD", () => {
     expect((await server.ask("HEAD", `${NOTES}/missing`)).status).to.equal(404);
   });
 
-  it("of a watch is 405: it would never end", async () => {
+  it("of a watch is 405: its response would never end", async () => {
     await using server = await start();
     expect((await server.ask("HEAD", `${NOTES}?watch=true`)).status).to.equal(405);
   });
 });
 
 describe("other methods", () => {
-  it("are 405 for resources, named as Kubernetes names them, and 404 where there are none", async () => {
+  it("are 405 for resources, named as in Kubernetes, and 404 elsewhere", async () => {
     await using server = await start();
     const verbs = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete", OPTIONS: "OPTIONS", BIND: "BIND" };
     for (const [method, verb] of Object.entries(verbs)) {
@@ -86,8 +86,8 @@ describe("other methods", () => {
   });
 });
 
-describe("paths of Kubernetes' own", () => {
-  it("name a namespace by its name, though they say that it is in itself", async () => {
+describe("special paths of Kubernetes", () => {
+  it("name a namespace by its name, though it is also its own namespace", async () => {
     await using server = await start();
     expect(JSON.parse((await server.ask("GET", `${BASE}/api/v1/namespaces/ns`)).body)).to.include({
       kind: "Namespace",
@@ -98,14 +98,14 @@ describe("paths of Kubernetes' own", () => {
     expect((await server.ask("GET", `${BASE}/api/v1/namespaces/ns/notes`)).status).to.equal(404);
   });
 
-  it("watch by a word in the path, as old clients do", async () => {
+  it("watch by a path segment, as old clients do", async () => {
     await using server = await start();
     server.wire.request(`GET ${BASE}/api/v1/watch/notes/n7 HTTP/1.1`, "Host: x", "Authorization: Bearer alice");
     const text = (await server.wire.read(900)).toString();
     expect(text).to.include('{"type":"ADDED"').and.to.include('"name":"n7"');
   });
 
-  it("read a name with ?watch as a get", async () => {
+  it("treat a name with ?watch as a get", async () => {
     await using server = await start();
     expect(JSON.parse((await server.ask("GET", `${NOTES}/n1?watch=true`)).body)).to.include({ kind: "Note" });
   });

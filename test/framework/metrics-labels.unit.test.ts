@@ -3,7 +3,7 @@ import { labelsOf } from "../../packages/framework/src/observe/metrics/labels.ts
 import type { ObservedRequest } from "../../packages/framework/src/observe/observer.ts";
 
 describe("labels of requests", () => {
-  it('calls a method that is none, such as objects inherit, "other"', () => {
+  it('replace an unknown method, such as a name of Object.prototype, by "other"', () => {
     for (const method of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
       const req = { headers: {} };
       const none = ["", "other", "", "", "", "", ""];

@@ -1,4 +1,4 @@
-// Metrics as scrapers see them: who may, in which format, and that nothing a client invents makes a series.
+// Metrics as scrapers see them: access, formats, and no series that a client can invent.
 import {
   allow,
   createServer,
@@ -63,7 +63,7 @@ class Scraped {
     this.lines = text.trimEnd().split("\n");
   }
 
-  /** The sum of a metric's series that have all of these labels. */
+  /** Sum of a metric's series that have all of these labels. */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const wanted = Object.entries(labels).map(
       ([label, value]) => new RegExp(`[{,]${label}="${value.replace(/[+/]/g, "\\$&")}"`),
@@ -73,14 +73,14 @@ class Scraped {
     return own.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
   }
 
-  /** How many series there are. */
+  /** Number of series. */
   count(name: string): number {
     return this.lines.filter((line) => new RegExp(`^${name}[{ ]`).test(line)).length;
   }
 }
 
 describe("metrics", () => {
-  it("are nobody's by default, and never a stranger's", async () => {
+  it("are forbidden by default, and always for unauthenticated callers", async () => {
     await using server = await start({ metrics: metrics() });
     for (const [token, code] of [
       ["", 401],
@@ -96,7 +96,7 @@ describe("metrics", () => {
     expect((await without.ask("/metrics")).status).to.equal(404);
   });
 
-  it("are those of whom the rule allows, for reading", async () => {
+  it("are readable for callers that the rule allows", async () => {
     await using server = await start();
     expect((await server.ask("/metrics")).status).to.equal(403);
     const { contentType, text } = await server.scrape();
@@ -109,10 +109,10 @@ describe("metrics", () => {
     const head = await open.ask("/metrics", "alice", { method: "HEAD" });
     expect([head.status, head.headers.get("content-type")]).to.deep.equal([200, contentType]);
     const post = await open.ask("/metrics", "alice", { method: "POST" });
-    expect([post.status, await post.text()].join(" ")).to.match(/^405 .*metrics are read: use GET/);
+    expect([post.status, await post.text()].join(" ")).to.match(/^405 .*the metrics are read-only: use GET/);
   });
 
-  it("do not take the path from an application without metrics, and are not reached through its routes", async () => {
+  it("leave the path to an application when they are off, and are not reachable through its routes", async () => {
     await using server = await start();
     server.server.app.use((_req, res) => void res.end("the application's"));
     expect(await (await server.ask("/other")).text()).to.equal("the application's");
@@ -122,7 +122,7 @@ describe("metrics", () => {
     expect(await (await without.ask("/metrics")).text()).to.equal("the application's");
   });
 
-  it("count requests as Kubernetes does: verbs, resources, scopes, codes, how long they took and how large answers are", async () => {
+  it("count requests as Kubernetes does: verbs, resources, scopes, codes, durations and response sizes", async () => {
     await using server = await start();
     server.memos.in("root", "default").set("first", { text: "x" });
     await server.times(3, `${MEMOS}/first`);
@@ -147,7 +147,7 @@ describe("metrics", () => {
     expect(value("apiserver_response_sizes_sum", { ...memos, verb: "LIST" })).to.be.above(200);
   });
 
-  it("count who was known, and what rules said", async () => {
+  it("count authentication results and authorization decisions", async () => {
     await using server = await start();
     await server.ask(MEMOS, "wrong");
     await server.times(2, MEMOS);
@@ -163,7 +163,7 @@ describe("metrics", () => {
     ]);
   });
 
-  it("show what is open: watches, their events, the scrape itself", async () => {
+  it("show open requests: watches, their events, the scrape itself", async () => {
     await using server = await start();
     const leave = new AbortController();
     const answer = await server.ask(`${MEMOS}?watch=true&allowWatchBookmarks=true`, "alice", { signal: leave.signal });
@@ -202,7 +202,7 @@ describe("metrics", () => {
       .and.not.include("alice");
   });
 
-  it("are bounded also where a view makes up resources", async function () {
+  it("are limited even when a view generates resources", async function () {
     this.timeout(30_000);
     const collection = Memo.collection();
     const kinds = Array.from({ length: 2100 }, (_, at) => ({ ...Memo.serve(collection), at })).map((served, at) => ({
@@ -225,7 +225,7 @@ describe("metrics", () => {
     expect(scraped.value("apiserver_request_total", { resource: "other" })).to.equal(100);
   });
 
-  it("are OpenMetrics for who prefers that, and the same in turns", async () => {
+  it("come as OpenMetrics for clients that prefer it, and alternate between formats", async () => {
     await using server = await start();
     await server.times(1, MEMOS);
     const prometheus = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1";
@@ -242,14 +242,14 @@ describe("metrics", () => {
     expect(plain.text).to.match(/^nodejs_eventloop_lag_p99_seconds \d/m);
   });
 
-  it("leave the process out if they are told to", async () => {
+  it("leave the process out when the option is off", async () => {
     await using server = await start({ metrics: metrics({ authorize: () => allow(), process: false }) });
     expect((await server.scrape()).text)
       .to.include("apiserver_")
       .and.not.match(/^(process|nodejs)_/m);
   });
 
-  it("count handshakes that fail", async () => {
+  it("count failed handshakes", async () => {
     const authority = createAuthority();
     await using server = await start({ tls: authority.server });
     using stranger = await Wire.open(server.port);
@@ -260,7 +260,7 @@ describe("metrics", () => {
     expect((await wire.answer())?.body).to.include("\napiserver_tls_handshake_errors_total 1\n");
   });
 
-  it("are told of what views count, those of one name as one, and of no view that fails", async () => {
+  it("include metrics of views, merged by name, without those of a failing view", async () => {
     const counting = (name: string, metrics: () => readonly MetricFamily[]) =>
       defineVirtualWorkspace({
         name,

@@ -1,4 +1,4 @@
-// In which form objects, lists and watches are answered, whatever Accept says.
+// Format of objects, lists and watches for any Accept header.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -11,7 +11,7 @@ import { startPlain } from "../_support/plain.ts";
 const KINDS: readonly AnswerKind[] = ["object", "list", "stream"];
 const META = "g=meta.k8s.io;v=v1";
 
-/** `json`, `yaml`, `json Table`, ..., or the code of the refusal. */
+/** `json`, `yaml`, `json Table`, ..., or the code of the rejection. */
 function form(accept: string | undefined, kind: AnswerKind): string {
   try {
     const { format, as } = negotiate(accept, kind);
@@ -35,7 +35,7 @@ describe("negotiation", () => {
     "application/yaml": ["yaml", "yaml", "406"],
     "application/yaml,application/json": ["yaml", "yaml", "json"],
     "application/json;q=0.1,application/yaml": ["yaml", "yaml", "json"],
-    // What custom kinds are not served in, as in Kubernetes.
+    // Formats that custom kinds do not support, as in Kubernetes.
     "application/vnd.kubernetes.protobuf": ["406", "406", "406"],
     "application/vnd.kubernetes.protobuf,application/json": ["json", "json", "json"],
     "application/vnd.kubernetes.protobuf, */*": ["json", "json", "json"],
@@ -96,7 +96,7 @@ describe("negotiation", () => {
   );
   const kind = fc.constantFrom(...KINDS);
 
-  it("ends with a form that exists, or with 406", () => {
+  it("ends with an existing format, or with 406", () => {
     fc.assert(
       fc.property(header, kind, (accept, of) => {
         const forms = ["json", "yaml", "json Table", "yaml Table", "406"];
@@ -108,7 +108,7 @@ describe("negotiation", () => {
     );
   });
 
-  it("never gives what was not asked for, and never refuses who takes anything", () => {
+  it("never returns an unaccepted format, and never rejects a client that accepts anything", () => {
     fc.assert(
       fc.property(header, kind, (accept, of) => {
         const text = accept.toLowerCase();
@@ -121,7 +121,7 @@ describe("negotiation", () => {
     );
   });
 
-  it("is quick about the largest header that there can be", () => {
+  it("is fast for the largest possible header", () => {
     const size = 2 ** 20;
     for (const piece of ["a/b,", ",", ";", "a/b;", "application/json;as=x,", "q=0.1;", '"', "=", "*/*;q=0,", " "]) {
       const began = computed();
@@ -131,10 +131,10 @@ describe("negotiation", () => {
   });
 });
 
-describe("answers in a form", () => {
+describe("negotiated responses", () => {
   const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
-  it("say which in Content-Type, and name the others when there is none", async () => {
+  it("name their format in Content-Type, and the alternatives in a 406", async () => {
     const notes = Note.collection();
     notes.in("root").set("a", { text: "x: [y" });
     const view = defineVirtualWorkspace({
@@ -160,7 +160,7 @@ describe("answers in a form", () => {
     expect(watch.text).to.include("only the following media types are accepted: application/json");
     const object = await ask(`${NOTES}/a`, "application/cbor");
     expect(object.text).to.include("application/json, application/yaml").and.to.include('"reason":"NotAcceptable"');
-    // An error is a Status in JSON whatever was asked for.
+    // An error is a Status in JSON for any Accept header.
     expect(await ask(`${NOTES}/b`, "application/yaml")).to.include({ status: 404, type: "application/json" });
   });
 });

@@ -41,7 +41,7 @@ describe("OpenAPI documents", () => {
     return paths;
   }
 
-  it("lists them under their hashed URLs", () => {
+  it("are listed under their hashed URLs", () => {
     const paths = index();
     expect(Object.keys(paths)).to.deep.equal(["api", "apis", "apis/example.dev", "apis/example.dev/v1", "version"]);
     for (const [name, { serverRelativeURL }] of Object.entries(paths)) {
@@ -50,12 +50,12 @@ describe("OpenAPI documents", () => {
     }
   });
 
-  it("answers the index in JSON whatever is accepted, with or without a slash", () => {
+  it("have an index in JSON for any Accept header, with or without a slash", () => {
     expect(get("/openapi/v3", { accept: "text/html" }).contentType).to.equal("application/json");
     expect(get("/openapi/v3/").body).to.deep.equal(get("/openapi/v3").body);
   });
 
-  it("lets a document with its hash be kept for a year", () => {
+  it("may be cached for a year under their hash", () => {
     const [, hash = ""] = index()["apis/example.dev/v1"]?.serverRelativeURL.split("?hash=") ?? [];
     const { headers, etag } = get("/openapi/v3/apis/example.dev/v1", { hash });
     expect(etag).to.equal(`"${hash}"`);
@@ -64,18 +64,18 @@ describe("OpenAPI documents", () => {
     expect(get("/openapi/v3/apis/example.dev/v1", { hash: "" }).headers).to.deep.equal({});
   });
 
-  it("sends who has an old hash to the new one, below the same prefix", () => {
+  it("redirect from an old hash to the new one, below the same prefix", () => {
     const expected = { kind: "redirect", location: index()["apis/example.dev/v1"]?.serverRelativeURL };
     expect(ask("/openapi/v3/apis/example.dev/v1", { hash: "OLD" })).to.deep.equal(expected);
   });
 
-  it("knows nothing that is not served", () => {
+  it("are 404 for paths that are not served", () => {
     const paths = ["/openapi", "/openapi/", "/openapi/v4", "/openapi/v3/api/v1", "/openapi/v3/apis/example.dev/v2"];
     for (const path of [...paths, "/openapi/v3//", "/openapi/v3/__proto__", "/openapi/v3/toString", "/openapi/v2/x"])
       expect(ask(path).kind, path).to.equal("not-found");
   });
 
-  it("gives v3 in JSON alone", () => {
+  it("come in JSON only as v3", () => {
     const v3 = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
     for (const accept of [undefined, "*/*", "application/*", `${v3},application/json;q=0.5`])
       expect(get("/openapi/v3/version", accept === undefined ? {} : { accept }).contentType).to.equal(
@@ -85,7 +85,7 @@ describe("OpenAPI documents", () => {
     expect(ask("/openapi/v3/version", { accept: v3 })).to.deep.equal({ kind: "not-acceptable", supported });
   });
 
-  it("gives v2 in JSON and in protobuf under either of its names", () => {
+  it("come in JSON and, under either name, in protobuf as v2", () => {
     for (const accept of ["*/*", "application/json", `${PROTOBUF};q=0.1,application/json`])
       expect(get("/openapi/v2", { accept }).contentType).to.equal("application/json");
     for (const accept of [PROTOBUF, PROTOBUF.replace(".v1.0", "@v1.0"), `application/json;q=0.9,${PROTOBUF}`])
@@ -94,7 +94,7 @@ describe("OpenAPI documents", () => {
     expect(ask("/openapi/v2", { accept: "application/yaml" })).to.deep.equal({ kind: "not-acceptable", supported });
   });
 
-  it("makes a document once for a thousand views of equal content", () => {
+  it("are built once for a thousand views of equal content", () => {
     const first = get("/openapi/v3/apis/example.dev/v1");
     for (let view = 0; view < 1000; view++) {
       const asking = { prefix: `/services/v${view}`, resources: [served(Quote), served(ConfigMap)] };
@@ -103,7 +103,7 @@ describe("OpenAPI documents", () => {
     expect(first.body.includes("/services/")).to.equal(false);
   });
 
-  it("has another hash as soon as schema or verbs differ", () => {
+  it("get another hash when schema or verbs differ", () => {
     const hash = (resources: readonly Advertised[]): string =>
       get("/openapi/v3/apis/example.dev/v1", { resources }).etag;
     expect(hash([served(Quote, ["get"])])).not.to.equal(hash(quotes));
@@ -111,7 +111,7 @@ describe("OpenAPI documents", () => {
     expect(hash([served(ConfigMap), ...quotes])).to.equal(hash(quotes));
   });
 
-  it("keeps no more than it may", () => {
+  it("stay within the cache limit", () => {
     const small = new OpenApiDocuments({ cacheBytes: 1 });
     const request = { path: "/openapi/v2", query: new URLSearchParams(), prefix: "" };
     const body = (): unknown => {

@@ -5,7 +5,7 @@ import { advertisedSubresources } from "../../packages/framework/src/resource/su
 export const READ: readonly Verb[] = ["get", "list", "watch"];
 export const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/** A definition as served with just these verbs; the documents ask nothing else of a served resource. */
+/** A definition as served with just these verbs; the documents read nothing else of a served resource. */
 export function served(definition: ResourceDefinition, verbs: readonly Verb[] = READ): Advertised {
   const subresources = advertisedSubresources(definition, verbs, {
     named: {},
@@ -56,7 +56,7 @@ export const ConfigMap = defineResource({
   schema: { type: "object", properties: { data: { type: "object", additionalProperties: { type: "string" } } } },
 });
 
-/** A kind with every keyword that OpenAPI v2 and protobuf treat in a way of their own. */
+/** A kind with every keyword that OpenAPI v2 and protobuf treat specially. */
 export const Everything = defineResource({
   group: "all.example.dev",
   version: "v1alpha1",

@@ -1,12 +1,12 @@
-// Reads what the framework writes, from the other side: a decoder of protobuf's wire format and of the messages of
-// gnostic's OpenAPIv2.proto, back to the JSON document they stand for. Unknown fields are errors.
+// Decoder for what the framework writes: protobuf's wire format and the messages of gnostic's OpenAPIv2.proto, back to the
+// JSON document. Unknown fields are errors.
 
 /** Fields by number, in order; varints as bigint, fixed64 and length-delimited as bytes. */
 type Fields = Map<number, (bigint | Buffer)[]>;
 
 type Read = (value: bigint | Buffer) => unknown;
 
-/** The fields of a message, and how they add to the object that it becomes. */
+/** Fields of a message, and how they contribute to the decoded object. */
 type Shape = Readonly<Record<number, (object: Record<string, unknown>, values: readonly (bigint | Buffer)[]) => void>>;
 
 export function decodeFields(bytes: Buffer): Fields {
@@ -56,7 +56,7 @@ const message =
   (shape: () => Shape): Read =>
   (value) =>
     decode(value as Buffer, shape());
-/** A message of which one field is all there is to it. */
+/** A message with a single relevant field. */
 const only =
   (number: number, read: Read): Read =>
   (value) =>
@@ -222,7 +222,7 @@ const document: Shape = {
   9: one("definitions", map(message(() => schema))),
 };
 
-/** The JSON document that an `openapi.v2.Document` stands for. */
+/** Decodes an `openapi.v2.Document` to its JSON document. */
 export function decodeSwagger(bytes: Buffer): Record<string, unknown> {
   return decode(bytes, document);
 }

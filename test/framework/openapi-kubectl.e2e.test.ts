@@ -1,4 +1,4 @@
-// The machine's own kubectl reads discovery and OpenAPI. Skipped where there is none.
+// The installed kubectl reads discovery and OpenAPI. Skipped without kubectl.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -92,7 +92,7 @@ describe("kubectl", () => {
       .join("\n");
   }
 
-  it("api-resources lists every kind", async () => {
+  it("lists every kind with api-resources", async () => {
     const lines = (await kubectl("api-resources", "--no-headers")).trimEnd().split("\n");
     expect(lines.map((line) => line.split(/\s+/).join(" "))).to.have.members([
       "configmaps v1 true ConfigMap",
@@ -101,18 +101,18 @@ describe("kubectl", () => {
     ]);
   });
 
-  it("explain --recursive tells the whole of a kind", async () => {
+  it("explains a whole kind with --recursive", async () => {
     const told = await kubectl("explain", "--recursive", "quotes");
     expect(told.replaceAll(/\n+(?=FIELDS)/g, "\n").trimEnd()).to.equal(EXPLAINED);
   });
 
-  it("explain tells a field, of the core group and of metadata too", async () => {
+  it("explains a field, also of the core group and of metadata", async () => {
     expect(await kubectl("explain", "qu.spec.text")).to.match(/FIELD: text <string>\n.*The words\./s);
     expect(await kubectl("explain", "configmaps.data")).to.match(/FIELD: data <map\[string\]string>/);
     expect(await kubectl("explain", "authors.metadata.ownerReferences.uid")).to.match(/UID of the owner\./);
   });
 
-  it("explain reads OpenAPI v2 in protobuf", async () => {
+  it("reads OpenAPI v2 in protobuf to explain a kind", async () => {
     const told = await kubectl("explain", "--recursive", "quotes", "--output=plaintext-openapiv2");
     expect(told).to.match(/^KIND: +Quote\nVERSION: +example\.dev\/v1$/m);
     expect(told).to.match(/^ +spec\t<Object>\n +author\t<string>\n +text\t<string>$/m);

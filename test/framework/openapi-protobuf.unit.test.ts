@@ -29,7 +29,7 @@ describe("protobuf", () => {
       expect(encodeMessage(message).toString("hex")).to.equal(bytes);
     });
 
-  it("writes any text of any length", () => {
+  it("writes strings of any length", () => {
     void fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1, maxLength: 400 }), (text) => {
         expect(
@@ -43,12 +43,12 @@ describe("protobuf", () => {
 });
 
 describe("OpenAPI v2 in protobuf", () => {
-  it("says what the JSON document says", () => {
+  it("equals the JSON document", () => {
     const document = swaggerDocument(EVERYTHING);
     expect(decodeSwagger(encodeSwagger(document))).to.deep.equal(JSON.parse(JSON.stringify(document)));
   });
 
-  it("has vendor extensions as YAML, in the form kubectl looks for", () => {
+  it("has vendor extensions as YAML, in the form that kubectl expects", () => {
     const { definitions } = decodeSwagger(encodeSwagger(swaggerDocument([served(Quote)])));
     const quote = (definitions as Record<string, Record<string, unknown>>)["dev.example.v1.Quote"];
     expect(quote?.["x-kubernetes-group-version-kind"]).to.deep.equal([

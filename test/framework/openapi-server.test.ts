@@ -1,4 +1,4 @@
-// Discovery and OpenAPI through the front door, asked for as client-go asks.
+// Discovery and OpenAPI over HTTP, requested as client-go does.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { type Answer, type PlainServer, startPlain } from "../_support/plain.ts";
@@ -27,7 +27,7 @@ describe("discovery and OpenAPI of a server", () => {
   const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
     server.get(`${path.startsWith(PREFIX) ? "" : PREFIX}${path}`, { headers });
 
-  it("every verb that discovery tells is answered, every other is 405", async () => {
+  it("answer every advertised verb, and 405 every other", async () => {
     const { body } = await get("/apis/example.dev/v1");
     const verbs = (body.resources as { name: string; verbs: string[] }[]).map(({ name, verbs }) => [name, verbs]);
     expect(verbs).to.deep.equal([
@@ -39,7 +39,7 @@ describe("discovery and OpenAPI of a server", () => {
   });
 
   for (const path of ["/api", "/apis", "/apis/example.dev", "/apis/example.dev/v1", "/openapi/v3", "/openapi/v2"]) {
-    it(`${path} is not sent twice to who has it`, async () => {
+    it(`do not resend ${path} to a client that has it`, async () => {
       const { status, headers } = await get(path);
       expect(status).to.equal(200);
       expect(headers.vary).to.equal("Accept");
@@ -49,7 +49,7 @@ describe("discovery and OpenAPI of a server", () => {
     });
   }
 
-  it("follows the index to a document that may be kept, from any state of it", async () => {
+  it("lead from the index to a cacheable document, from any state of it", async () => {
     const { paths } = (await get("/openapi/v3")).body as { paths: Record<string, { serverRelativeURL: string }> };
     const url = paths["apis/example.dev/v1"]?.serverRelativeURL ?? "";
     const current = await get(url);
@@ -61,7 +61,7 @@ describe("discovery and OpenAPI of a server", () => {
     expect([old.status, old.headers.location]).to.deep.equal([301, url]);
   });
 
-  it("answers what cannot be had with a Status", async () => {
+  it("answer unavailable documents with a Status", async () => {
     const table = [
       ["/apis/other.dev", "*/*", 404, "NotFound"],
       ["/openapi/v3/apis/other.dev/v1", "*/*", 404, "NotFound"],
@@ -74,7 +74,7 @@ describe("discovery and OpenAPI of a server", () => {
     }
   });
 
-  it("has OpenAPI v2 in the one form that older kubectl reads", async () => {
+  it("have OpenAPI v2 in the form that older kubectl reads", async () => {
     const { status, headers } = await get("/openapi/v2", { accept: PROTOBUF });
     expect([status, headers["content-type"]]).to.deep.equal([200, PROTOBUF.replace("@v1", ".v1")]);
   });

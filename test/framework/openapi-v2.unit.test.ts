@@ -8,7 +8,7 @@ describe("OpenAPI v2", () => {
   const document = swaggerDocument(EVERYTHING);
   const text = JSON.stringify(document);
 
-  it("has a definition for each reference, and none that nothing refers to", () => {
+  it("has a definition for each reference, and no unused one", () => {
     const references = Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, reference = ""]) => reference);
     const names = references.map((reference) => /^#\/definitions\/(.+)$/.exec(reference)?.[1]);
     expect([...new Set(names)].sort()).to.deep.equal(Object.keys(document.definitions));
@@ -19,11 +19,11 @@ describe("OpenAPI v2", () => {
     expect(Object.keys(document.paths)).to.deep.equal(paths.sort());
   });
 
-  it("has no word of v3", () => {
+  it("has no keyword of v3", () => {
     expect(text).not.to.match(/"(nullable|anyOf|oneOf|allOf|not|requestBody|content)":/);
   });
 
-  it("has operations in the words of v2", () => {
+  it("has operations in v2 form", () => {
     const { paths } = swaggerDocument([served(Author, ["list", "patch"])]);
     const { get } = paths["/apis/example.dev/v1/namespaces/{namespace}/authors"] ?? {};
     expect(get?.responses[200]?.schema).to.deep.equal({ $ref: "#/definitions/dev.example.v1.AuthorList" });
@@ -45,14 +45,14 @@ describe("OpenAPI v2", () => {
     expect(properties?.["metadata"]).to.have.all.keys("$ref", "description");
   });
 
-  it("of a small view stays small", () => {
+  it("is small for a small view", () => {
     const size = JSON.stringify(swaggerDocument([served(Quote, READ), served(ConfigMap, READ)])).length;
     expect(size).to.be.below(40_000);
   });
 });
 
 /** As apiextensions' ToStructuralOpenAPIV2 does; checked against it when this was written. */
-describe("OpenAPI v2, what it does not have", () => {
+describe("OpenAPI v2, unsupported features", () => {
   const table: Record<string, readonly [Schema, Schema]> = {
     "alternatives go": [
       { type: "integer", anyOf: [{ minimum: 1 }], oneOf: [{}], allOf: [{}], not: { enum: [7] }, minimum: 0 },
@@ -109,7 +109,7 @@ describe("OpenAPI v2, what it does not have", () => {
     });
   });
 
-  it("leaves the schema it was given alone", () => {
+  it("does not change the schema it was given", () => {
     const schema = Object.freeze({
       type: "object",
       properties: Object.freeze({ a: Object.freeze({ nullable: true }) }),

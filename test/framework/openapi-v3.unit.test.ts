@@ -32,12 +32,12 @@ describe("OpenAPI v3, every document", () => {
       const document = json(make());
       const schemas = document["components"]?.["schemas"] as Json;
 
-      it("says what it is", () => {
+      it("states its version", () => {
         expect(document["openapi"]).to.equal("3.0.0");
         expect(document["info"]).to.have.keys("title", "version");
       });
 
-      it("has a component for each reference, and none that nothing refers to", () => {
+      it("has a component for each reference, and no unused one", () => {
         const names = referencesIn(document).map((reference) => /^#\/components\/schemas\/(.+)$/.exec(reference)?.[1]);
         expect([...new Set(names)].sort()).to.deep.equal(Object.keys(schemas));
       });
@@ -70,7 +70,7 @@ describe("OpenAPI v3, every document", () => {
 });
 
 describe("OpenAPI v3, documents of a view", () => {
-  it("are those Kubernetes has: roots, groups, group versions", () => {
+  it("are those of Kubernetes: roots, groups, group versions", () => {
     expect(Object.keys(v3Documents(EVERYTHING)).sort()).to.deep.equal([
       "api",
       "api/v1",
@@ -85,7 +85,7 @@ describe("OpenAPI v3, documents of a view", () => {
     expect(Object.keys(v3Documents([]))).to.deep.equal(["api", "apis", "version"]);
   });
 
-  it("of a root is small", () => {
+  it("are small for a root", () => {
     const document = json(v3Documents([])["api"]?.make());
     expect(document["paths"]).to.deep.equal({
       "/api/": {
@@ -111,7 +111,7 @@ describe("OpenAPI v3, documents of a view", () => {
 describe("OpenAPI v3, operations", () => {
   const root = "/apis/example.dev/v1";
 
-  it("of a cluster-scoped kind", () => {
+  it("exist for a cluster-scoped kind", () => {
     expect(operations(json(groupVersionDocument([served(Quote, ALL)])))).to.have.members([
       `get ${root}/`,
       `get ${root}/quotes list`,
@@ -124,7 +124,7 @@ describe("OpenAPI v3, operations", () => {
     ]);
   });
 
-  it("of a namespaced kind, with a list over all namespaces", () => {
+  it("exist for a namespaced kind, with a list over all namespaces", () => {
     const within = `${root}/namespaces/{namespace}/authors`;
     expect(operations(json(groupVersionDocument([served(Author, READ)])))).to.have.members([
       `get ${root}/`,
@@ -134,14 +134,14 @@ describe("OpenAPI v3, operations", () => {
     ]);
   });
 
-  it("of the core group", () => {
+  it("exist for the core group", () => {
     expect(operations(json(groupVersionDocument([served(ConfigMap, ["get"])])))).to.have.members([
       "get /api/v1/",
       "get /api/v1/namespaces/{namespace}/configmaps/{name} get",
     ]);
   });
 
-  it("are exactly the verbs, whichever they are", () => {
+  it("match the verbs exactly", () => {
     const actions: Record<string, string> = {
       create: "post",
       delete: "delete",
@@ -161,7 +161,7 @@ describe("OpenAPI v3, operations", () => {
     }
   });
 
-  it("have a watch as parameters of the list, and its events as an answer", () => {
+  it("have a watch as parameters of the list, and its events as a response", () => {
     const list = (verbs: typeof READ): Json =>
       json(groupVersionDocument([served(Quote, verbs)]))["paths"]?.[`${root}/quotes`]?.["get"] as Json;
     const names = (operation: Json): unknown[] => (operation["parameters"] as Json).map((one: Json) => one["name"]);
@@ -180,7 +180,7 @@ describe("OpenAPI v3, operations", () => {
     });
   });
 
-  it("are named as Kubernetes names them", () => {
+  it("are named as in Kubernetes", () => {
     const document = json(groupVersionDocument([served(Everything, ALL)]));
     const ids = Object.values(document["paths"] as Json).flatMap((item: Json) =>
       METHODS.flatMap((method) => (item[method] === undefined ? [] : [item[method]["operationId"]])),
@@ -204,7 +204,7 @@ describe("OpenAPI v3, operations", () => {
     });
   });
 
-  it("are named without the end of Kubernetes' own groups", () => {
+  it("are named without the suffix of Kubernetes' own groups", () => {
     const role = { ...Quote, group: "rbac.authorization.k8s.io", plural: "roles", kind: "Role" };
     const { paths } = json(groupVersionDocument([served(role)])) as Readonly<Record<string, Json>>;
     const get = paths?.["/apis/rbac.authorization.k8s.io/v1/roles"]?.["get"];
@@ -212,7 +212,7 @@ describe("OpenAPI v3, operations", () => {
     expect(get?.["tags"]).to.deep.equal(["rbacAuthorization_v1"]);
   });
 
-  it("keep their ids apart when one kind is served under two names", () => {
+  it("have unique ids when one kind is served under two names", () => {
     const twin = { ...Quote, plural: "sayings", hash: "other" };
     const ids =
       JSON.stringify(groupVersionDocument([served(Quote), served(twin)])).match(/"operationId":"[^"]+"/g) ?? [];
@@ -239,14 +239,14 @@ describe("OpenAPI v3, schemas", () => {
     expect(properties?.["spec"]).to.deep.equal(Quote.schema.properties?.["spec"]);
   });
 
-  it("of a kind cannot say otherwise of those three", () => {
+  it("of a kind cannot override those three", () => {
     const own = { ...Quote, schema: { type: "object", properties: { metadata: { type: "string" } } } } as const;
     const document = json(groupVersionDocument([served(own)]));
     const kind = document["components"]?.["schemas"]?.["dev.example.v1.Quote"];
     expect(kind?.["properties"]?.["metadata"]).to.have.all.keys("allOf", "description");
   });
 
-  it("of its list refer to it", () => {
+  it("of a list refer to the kind", () => {
     const list = schemas["dev.example.v1.QuoteList"] as Json;
     expect(list["required"]).to.deep.equal(["items"]);
     expect(list["properties"]?.["items"]?.["items"]).to.deep.equal(ref("dev.example.v1.Quote"));
@@ -255,7 +255,7 @@ describe("OpenAPI v3, schemas", () => {
     ]);
   });
 
-  it("of the core group are named as Kubernetes' own", () => {
+  it("of the core group are named as in Kubernetes", () => {
     const core = json(groupVersionDocument([served(ConfigMap)]))["components"]?.["schemas"];
     expect(core).to.include.keys("io.k8s.api.core.v1.ConfigMap", "io.k8s.api.core.v1.ConfigMapList");
   });
@@ -271,7 +271,7 @@ describe("OpenAPI v3, schemas", () => {
     expect(schemas[`${META}.ObjectMeta`]?.["properties"]).to.have.all.keys(fields.split(" "));
   });
 
-  it("name the group versions in which options and events are served", () => {
+  it("name the group versions of options and events", () => {
     const kinds = (name: string): unknown => schemas[`${META}.${name}`]?.["x-kubernetes-group-version-kind"];
     for (const kind of ["DeleteOptions", "WatchEvent"])
       expect(kinds(kind)).to.deep.equal([
@@ -281,13 +281,13 @@ describe("OpenAPI v3, schemas", () => {
     expect(kinds("Status")).to.deep.equal([{ group: "", version: "v1", kind: "Status" }]);
   });
 
-  it("of a kind are there even where no operation answers with it", () => {
+  it("of a kind exist even without an operation that returns it", () => {
     const watched = json(groupVersionDocument([served(Quote, ["watch"])]))["components"]?.["schemas"] as Json;
     expect(watched).to.include.keys("dev.example.v1.Quote");
     expect(watched).not.to.have.property("dev.example.v1.QuoteList");
   });
 
-  it("keep what Kubernetes adds to JSON schema, and spell out integers that may be text", () => {
+  it("keep Kubernetes' extensions of JSON schema, and spell out int-or-string", () => {
     const document = json(groupVersionDocument([served(Everything)]));
     const properties = document["components"]?.["schemas"]?.["dev.example.all.v1alpha1.Everything"]?.[
       "properties"
@@ -300,7 +300,7 @@ describe("OpenAPI v3, schemas", () => {
     expect(properties["embedded"]?.["required"]).to.deep.equal(["apiVersion", "kind"]);
   });
 
-  it("do not mix the versions of a kind", () => {
+  it("keep the versions of a kind apart", () => {
     const old = json(groupVersionDocument([served(OldQuote)]))["components"]?.["schemas"] as Json;
     expect(old["dev.example.v1beta2.Quote"]?.["properties"]).to.have.all.keys("apiVersion", "kind", "metadata", "text");
     expect(old).not.to.have.property("dev.example.v1.Quote");

@@ -46,7 +46,7 @@ describe("passesImpersonation", () => {
   it("may not serve resources besides", () => {
     const both = { name: "both", path: "/", authorize: authenticated(), passesImpersonation: true, resources: [] };
     expect(() => defineVirtualWorkspace({ ...both, handle: () => undefined })).to.throw(
-      "passes on who callers want to be, and serves resources itself",
+      "leave out passesImpersonation or resources",
     );
   });
 });

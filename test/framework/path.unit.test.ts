@@ -304,8 +304,8 @@ describe("path patterns", () => {
   });
 
   const wrong: Record<string, string> = {
-    "clusters/:cluster": "must start with a slash",
-    "/clusters/": "not end with one",
+    "clusters/:cluster": "start it with a slash",
+    "/clusters/": "do not end it with one",
     "//x": 'segment "" must be a word or a :parameter',
     "/a b": 'segment "a b" must be a word or a :parameter',
     "/:": 'segment ":" must be a word or a :parameter',
@@ -313,7 +313,7 @@ describe("path patterns", () => {
     "/..": 'segment ".."',
     "/%2e": 'segment "%2e"',
     "/*": 'segment "*"',
-    "/:a/:a": "names a parameter twice",
+    "/:a/:a": "name each parameter once",
   };
   for (const [pattern, message] of Object.entries(wrong)) {
     it(`that are refused: ${pattern}`, () => expect(() => parsePattern(pattern)).to.throw(message));
@@ -322,15 +322,15 @@ describe("path patterns", () => {
   it("follow a prefix of plain segments that nobody else has", () => {
     const view = (name: string, prefix?: string): Matchable => ({ name, prefix, path: "/" });
     const wrong: Record<string, string> = {
-      "": "names no segment",
-      clusters: "must start with a slash",
-      "/clusters/": "not end with one",
-      "/:cluster": ":cluster belongs into the path",
+      "": "add a segment",
+      clusters: "start it with a slash",
+      "/clusters/": "do not end it with one",
+      "/:cluster": "move :cluster to the path",
       "/a//b": "must be a word",
-      "/services/x": "/services is the server's own",
-      "/readyz/x": "/readyz is the server's own",
-      "/livez": "/livez is the server's own",
-      "/metrics": "/metrics is the server's own",
+      "/services/x": "/services belongs to the server",
+      "/readyz/x": "/readyz belongs to the server",
+      "/livez": "/livez belongs to the server",
+      "/metrics": "/metrics belongs to the server",
     };
     for (const [prefix, message] of Object.entries(wrong))
       expect(() => new PathMatcher([view("a", prefix)]), prefix).to.throw(message);
@@ -384,8 +384,8 @@ describe("path patterns", () => {
 
   it("belong to views of different and plain names", () => {
     const view = (name: string): Matchable => ({ name, path: "/" });
-    expect(() => new PathMatcher([view("a"), view("a")])).to.throw("two virtual workspaces are named a");
+    expect(() => new PathMatcher([view("a"), view("a")])).to.throw("duplicate virtual workspace name a");
     for (const name of ["", "A", "a/b", "a.b", "-a", "a-", "..", "a b", "a%62"])
-      expect(() => new PathMatcher([view(name)]), name).to.throw("must be lower-case letters, digits and dashes");
+      expect(() => new PathMatcher([view(name)]), name).to.throw("use lower-case letters, digits and dashes");
   });
 });

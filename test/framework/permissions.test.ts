@@ -91,7 +91,7 @@ describe("a rule that is asked again about open watches", () => {
       };
       await askedAgain(state, 3);
       state.says = () => true;
-      if (!(error instanceof ApiError)) expectFault(/rule failed about open watches.*cannot tell/);
+      if (!(error instanceof ApiError)) expectFault(/rule failed for open watches.*cannot tell/);
     }
     view.notes.in("root").set("second", {});
     expect(await watch.take(1)).to.deep.equal(["ADDED second"]);

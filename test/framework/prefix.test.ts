@@ -179,7 +179,7 @@ describe("a view at a prefix of its own", () => {
   it("clashes with no other, or there is no server", () => {
     const at = (name: string, prefix: string) =>
       defineVirtualWorkspace({ name, prefix, path: "/", authorize: () => allow(), resources: [] });
-    expect(() => at("a", "/services/x")).to.throw("/services is the server's own");
+    expect(() => at("a", "/services/x")).to.throw("/services belongs to the server");
     const clashing = { virtualWorkspaces: [at("a", "/x"), at("b", "/x/y")], authentication };
     expect(() => createServer(clashing)).to.throw("virtual workspaces a (/x) and b (/x/y) overlap");
     expect(() => virtualWorkspaces(clashing)).to.throw("overlap");

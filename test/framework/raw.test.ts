@@ -103,7 +103,7 @@ describe("a raw handler", () => {
     expect(statusOf(await server.ask("/apis/test.dev/v1/notes/a/log", ...GOOD, ...UPGRADE)).code).to.equal(400);
     expect(() =>
       defineVirtualWorkspace({ name: "v", path: "/", authorize: () => allow(), resources: [], handleWhen: () => true }),
-    ).to.throw("give it handle");
+    ).to.throw("set handle");
   });
 
   it("gets what resources do not serve, in any method, and bodies unread", async () => {

@@ -106,7 +106,7 @@ describe("request info", () => {
   for (const tail of ambiguous) {
     it(`of ${tail} is beyond telling`, () => {
       expect(() => read(tail))
-        .to.throw(ApiError, "where the path names an object")
+        .to.throw(ApiError, "invalid path of an object")
         .with.property("code", 400);
     });
   }

@@ -15,9 +15,9 @@ describe("limits on requests", () => {
     [{ mutating: 2.5 }, "limits.mutating must be a whole number from 1 on, or Infinity; it is 2.5"],
     [{ queue: -1 }, "limits.queue must be a whole number from 0 on, or Infinity; it is -1"],
     [{ turn: Number.NaN }, "limits.turn must be a whole number from 1 on, or Infinity; it is NaN"],
-    [{ perUser: 0 }, "limits.perUser must be a part: above 0, at most 1; it is 0"],
-    [{ perVirtualWorkspace: 20 }, "limits.perVirtualWorkspace must be a part: above 0, at most 1; it is 20"],
-    [{ inflight: 3 } as never, "limits.inflight is no limit: there are inFlight, mutating, perUser"],
+    [{ perUser: 0 }, "invalid limits.perUser 0: use a share above 0 and at most 1"],
+    [{ perVirtualWorkspace: 20 }, "invalid limits.perVirtualWorkspace 20: use a share above 0 and at most 1"],
+    [{ inflight: 3 } as never, "unknown limit limits.inflight: use one of inFlight, mutating, perUser"],
   ] as const) {
     it(`say what is wrong with them: ${message}`, () => expect(make(limits)).to.throw(message));
   }

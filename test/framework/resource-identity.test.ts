@@ -184,7 +184,7 @@ describe("a resource served by its identity", () => {
     const twice = [...state.served, red.serve(kept.red, { identity: RED })];
     await using server = await startPlain([{ ...setUp().view, resources: twice }]);
     expect((await server.get(at("root", "widgets", "/a"))).body.message).to.match(UNEXPECTED);
-    expectFault(/test.dev\/v1\/widgets:3f2a is served twice/);
+    expectFault(/duplicate resource test.dev\/v1\/widgets:3f2a: serve it once/);
     for (const identity of ["a:b", "a/b", " ", "a%", "-", ".."])
       expect(() => red.serve(kept.red, { identity }), identity).to.throw("must be letters, digits");
   });
@@ -201,7 +201,7 @@ describe("a colon in a resource", () => {
     expect(outcome(await server.get(at("root", "widgets:")))).to.deep.equal([
       400,
       "BadRequest",
-      '"widgets:" ends where an identity should follow: leave the colon out, or name one',
+      'missing identity after the colon in "widgets:": leave the colon out, or add an identity',
     ]);
   });
 

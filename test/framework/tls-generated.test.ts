@@ -166,12 +166,12 @@ describe("generated certificates", () => {
 
   it("are refused for what cannot be certified, and keep to their folder whatever users are called", async () => {
     const wrong: [Partial<GeneratedTlsOptions>, string][] = [
-      [{ hosts: [], addresses: [] }, "generated TLS: name a host or an address that the server is called by"],
-      [{ hosts: ["a b"] }, 'generated TLS: name "a b" must be a DNS name, or *. and one'],
-      [{ addresses: ["localhost"] }, 'generated TLS: "localhost" is no IP address'],
-      [{ users: [{ name: "ca", groups: [] }] }, 'generated TLS: a user may not be called "ca"'],
-      [{ users: [{ name: "Server", groups: [] }] }, 'generated TLS: a user may not be called "Server"'],
-      [{ users: [{ name: "", groups: [] }] }, 'generated TLS: a user may not be called ""'],
+      [{ hosts: [], addresses: [] }, "generated TLS needs a host or an address of the server: set hosts or addresses"],
+      [{ hosts: ["a b"] }, 'invalid generated TLS name "a b": use a DNS name, or *. and one'],
+      [{ addresses: ["localhost"] }, 'invalid address "localhost" of generated TLS: use an IP address'],
+      [{ users: [{ name: "ca", groups: [] }] }, 'invalid user name "ca" of generated TLS: use another name'],
+      [{ users: [{ name: "Server", groups: [] }] }, 'invalid user name "Server" of generated TLS: use another name'],
+      [{ users: [{ name: "", groups: [] }] }, 'invalid user name "" of generated TLS: use another name'],
     ];
     for (const [options, message] of wrong) {
       const error = await ensure(0, options).catch((thrown: Error) => thrown);

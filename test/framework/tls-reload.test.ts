@@ -142,7 +142,7 @@ describe("certificates in files", () => {
     for (const [at, [pair, problem]] of bad.entries()) {
       put(folder, pair);
       const record = await server.logged(at + 1);
-      expect(record).to.include({ level: "warn", message: "TLS certificates not reloaded, the old ones stay" });
+      expect(record).to.include({ level: "warn", message: "TLS certificates not reloaded, previous ones stay in use" });
       expect(record["error"]).to.match(problem);
       expect(await server.shown()).to.equal("first");
     }
@@ -156,7 +156,7 @@ describe("certificates in files", () => {
   it("that are not there when the server is made say which", () => {
     const tls = { ...files(), keyFile: join(folder.path, "nope") };
     expect(() => createServer({ virtualWorkspaces: [], authentication: [], tls })).to.throw(
-      /^tls.keyFile .*nope cannot be read: ENOENT$/,
+      /^cannot read tls.keyFile .*nope: ENOENT$/,
     );
     const wrong = { cert: issue("a").cert, key: issue("b").key };
     expect(() => createServer({ virtualWorkspaces: [], authentication: [], tls: wrong })).to.throw(
@@ -231,7 +231,7 @@ describe("certificates by name", () => {
           authentication: [],
           tls: { ...issue("a"), sni: [{ ...issue("b"), names: [name] }] },
         }),
-      ).to.throw(`tls.sni: name ${JSON.stringify(name)} must be a DNS name, or *. and one`);
+      ).to.throw(`invalid tls.sni name ${JSON.stringify(name)}: use a DNS name, or *. and one`);
   });
 });
 

@@ -30,80 +30,93 @@ import { whole } from "./util/numbers.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 import { WatchHub } from "./watch/hub.ts";
 
-/** What a server, or a middleware in somebody else's, is made from. */
+/** Options of a server, or of a middleware in another server. */
 export interface CoreOptions {
   readonly virtualWorkspaces: readonly VirtualWorkspace[];
-  /** Asked in order; the first that knows the caller decides. With none, every request is 401. */
+  /** Authenticators, called in order; the first one that recognizes the caller decides. With none, every request is 401. */
   readonly authentication: readonly Authenticator[];
   /**
-   * Who may go on as whom (Kubernetes' impersonation, `kubectl --as`). Asked once for each part of what `Impersonate-*`
-   * headers name, with the verb `impersonate` and the resource `users`, `groups` or `serviceaccounts`, or, in the group
-   * `authentication.k8s.io`, `userextras` (the key as subresource) or `uids`. A request may name 2,500 groups and as many
-   * values of extra. Whoever may impersonate anybody can do what anybody can. @default nobody
+   * Decides who may impersonate whom (Kubernetes' impersonation, `kubectl --as`). The server calls it once for each part of
+   * the `Impersonate-*` headers, with the verb `impersonate` and the resource `users`, `groups` or `serviceaccounts`, or, in
+   * the group `authentication.k8s.io`, `userextras` (the key as subresource) or `uids`. A request may name 2,500 groups and
+   * as many values of extra.
+   *
+   * Security: a user who may impersonate everyone can do what anyone can.
+   * @default no impersonation
    */
   readonly impersonation?: ImpersonationRule;
   /**
-   * Whether who asks says which bearer token the caller has brought on whose behalf they ask (`callersTokenHeaders`): views that
-   * take tokens are told that one, and never one by which somebody has authenticated here. For a server that nobody asks but
-   * its own process: anybody else could say that any token is a caller's. @default false
+   * Whether the client states the bearer token of the caller it acts for (`callersTokenHeaders`). Views that take tokens then
+   * get that token, and never one that authenticated a caller of this server.
+   *
+   * Security: enable this only for a server that nothing but its own process can reach. Any other client could claim any
+   * token.
+   * @default false
    */
   readonly takesCallersTokens?: boolean;
   /**
-   * Says where a request goes instead of where its target says: another path and query, told of its target and headers.
-   * Asked before anything else is: whoever asks is not known yet, and what is answered, or audited, is the new target. It is
-   * no redirect, the client does not learn of it. `undefined`: nowhere else. When it throws, that is logged, and nowhere
-   * else either. Routes of an application come before it. @default nowhere else
+   * Maps a request to another target, from its own target and headers: another path and query. The server calls it first,
+   * before authentication, so responses and audit events show the new target. This is no redirect: the client does not
+   * notice. `undefined` keeps the target. An exception is logged and also keeps the target. Routes of an application come
+   * first.
+   * @default keep the target
    */
   readonly retarget?: (request: Pick<IncomingMessage, "url" | "headers">) => string | undefined;
   /** @default errors and warnings become process warnings */
   readonly log?: Log;
   /**
-   * Told of every request when it has ended, and of watches when they have begun: an access log. Nobody waits for it; what
-   * it throws is logged. @default nobody
+   * Called with every request when it has ended, and with watches when they have begun: an access log. The server does not
+   * wait for it, and logs what it throws.
+   * @default none
    */
   readonly onRequest?: (record: RequestRecord) => Awaitable<void>;
   /** The audit log, made by {@link audit}. @default none */
   readonly audit?: Audit;
-  /** How long a request that is no watch may take, ms. `Infinity`: as long as it likes. @default 60000 */
+  /** Time limit of a request that is not a watch, ms. `Infinity`: no limit. @default 60000 */
   readonly requestTimeout?: number;
-  /** How much is done at a time, and who waits. @default 400 requests, each user and virtual workspace in turn */
+  /** Concurrency limits and queueing. @default 400 requests, fair between virtual workspaces and users */
   readonly limits?: RequestLimits;
-  /** How often one address may fail to authenticate. @default 100 times, then once a second; loopback as often as it likes */
+  /** How often one address may fail to authenticate. @default 100 times, then once a second; no limit for loopback */
   readonly authenticationFailures?: AuthenticationFailureLimits;
-  /** How long a watch lasts whose client does not say, ms; up to twice that, at random. `Infinity`: until it leaves. @default 1800000 */
+  /**
+   * Duration of a watch whose client names none, ms; up to twice that, at random. `Infinity`: until the client leaves.
+   * @default 1800000
+   */
   readonly minWatchTimeout?: number;
-  /** Time between bookmarks, ms. `Infinity`: none but when a watch begins and when it ends. @default 60000 */
+  /** Time between bookmarks, ms. `Infinity`: only when a watch begins and when it ends. @default 60000 */
   readonly bookmarkEvery?: number;
   /**
-   * Other processes that serve the same virtual workspaces, where clients cannot tell which one they have reached: asked
-   * for each request about a resource whose storage is `local`. @default there are none
+   * Other processes that serve the same virtual workspaces behind one address. Called for each request about a resource whose
+   * storage is `local`.
+   * @default no peers
    */
   readonly peers?: Peers;
   /**
-   * What `/readyz` asks besides the views, by name: whether what all of them need is there. A check fails by throwing, or
-   * by taking longer than half a second; requests are answered all the same. Asked with each probe. @default none
+   * Checks of `/readyz` besides the views, by name, for what all views need. A check fails by throwing, or by taking longer
+   * than half a second; the server answers requests all the same. Runs with each probe.
+   * @default none
    */
   readonly checks?: Readonly<Record<string, ReadyCheck>>;
 }
 
-/** One of the `checks` of a server. `signal` aborts when nobody waits for it any more. */
+/** Readiness check of a server. `signal` aborts when the probe no longer waits for it. */
 export type ReadyCheck = (context: { readonly signal: AbortSignal }) => Awaitable<void>;
 
-/** A server within another: its requests are told to that one's observers, and it ends with that one. */
+/** A server within another one. The outer server observes its requests and closes it. */
 export interface Part {
   readonly core: ServerCore;
-  /** Ends what is under way, and resolves when nothing is any more. */
+  /** Ends requests under way, and resolves when none is left. */
   close(): Promise<void>;
 }
 
-/** What else a core is made from, if a server of its own is around it. */
+/** Options of a core that has a server of its own around it. */
 export interface ServerCoreOptions extends CoreOptions {
   readonly metrics?: Metrics;
-  /** Of the server that it is a part of. */
+  /** Core of the server that contains this one. */
   readonly within?: ServerCore;
 }
 
-/** Everything that requests share. One for each server; nothing is kept outside of it. */
+/** State that requests share. One for each server; nothing is kept outside of it. */
 export class ServerCore implements AsyncDisposable {
   readonly matcher: PathMatcher<Mounted>;
   readonly authentication: readonly Authenticator[];
@@ -112,22 +125,22 @@ export class ServerCore implements AsyncDisposable {
   readonly impersonation: ImpersonationRule;
   readonly takesCallersTokens: boolean;
   readonly peers: Peers | undefined;
-  /** Sends a request where it is meant to go, where somebody says that. */
+  /** Applies the `retarget` option to a request, where there is one. */
   readonly retarget: ((request: IncomingMessage) => void) | undefined;
   readonly log: Log;
-  /** Whoever wants to know of requests. */
+  /** Observers of requests. */
   readonly observers: readonly Observer[];
   readonly auditor: Auditor | undefined;
   /** Counts requests, where there are metrics. */
   readonly requests: RequestMeter | undefined;
   /** Servers within this one. */
   readonly parts: Part[] = [];
-  /** What parts of the server count. */
+  /** Counters of the parts of the server. */
   readonly meters: Meters;
-  /** What answers at `/metrics`. */
+  /** View that answers `/metrics`. */
   readonly metrics: Mounted | undefined;
   readonly deadline: number;
-  /** The same as a timer takes it. */
+  /** The request timeout as a timer accepts it. */
   readonly longestDelay: number;
   readonly fairness: Fairness;
   readonly authenticationFailures: AuthenticationFailureLimiter;
@@ -144,12 +157,12 @@ export class ServerCore implements AsyncDisposable {
   readonly #minWatchTimeout: number;
   readonly #isPart: boolean;
   readonly #ending = new AbortController();
-  /** Aborts when the server has begun to stop. */
+  /** Aborts when the server begins to drain. */
   readonly ending: AbortSignal = this.#ending.signal;
   #leaving = false;
   #draining = false;
 
-  /** @param connection of all requests; a middleware does not know its server's */
+  /** @param connection facts about the connection of all requests; a middleware does not know those of its server */
   constructor(options: ServerCoreOptions, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
     this.checks = checksOf(options);
@@ -158,7 +171,7 @@ export class ServerCore implements AsyncDisposable {
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
-    this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
+    this.impersonation = options.impersonation ?? (() => deny("this server has no impersonation rule"));
     this.takesCallersTokens = options.takesCallersTokens === true;
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
     this.longestDelay = timerDelay(this.deadline);
@@ -197,22 +210,25 @@ export class ServerCore implements AsyncDisposable {
     });
   }
 
-  /** True once it is known that the server will stop: `/readyz` fails from then on, and nothing else changes. */
+  /** True once the server is about to stop: `/readyz` fails from then on, and nothing else changes. */
   get leaving(): boolean {
     return this.#leaving;
   }
 
-  /** Has balancers send no more: to be called some time before {@link drain}. */
+  /** Lets `/readyz` fail, so that load balancers send no more requests. Call it some time before {@link drain}. */
   leave(): void {
     this.#leaving = true;
   }
 
-  /** True once the server has begun to stop: new requests are 503, open watches have ended. */
+  /** True once the server drains: new requests are 503, open watches have ended. */
   get draining(): boolean {
     return this.#draining;
   }
 
-  /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws; Error when the audit log cannot be written */
+  /**
+   * Sets up every virtual workspace, or none if one fails.
+   * @throws what a `setup` throws; Error when the audit log cannot be written
+   */
   async start(): Promise<void> {
     try {
       await this.tracing.ready();
@@ -225,7 +241,7 @@ export class ServerCore implements AsyncDisposable {
     }
   }
 
-  /** Turns new requests away and ends all watches cleanly: clients resume elsewhere. */
+  /** Rejects new requests and ends all watches cleanly: clients resume elsewhere. */
   drain(): void {
     this.#leaving = true;
     this.#draining = true;
@@ -234,7 +250,10 @@ export class ServerCore implements AsyncDisposable {
     this.#ending.abort();
   }
 
-  /** How long a watch may last, ms: what the client asked, else as Kubernetes a random time, so that they do not all return at once. */
+  /**
+   * Returns the duration of a watch, ms: the client's value, else a random one as in Kubernetes, so that clients do not
+   * reconnect together.
+   */
   watchTimeout(seconds: number | undefined): number {
     const asked = seconds !== undefined && seconds > 0;
     return timerDelay(asked ? seconds * 1000 : this.#minWatchTimeout * (1 + Math.random()));
@@ -251,14 +270,14 @@ export class ServerCore implements AsyncDisposable {
   }
 }
 
-/** @throws Error on a name that is a view's, or no word: `/readyz` has one namespace */
+/** @throws Error on an invalid name, or the name of a view: `/readyz` has one namespace */
 function checksOf({ checks = {}, virtualWorkspaces }: CoreOptions): ServerCore["checks"] {
   const wrong = Object.keys(checks).find(
     (name) => !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name) || virtualWorkspaces.some((view) => view.name === name),
   );
   if (wrong !== undefined)
     throw new Error(
-      `checks: ${JSON.stringify(wrong)} must be lower-case letters, digits and dashes, and no view's name`,
+      `invalid check name ${JSON.stringify(wrong)}: use lower-case letters, digits and dashes, and no view's name`,
     );
   return Object.entries(checks);
 }

@@ -19,102 +19,109 @@ export interface ResourceDefinition {
   readonly scope: "Cluster" | "Namespaced";
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Of the whole object, without `apiVersion`, `kind` and `metadata`, which every object has. */
+  /** Schema of the whole object, without `apiVersion`, `kind` and `metadata`, which every object has. */
   readonly schema: JsonSchema;
-  /** Whether the schema is compiled, and refused if it must be, with the first object that needs it. */
+  /** Whether the first object that needs the schema compiles it, and rejects it if it is invalid. */
   readonly lazySchema?: boolean | undefined;
   readonly columns: readonly TableColumn[];
   readonly selectableFields: readonly SelectableField[];
   readonly subresources: Subresources;
-  /** How long a deleted object may take to end by itself, s. 0: it goes as soon as no finalizer holds it. */
+  /** Time a deleted object gets for its termination, s. 0: it is removed as soon as no finalizer holds it. */
   readonly gracePeriodSeconds: number;
-  /** How typed Go clients send it. */
+  /** Protobuf message that typed Go clients send. */
   readonly protobuf?: ProtobufMessage | undefined;
-  /** What it is written by besides its schema. */
+  /** Write rules besides the schema. */
   readonly strategy?: Strategy | undefined;
   readonly hash: string;
 }
 
-/** Which of Kubernetes' own subresources a kind has. */
+/** Kubernetes' own subresources of a kind. */
 export interface Subresources {
-  /** Whether `.status` is written through `/status` alone, and the rest never is. */
+  /** Whether `/status` writes `.status` alone, and other writes never do. */
   readonly status: boolean;
-  /** How the kind is scaled through `/scale`. */
+  /** Paths that `/scale` reads and writes. */
   readonly scale?: ScalePaths;
 }
 
-/** Where a kind keeps what `/scale` shows (apiextensions' CustomResourceSubresourceScale): JSON paths of plain fields. */
+/** Fields behind `/scale` (apiextensions' CustomResourceSubresourceScale): JSON paths of plain fields. */
 export interface ScalePaths {
-  /** Below `.spec`: how many replicas are wanted. */
+  /** Path of the desired replicas, below `.spec`. */
   readonly specReplicasPath: string;
-  /** Below `.status`: how many there are. */
+  /** Path of the observed replicas, below `.status`. */
   readonly statusReplicasPath: string;
-  /** Below `.spec` or `.status`: which they are, as a label selector in text. */
+  /** Path of the label selector in text form, below `.spec` or `.status`. */
   readonly labelSelectorPath?: string;
 }
 
 /** A kind that carries the type of its objects. */
 export interface TypedDefinition<T> extends ResourceDefinition {
-  /** Never set. */
+  /** Carries the type; never set. */
   readonly type?: (object: T) => T;
 }
 
-/** `quotes.example.dev`, the name Kubernetes gives a kind in messages. */
+/** Returns the name of a kind in messages, as Kubernetes writes it: `quotes.example.dev`. */
 export function groupResourceOf(definition: ResourceDefinition): GroupResource {
   return { group: definition.group, resource: definition.plural };
 }
 
 /**
- * What a kind's objects are written by besides its schema (the strategies, defaults and validations of Kubernetes' own
- * registry). Custom kinds do without: it is there so that Kubernetes' own kinds can be served as they are known. Its functions
- * are asked for every write, more than once where a write is tried again: they must be quick, and look at nothing else.
- * Those that set something replace members of the object, and change nothing within them.
+ * Write rules of a kind besides its schema (the strategies, defaults and validations of Kubernetes' registry). Custom kinds
+ * need none: it exists so that Kubernetes' own kinds can be served as clients know them. Every write calls the functions, a
+ * retried write more than once: they must be fast and depend on their arguments only. Functions that set something replace
+ * members of the object and never change values inside them.
  *
  * @typeParam T the kind's objects
  */
 export interface Strategy<T extends KubeObject = KubeObject> {
-  /**
-   * What may be a name: a DNS subdomain, a DNS label, or any segment of a path (`system:admin`). @default "subdomain"
-   */
+  /** Format of names: a DNS subdomain, a DNS label, or any path segment (`system:admin`). @default "subdomain" */
   readonly names?: "subdomain" | "label" | "segment";
-  /** Whether `metadata.generation` counts the changes of what is wished for. @default true */
+  /** Whether `metadata.generation` counts changes of the desired state. @default true */
   readonly generation?: boolean;
   /**
-   * Whether an update without `metadata.resourceVersion` replaces whatever there is (AllowUnconditionalUpdate). Whoever leaves
-   * it out overwrites what others have written meanwhile. @default false, such an update is 422
+   * Whether an update without `metadata.resourceVersion` replaces the current object (AllowUnconditionalUpdate). Such an
+   * update overwrites concurrent changes of others.
+   * @default false, such an update is 422
    */
   readonly unconditionalUpdate?: boolean;
-  /** Whether an update creates what is not there (AllowCreateOnUpdate), for those who may create. @default false, it is 404 */
+  /**
+   * Whether an update creates a missing object (AllowCreateOnUpdate), for callers who may create.
+   * @default false, it is 404
+   */
   readonly createOnUpdate?: boolean;
   /**
-   * Fills in, in place, what a schema cannot say, of an object as it was sent, after the schema's own defaults and before
-   * anybody is told who owns its fields. Throws an `ApiError` for what cannot be read at all.
+   * Fills in, in place, defaults that a schema cannot express. Runs on the object as it was sent, after the schema's own
+   * defaults and before field ownership is computed. Throws an `ApiError` for an object that cannot be read.
    */
   readonly defaults?: (object: T) => void;
-  /** Sets, in place, what nobody can write: before validation, after admission. `before` is `undefined` for a new object. */
+  /**
+   * Sets, in place, fields that clients cannot write: before validation, after admission. `before` is `undefined` for a new
+   * object.
+   */
   readonly prepare?: (object: T, before: T | undefined, subresource: string) => void;
-  /** What is wrong with an object besides what its schema and the rules of metadata say; asked after admission. */
+  /** Returns violations besides those of the schema and the metadata rules; runs after admission. */
   readonly problems?: (object: T, before: T | undefined, subresource: string) => readonly StatusCause[];
-  /** Whether something else than finalizers holds an object that is to be deleted. @default nothing does */
+  /** Whether something besides finalizers holds an object that is to be deleted. @default only finalizers do */
   readonly isHeld?: (object: T) => boolean;
-  /** Whether a delete is answered with the object that went (ReturnDeletedObject). @default false, with a Status */
+  /** Whether a delete returns the deleted object (ReturnDeletedObject). @default false, it returns a Status */
   readonly returnDeleted?: boolean;
-  /** Sets, in place, what an object that is held shows from when it is to be deleted. */
+  /** Sets, in place, the fields of a held object that mark its deletion. */
   readonly marked?: (object: T) => void;
 }
 
-/** A version of a kind that is made of another. Both ways throw an `ApiError` when there is none. */
+/**
+ * A version of a kind, converted from another one. Both conversions throw an `ApiError` when the object cannot be converted.
+ */
 export interface KindVersion {
   readonly definition: ResourceDefinition;
-  /** What it is made of: the version that is kept, or one that is made itself. */
+  /** Version it is converted from: the stored one, or another converted one. */
   readonly of: ResourceDefinition;
-  /** Makes it of that. */
+  /** Converts an object of that version to this one. */
   readonly read: (object: KubeObject) => KubeObject;
-  /** The way back. */
+  /** Converts an object back. */
   readonly write: (object: KubeObject) => KubeObject;
 }
 
-/** What is made of all versions of a kind, once for as long as there are no more: they may be added when it is served already. */
+/** Caches a value made from all versions of a kind, until a version is added: that may happen while the kind is served. */
 export function perVersions<R>(versions: KindVersions | undefined, make: () => R): () => R {
   let made: { readonly result: R; readonly size: number } | undefined;
   return () => {
@@ -124,7 +131,7 @@ export function perVersions<R>(versions: KindVersions | undefined, make: () => R
   };
 }
 
-/** The versions of a kind: the one that its objects are kept in, and those that are served besides. */
+/** Versions of a kind: the stored one, and the others that are served. */
 export class KindVersions {
   readonly #kept: ResourceDefinition;
   readonly #others = new Map<string, KindVersion>();
@@ -133,31 +140,33 @@ export class KindVersions {
     this.#kept = kept;
   }
 
-  /** How many there are besides the one that is kept. */
+  /** Number of versions besides the stored one. */
   get size(): number {
     return this.#others.size;
   }
 
-  /** @throws Error when there is one of that name */
+  /** @throws Error when a version of that name exists */
   add(version: KindVersion): void {
     const apiVersion = apiVersionOf(version.definition);
     if (this.#others.has(apiVersion) || apiVersion === apiVersionOf(this.#kept))
-      throw new Error(`${version.definition.plural}: there is a version ${apiVersion} already`);
+      throw new Error(
+        `version ${apiVersion} of ${version.definition.plural} is already defined: define each version once`,
+      );
     this.#others.set(apiVersion, version);
   }
 
-  /** All of them. */
+  /** All versions. */
   get definitions(): readonly ResourceDefinition[] {
     return [this.#kept, ...Array.from(this.#others.values(), ({ definition }) => definition)];
   }
 
-  /** The schemas of all versions but one. */
+  /** Returns the schemas of all versions but one. */
   schemasBeside(apiVersion: string): ReadonlyMap<string, JsonSchema> {
     const entries = this.definitions.map((definition) => [apiVersionOf(definition), definition.schema] as const);
     return new Map(entries.filter(([version]) => version !== apiVersion));
   }
 
-  /** An object in another version. @throws ApiError what the conversion throws */
+  /** Converts an object to another version. @throws ApiError what the conversion throws */
   convert(object: KubeObject, apiVersion: string): KubeObject {
     return this.#made(this.#asKept(object), apiVersion);
   }
@@ -178,8 +187,8 @@ export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "
 
 /** A field that selectors may name besides `metadata.name` and `metadata.namespace`. */
 export interface SelectableField {
-  /** As clients write it, without the leading dot: `spec.author`. */
+  /** Name in selectors, without the leading dot: `spec.author`. */
   readonly name: string;
-  /** The field's values in an object, the first of which counts. */
+  /** Returns the field's values in an object; the first one counts. */
   readonly read: (object: unknown) => readonly unknown[];
 }

@@ -15,19 +15,19 @@ import { parseTraceParent, type TraceParent } from "./request/trace-parent.ts";
 import type { User } from "./request/user.ts";
 import type { ServedResource } from "./resource/served.ts";
 
-/** Why signals abort, made once: an error with its stack for every request that ends costs more than a GET. */
+/** Abort reason, made once: an error with its stack for every request that ends costs more than a GET. */
 const OVER = new DOMException("the request is over", "AbortError");
 
 /** One step of a request. It adds to the exchange, answers it, or throws an ApiError. Not async where it need not be. */
 export type Stage<Known extends Exchange = Exchange> = (exchange: Known) => void | Promise<void>;
 
-/** A request whose view is known, and what it asks of that. */
+/** A request whose view is known, and the request info. */
 export interface MatchedExchange extends Exchange {
   mounted: Mounted;
   info: RequestInfo;
 }
 
-/** A request whose caller is known. */
+/** A request whose caller is authenticated. */
 export interface AuthenticatedExchange extends MatchedExchange {
   user: User;
 }
@@ -38,34 +38,34 @@ export interface AuthorizedExchange extends AuthenticatedExchange {
 }
 
 /**
- * One request on its way through the pipeline. Each stage adds what the ones after it need; what has been established by then
- * the types of stages say: {@link MatchedExchange}, {@link AuthenticatedExchange}, {@link AuthorizedExchange}.
+ * One request on its way through the pipeline. Each stage adds what the later ones need; the types of the stages state what
+ * is established: {@link MatchedExchange}, {@link AuthenticatedExchange}, {@link AuthorizedExchange}.
  */
 export class Exchange implements AuditedRequest {
   readonly core: ServerCore;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** The bytes after an upgrade request's head; only upgrades have one. */
+  /** Bytes after the head of an upgrade request; only upgrades have them. */
   readonly upgradeHead: Buffer | undefined;
-  /** The client's `Audit-ID`, as in Kubernetes, if that is short and plain; else a new one. */
+  /** The client's `Audit-ID`, as in Kubernetes, if it is short and plain; else a new one. */
   readonly requestId: string;
   readonly startedAt: number = performance.now();
-  /** The address that the connection came from, noted at once: one that has ended, or a stream of HTTP/2, does not know. */
+  /** Remote address, read at once: a closed connection, or a stream of HTTP/2, no longer knows it. */
   readonly peer: string | undefined;
-  /** As it came: handlers may write over the request's own. */
+  /** HTTP method as received: handlers may overwrite the request's own. */
   readonly method: string;
-  /** The path of the request target as it came. */
+  /** Path of the request target, as received. */
   readonly path: string;
-  /** The query with its question mark, or "". */
+  /** Query with its question mark, or "". */
   readonly search: string;
   #query: URLSearchParams | undefined;
   #abort: AbortController | undefined;
   #warnings: Warnings | undefined;
   #trace: TraceParent | null | undefined;
 
-  /** Why no view serves the path: answered once the caller is known. */
+  /** Error when no view serves the path: returned once the caller is authenticated. */
   unknown: ApiError | undefined;
-  /** The same, where a view that has the rest is there: answered once that has let the caller know. */
+  /** The same where a view has the prefix `/`: returned once that view has authorized the caller. */
   misfit: ApiError | undefined;
   // Set by the match stage, unless no view serves the path.
   mounted: Mounted | undefined;
@@ -74,52 +74,54 @@ export class Exchange implements AuditedRequest {
   tail = "";
   /** Set by the info stage, unless no view serves the path. */
   info: RequestInfo | undefined;
-  /** Set by the deadline stage, unless there is none. */
+  /** Set by the deadline stage, unless there is no deadline. */
   deadline: NodeJS.Timeout | undefined;
-  /** Set by the fairness stage when the request need not wait: it has a seat when it turns out to take one. */
+  /** Set by the fairness stage when the request need not wait: it gets a seat if it turns out to need one. */
   admitted = false;
   seat: Seat | undefined;
-  // Set by the authenticate stage; logs of refused requests have none.
+  // Set by the authenticate stage; logs of rejected requests have none.
   user: User | undefined;
-  /** Through how many API servers it has come that passed it on. Set by the hops stage. */
+  /** Number of API servers that forwarded the request. Set by the hops stage. */
   hops = 0;
-  /** Whether the path's `:cluster` has become the name of a logical cluster. Set by the locate stage, where there is a hook. */
+  /** Whether `:cluster` of the path is resolved to a logical cluster. Set by the locate stage, where there is a hook. */
   located = false;
-  /** Who logged in, where they go on as somebody else. Set by the impersonate stage. */
+  /** Authenticated user who impersonates another one. Set by the impersonate stage. */
   impersonator: User | undefined;
-  /** The caller's own bearer token, for a view that takes it. Set before it is taken off the request. */
+  /** The caller's own bearer token, for a view that takes it. Set before the server strips it from the request. */
   token: string | undefined;
-  /** As whom the caller wants to go on, for a view that passes that on. Set before it is taken off the request. */
+  /** `Impersonate-*` headers, for a view that forwards them. Set before the server strips them from the request. */
   impersonation: readonly string[] | undefined;
-  /** Set by the authorize stage: what is served without the view having been asked. */
+  /** Set by the authorize stage: a resource that is served without calling the view's rule. */
   review: ServedResource | undefined;
-  /** Set by the authorize stage: the view's handler answers, whatever the path says. */
+  /** Set by the authorize stage: the view's handler answers, whatever the path is. */
   handled = false;
-  /** Of a raw request: when the server closes, or the rule says no by now. Made by whoever asks for it first. */
+  /**
+   * Signal of a raw request: aborts when the server closes, or when the rule no longer allows the request. Made on first use.
+   */
   ending: AbortSignal | undefined;
-  /** What the rule that was asked last said; `undefined` when none was, or it threw. */
+  /** Decision of the last rule; `undefined` when none was called, or it threw. */
   decision: Decision | undefined;
-  /** What the request turned out to be about. Set by the serve stage. */
+  /** Resource that the request is about. Set by the serve stage. */
   served: ServedResource | undefined;
-  /** Whether that is there for those alone who ask for metadata. Set with it. */
+  /** Whether only metadata requests can see that resource. Set with it. */
   metadataOnly = false;
-  /** Where the request came from, where somebody records it. */
+  /** Origin of the request, where it is recorded. */
   origin: Origin | undefined;
-  /** What is kept of the request for its audit events; `undefined` before the caller is known, and without audit. */
+  /** Record for the audit events of the request; `undefined` before authentication, and without audit. */
   audited: AuditRecord | undefined;
-  /** Whether something threw that is no answer: a fault of ours, or of a view's author. */
+  /** Whether an exception other than an API error was thrown: a bug of the server or of a view. */
   failed = false;
-  /** Of the span that our answer is, where spans are recorded. */
+  /** Trace id of the server's own span, where spans are recorded. */
   spanTraceId: string | undefined;
-  /** Whether an authenticator failed, whoever knew the caller in the end. */
+  /** Whether an authenticator failed, even if another one authenticated the caller. */
   authenticatorFailed = false;
-  /** What to tell a caller whom nobody knows, if it is not that the credentials are bad. */
+  /** Error for an unauthenticated caller, if it is not that the credentials are invalid. */
   unauthenticated: ApiError | undefined;
-  /** Set by whoever takes over the response: later stages are not run. */
+  /** Set when a stage takes over the response: later stages do not run. */
   answered = false;
-  /** Set when the answer, or the connection that it became, has closed: for observers, who alone are told. */
+  /** Set when the response, or the upgraded connection, has closed. Only observers read it. */
   ended = false;
-  /** Set when the deadline has passed and been answered. */
+  /** Set when the deadline has passed and has been answered. */
   expired = false;
 
   constructor(core: ServerCore, message: { req: IncomingMessage; res: ServerResponse; head?: Buffer }) {
@@ -141,52 +143,52 @@ export class Exchange implements AuditedRequest {
     return this.#query;
   }
 
-  /** The logical cluster that the path names, `*`, or "" where it names none. */
+  /** Logical cluster that the path names, `*`, or "" where it names none. */
   get cluster(): string {
     return this.params["cluster"] ?? "";
   }
 
-  /** The same for what is written down: "" as long as it is not known which logical cluster a path leads to. */
+  /** The same for logs and metrics: "" until the path is resolved to a logical cluster. */
   get knownCluster(): string {
     if (this.mounted === undefined) return "";
     return this.located || !this.mounted.locates ? this.cluster : "";
   }
 
-  /** The servers that it has come through, as their `Via` says, and this view. */
+  /** Returns the value of `Via`: the servers that forwarded the request, and this view. */
   via(this: MatchedExchange): string {
     return viaOf(this.req.headers.via, this.mounted.name);
   }
 
-  /** Where the client says that the request belongs (`traceparent`); it is not checked that the trace is the client's. */
+  /** Trace context that the client sent (`traceparent`); the server does not check that the trace is the client's. */
   get trace(): TraceParent | undefined {
     if (this.#trace === undefined) this.#trace = traceOf(this.req) ?? null;
     return this.#trace ?? undefined;
   }
 
-  /** The trace that the request is a part of: the one of our own span if there is one, else the client's. */
+  /** Trace id of the request: of the server's own span if there is one, else of the client's. */
   get traceId(): string | undefined {
     return this.spanTraceId ?? this.trace?.traceId;
   }
 
-  /** Logs something that is about this request. */
+  /** Writes a log record about this request. */
   log(record: LogRecord): void {
     const { requestId, traceId, knownCluster: cluster } = this;
     const more = { ...(cluster !== "" && { cluster }), ...(traceId !== undefined && { traceId }) };
     this.core.log({ ...record, requestId, ...more });
   }
 
-  /** Adds a `Warning` header to the answer, whoever it is that warns: all of them are bounded together. */
+  /** Adds a `Warning` header to the response. One bound holds for all sources of warnings together. */
   readonly warn = (text: string): void => {
     this.#warnings ??= new Warnings(this.res);
     this.#warnings.add(text);
   };
 
-  /** Aborts when the client leaves, when the deadline passes, or when the server stops waiting. Made when first asked for. */
+  /** Aborts when the client leaves, when the deadline passes, or when the server stops waiting. Made on first use. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = new AbortController();
       this.#abort = abort;
-      // An upgraded connection leaves its response behind.
+      // An upgraded connection outlives its response.
       const stream = this.upgradeHead === undefined ? this.res : this.req.socket;
       stream.once("close", () => abort.abort(OVER));
       if (stream.destroyed || this.expired) abort.abort(OVER);
@@ -195,9 +197,9 @@ export class Exchange implements AuditedRequest {
   }
 
   /**
-   * Lifts the deadline: whoever serves the request has said that it is open-ended.
+   * Lifts the deadline of an open-ended request.
    *
-   * @throws ApiError 429 when too many are
+   * @throws ApiError 429 when too many are open
    */
   takeTime(this: AuthenticatedExchange): void {
     if (this.info.longRunning) return;
@@ -207,18 +209,18 @@ export class Exchange implements AuditedRequest {
     this.info = { ...this.info, longRunning: true };
   }
 
-  /** Whether the request has come past authentication. */
+  /** Whether the request has passed authentication. */
   isAuthenticated(): this is AuthenticatedExchange {
     return this.user !== undefined && this.mounted !== undefined && this.info !== undefined;
   }
 
-  /** Is no longer under way: what goes on from here on does so by itself. */
+  /** Gives up the seat: from here on the request does not count as under way. */
   leaveSeat(): void {
     this.admitted = false;
     this.seat?.release();
   }
 
-  /** Gives up on whoever was asked, who hears of it by {@link signal}: what they still do is of no consequence. */
+  /** Stops waiting for the handler and aborts {@link signal}: later results of the handler are ignored. */
   expire(reason: unknown): void {
     this.expired = true;
     if (this.seat?.turn !== undefined) this.seat.release();
@@ -228,7 +230,7 @@ export class Exchange implements AuditedRequest {
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Nothing that would have to be quoted in JSON. */
+/** Characters that need no quoting in JSON. */
 const ID = /^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 
 function givenId({ headers }: IncomingMessage): string | undefined {
@@ -236,7 +238,7 @@ function givenId({ headers }: IncomingMessage): string | undefined {
   return typeof given === "string" && ID.test(given) ? given : undefined;
 }
 
-/** Two of them are one text with a comma to Node, which is none. */
+/** Node joins two headers with a comma, which is not a valid value. */
 function traceOf({ headers: { traceparent } }: IncomingMessage): TraceParent | undefined {
   return typeof traceparent === "string" ? parseTraceParent(traceparent) : undefined;
 }

@@ -9,7 +9,7 @@ import { problem } from "./listener/malformed.ts";
 import type { Log } from "./observe/log/log.ts";
 import { type Handlers, handlers } from "./pipeline.ts";
 
-/** Express is loaded only where it is used: it would double the time that a server takes to start. */
+/** Loads Express on first use: it would double the time that a server takes to start. */
 export function loadExpress(): () => Express {
   return createRequire(import.meta.url)("express") as () => Express;
 }
@@ -22,16 +22,19 @@ interface Routed {
   readonly log: Log;
 }
 
-/** Hands a request to an application: `next` gets it when no route answers it. What a route throws becomes a Status. */
+/**
+ * Routes a request through an application, and calls `next` when no route answers it. An exception of a route becomes a
+ * Status.
+ */
 export function route(app: Express, { req, res, log }: Routed, next: () => void): void {
-  // Its types have it take only requests of Express' own.
+  // The types of Express accept only its own requests.
   (app as unknown as Application)(req, res, (error) => {
     if (error === undefined || error === null) next();
     else answerFailure(res, error, log);
   });
 }
 
-/** Errors of Express and its parsers carry a code when it is the client who is to blame. */
+/** Errors of Express and its parsers carry a code when the client caused them. */
 function answerFailure(res: ServerResponse, error: unknown, log: Log): void {
   const { status, message = "" } = error as { readonly status?: unknown; readonly message?: string };
   const blamesClient = typeof status === "number" && status >= 400 && status < 500;
@@ -43,23 +46,27 @@ function answerFailure(res: ServerResponse, error: unknown, log: Log): void {
 
 /** Virtual workspaces as a middleware of an existing application. */
 export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
-  /** For `app.use(...)`: answers everything below `/services/` and below prefixes of views, leaves the rest to `next`. */
+  /**
+   * For `app.use(...)`: answers every request below `/services/` and the prefixes of views, and calls `next` for the rest.
+   */
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
-  /** For the server's `upgrade` event: takes the same requests. @returns whether it took the request */
+  /** For the server's `upgrade` event: handles the same requests. @returns whether it took the request */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /** Resolves when every `setup` has run. @throws what one throws */
   readonly started: Promise<void>;
-  /** Ends all watches cleanly and turns new requests away with 503: to be called before the server closes. */
+  /** Ends all watches cleanly and rejects new requests with 503. Call it before the server closes. */
   drain(): void;
 }
 
 /**
- * Serves virtual workspaces within an Express (or connect, or plain Node) application. Authentication and
- * authorization are its own: what the application does before it does not count. The root's `/livez` and `/readyz` stay
- * the application's. Use it at the root, and before anything that reads bodies if views have raw handlers. The server
- * is the application's too: with `maxHeaderSize: 1048576`, `keepAliveTimeout: 120000` and `maxHeadersCount = 0` it takes
- * the headers that Kubernetes clients may send, and does not close connections under them. Over HTTP/2 requests are
- * refused with 505: that is for `createServer`.
+ * Serves virtual workspaces within an Express (or connect, or plain Node) application. `/livez` and `/readyz` at the root
+ * stay the application's. Use it at the root, and before anything that reads bodies if views have raw handlers. The
+ * application also owns the server: set `maxHeaderSize: 1048576`, `keepAliveTimeout: 120000` and `maxHeadersCount = 0`, so
+ * that it accepts the headers of Kubernetes clients and does not close connections under them. HTTP/2 requests are rejected
+ * with 505: use `createServer` for HTTP/2.
+ *
+ * Security: authentication and authorization are the middleware's own; checks that the application makes before it do not
+ * count.
  *
  * @throws Error on views that clash
  */
@@ -70,7 +77,7 @@ export function virtualWorkspaces(options: CoreOptions): VirtualWorkspacesMiddle
   const middleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void => {
     if (!isOurs(req)) next();
     else if (req.httpVersionMajor === 1) handle.request(req, res);
-    else respondStatus(res, problem(505, "the middleware takes HTTP/1.1; let createServer listen for HTTP/2"));
+    else respondStatus(res, problem(505, "the middleware supports HTTP/1.1 only; use createServer for HTTP/2"));
   };
   return Object.assign(middleware, {
     started: core.start(),

@@ -1,5 +1,5 @@
 /**
- * An engine of the framework's proxy over the package `http-proxy`, which has to be installed beside it.
+ * Engine of the framework's proxy over the package `http-proxy`, which must be installed beside it.
  *
  * @module
  */

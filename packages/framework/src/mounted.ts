@@ -6,10 +6,10 @@ import type { Log } from "./observe/log/log.ts";
 import type { ObservedView } from "./observe/observer.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 
-/** How long a verdict about readiness is good for, ms. */
+/** Time a readiness result stays valid, ms. */
 const FRESH = 1_000;
 
-/** A virtual workspace within a running server: set up, ready or not. */
+/** A running view: set up, ready or not. */
 export class Mounted implements ObservedView, HookedView, AsyncDisposable {
   readonly workspace: VirtualWorkspace;
   readonly reviews: Reviews;
@@ -22,7 +22,7 @@ export class Mounted implements ObservedView, HookedView, AsyncDisposable {
   #problem: ApiError | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #checking: Promise<void> | undefined;
-  /** What was logged of the last failure: a hook that is asked every second should not say the same every second. */
+  /** Last logged failure: a hook that runs every second must not log the same failure every second. */
   #said = "";
 
   constructor(workspace: VirtualWorkspace, log: Log, impersonation: Authorizer<unknown>) {
@@ -74,14 +74,14 @@ export class Mounted implements ObservedView, HookedView, AsyncDisposable {
     void this.check();
   }
 
-  /** Why requests are to be answered 503, by what is known; asks again in the background when that is old. */
+  /** Returns the cached error 503 for requests, if any; checks again in the background when the result is old. */
   problem(): ApiError | undefined {
     if (this.workspace.ready === undefined && this.#started) return undefined;
     if (performance.now() - this.#checkedAt > FRESH) void this.check();
     return this.#problem;
   }
 
-  /** Asks `ready` now. */
+  /** Calls the `ready` hook now. */
   check(): Promise<void> {
     if (!this.#started) return Promise.resolve();
     this.#checking ??= this.#ask().finally(() => {
@@ -93,7 +93,7 @@ export class Mounted implements ObservedView, HookedView, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    // A setup under way ends first: what it makes would be nobody's. Its failure is told to whoever started it.
+    // Waits for a setup under way, so that its result is disposed. Its caller gets its failure.
     await this.#starting?.catch(() => undefined);
     const held = this.#setup;
     this.#setup = undefined;

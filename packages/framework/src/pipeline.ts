@@ -12,7 +12,7 @@ import { accept, deadline, health, info, match } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
 import { authorize, fairness, hops, locate, ready } from "./stages/authorize.ts";
 
-/** Stages in order. Each may count on what those before it have established, which the compiler sees to. */
+/** Stages in order. Each relies on what earlier stages have established; the compiler checks that. */
 class Pipeline<Known extends Exchange> {
   readonly stages: readonly Stage<Known>[];
 
@@ -24,15 +24,15 @@ class Pipeline<Known extends Exchange> {
     return new Pipeline([...this.stages, ...stages]);
   }
 
-  /** Adds a stage behind which more is known of each request: it ends all others. */
+  /** Adds a stage that establishes more about each request. */
   establish<More extends Known>(stage: Stage<Known>): Pipeline<More> {
     return new Pipeline<More>([...this.stages, stage]);
   }
 }
 
 /**
- * The way of every request, in order. Before `authenticate` only refusals of bad URLs, `/livez` and `/readyz`
- * are answered. A path that no view serves is refused after authentication: strangers do not learn what there is.
+ * Stages of every request, in order. Before `authenticate` the server answers only bad URLs, `/livez` and `/readyz`.
+ * Security: it rejects a path that no view serves after authentication, so that unauthenticated clients cannot probe paths.
  */
 const pipeline = new Pipeline<Exchange>([
   accept, //       method, host, request id, size of the query, draining      400 405 431 503
@@ -41,25 +41,25 @@ const pipeline = new Pipeline<Exchange>([
   info, //         tail → verb, group, version, resource, namespace, name     400
   deadline, //     60 s; long-running requests have to begin by then          400 504
 ])
-  // who asks; too many failures of one address                          400 401 429 503, then 404 for a path nobody serves
+  // caller; too many failures of one address 400 401 429 503, then 404 for a path no view serves
   .establish<AuthenticatedExchange>(bounded(authenticate))
   .add(
-    audit, //        the first audit event; waits when they cannot be written    503
-    hops, //         through how many servers it has come, to end circles        500
+    audit, //        first audit event; waits while events cannot be written     503
+    hops, //         number of servers that forwarded it, to end loops           500
     ready, //        the virtual workspace's own readiness                      503
-    locate, //       what :cluster says → the name of a logical cluster         403 404 429 500
-    impersonate, //  as somebody else, if the server's rule allows it           400 403 500
-    fairness, //     so many at a time; the others wait, each user in turn      429 503
+    locate, //       :cluster → the name of a logical cluster                   403 404 429 500
+    impersonate, //  impersonated user, if the server's rule allows it          400 403 500
+    fairness, //     concurrency limit; the others wait, each user in turn      429 503
   )
   // the virtual workspace's own rule                                    400 403 500
   .establish<AuthorizedExchange>(authorize)
   // discovery, OpenAPI, objects, raw handler, upgrade                   200 …
   .add(serve);
 
-/** Every stage gets what those before it have established. */
+/** Every stage gets what earlier stages have established. */
 const stages = pipeline.stages as readonly Stage[];
 
-/** Sends a request down the pipeline. Never rejects: whatever goes wrong becomes a Status, or the end of the stream. */
+/** Runs a request through the pipeline. Never rejects: an error becomes a Status, or cuts the stream. */
 async function run(exchange: Exchange): Promise<void> {
   try {
     for (const stage of stages) {
@@ -67,7 +67,7 @@ async function run(exchange: Exchange): Promise<void> {
       if (pending !== undefined) {
         if (exchange.admitted && exchange.isAuthenticated()) exchange.core.fairness.hold(exchange);
         await pending;
-        // What is counted until a request is over would be counted for ever, and nobody is there to hear of the rest.
+        // A closed request would be counted forever, and no client is left to get an answer.
         if (streamOf(exchange).destroyed || exchange.expired) return;
       }
       if (exchange.answered) return noteStarted(exchange);
@@ -79,11 +79,11 @@ async function run(exchange: Exchange): Promise<void> {
   }
 }
 
-/** Answers with a Status; a stream that has begun can only be cut, so that the client knows it is not whole. */
+/** Answers with a Status. A stream that has begun is cut, so that the client sees that it is incomplete. */
 function fail(exchange: Exchange, error: unknown): void {
   const { res } = exchange;
-  // The client has left, which a failed write tells before the response knows, or was told that it took too long: what
-  // goes wrong then is a consequence. A failure behind a whole answer is none.
+  // The client has left, which a failed write shows before the response does, or has got its timeout: later errors are
+  // consequences. An error after a complete response is not one of these.
   const left = (res.destroyed || res.socket?.destroyed === true) && !res.writableFinished;
   if (exchange.expired || left) return;
   if (!isApiError(error)) {
@@ -98,27 +98,27 @@ function fail(exchange: Exchange, error: unknown): void {
   else tell(exchange, error);
 }
 
-/** An error that somebody made up, or passed on from elsewhere, may be none that HTTP can say. */
+/** An `ApiError` made by a view or an upstream may have a code that HTTP cannot express. */
 function tell(exchange: Exchange, error: ApiError): void {
   try {
     respondStatus(exchange.res, error);
   } catch (cause) {
-    fail(exchange, new Error(`an ApiError that cannot be answered: ${String(cause)}`, { cause }));
+    fail(exchange, new Error(`invalid ApiError in a response: ${String(cause)}`, { cause }));
   }
 }
 
-/** Of what went wrong a client is told where to look: the same id as in `Audit-Id`. */
+/** Returns an error that shows the client only the request id, the same as in `Audit-Id`. */
 function unexpected({ requestId }: Exchange): ApiError {
-  return ApiError.internalError(`request ${requestId} failed, and the server's log says why`);
+  return ApiError.internalError(`request ${requestId} failed: see the server's log for the reason`);
 }
 
-/** What a Node server's events are connected to. */
+/** Handlers for a Node server's events. */
 export interface Handlers {
   request(req: IncomingMessage, res: ServerResponse): void;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** The pipeline as handlers of a Node server. */
+/** Returns the pipeline as handlers of a Node server. */
 export function handlers(core: ServerCore): Handlers {
   const { observers, tracing } = core;
   const handle = (exchange: Exchange): void => {
@@ -127,7 +127,7 @@ export function handlers(core: ServerCore): Handlers {
   };
   const request = (req: IncomingMessage, res: ServerResponse): void => {
     res.on("error", ignore);
-    // Somebody in front of a middleware took their time, and the client has left.
+    // An earlier middleware took too long, and the client has left.
     if (res.destroyed) return;
     boundRest(req, res);
     core.retarget?.(req);
@@ -137,7 +137,7 @@ export function handlers(core: ServerCore): Handlers {
     request,
     upgrade: (req, socket, head) => {
       socket.on("error", ignore);
-      // Node makes no response for upgrades; ours is there to refuse with.
+      // Node makes no response for upgrades; this one is used to reject them.
       const res = responseOn(socket as Socket, req);
       if (res === undefined) return;
       if (isPlain(req)) request(req, res);
@@ -149,7 +149,7 @@ export function handlers(core: ServerCore): Handlers {
   };
 }
 
-/** To be called when the pipeline is through with a request: tells of answers that go on. */
+/** Notifies observers of responses that go on after the pipeline has finished. */
 function noteStarted(request: ObservedRequest): void {
   if (request.info?.longRunning !== true || request.res.writableEnded || request.ended) return;
   for (const observer of request.core.observers) observer.started?.(request);

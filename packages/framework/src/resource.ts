@@ -30,34 +30,31 @@ import {
 import type { Storage } from "./storage.ts";
 
 /**
- * A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only), or what
- * a function makes of the object: `{ type: "integer", value: ({ data = {} }) => Object.keys(data).length }`. It is asked
- * for every row, so it should be quick, and only look at the object: equal source text counts as an equal column. When it
- * throws, the cell is empty.
+ * A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only), or a
+ * function of the object: `{ type: "integer", value: ({ data = {} }) => Object.keys(data).length }`. The function runs for
+ * every row, so it must be fast and depend on the object only: equal source text counts as an equal column. When it throws,
+ * the cell is empty.
  */
 export type ColumnSpec<T extends object = object> =
   | string
   | (Partial<Omit<PathColumn, "name">> & Pick<PathColumn, "jsonPath">)
   | (Omit<ComputedColumn, "name" | "value"> & {
-      /** What stands in the cell. */
+      /** Returns the value of the cell. */
       value(object: ObjectOf<T>): unknown;
     });
 
-/**
- * A field that selectors may name: its JSON path, which is its name as well, or a name of its own with what objects are found
- * by under it.
- */
+/** A field that selectors may name: a JSON path, which is also its name, or a name with a function that returns its value. */
 export type FieldSpec = string | NamedField;
 
-/** A field by a name of its own. */
+/** A field with a name of its own. */
 export interface NamedField {
-  /** As selectors write it. */
+  /** Name in selectors. */
   readonly name: string;
-  /** What an object is found by: a text, number or flag. */
+  /** Returns the value that selectors compare: a string, number or boolean. */
   readonly value: (object: KubeObject) => unknown;
 }
 
-/** What {@link defineResource} takes. Give `spec` (and `status`), or `schema` for a kind of another form. */
+/** Options of {@link defineResource}. Give `spec` (and `status`), or `schema` for a kind of another form. */
 export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSchema, Whole extends JsonSchema> {
   /** API group, "" for the core group. */
   readonly group: string;
@@ -65,51 +62,53 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   readonly version: string;
   readonly kind: string;
   readonly scope: "Cluster" | "Namespaced";
-  /** @default the kind, lower-cased, in the plural as Kubernetes guesses it */
+  /** Plural name. @default the kind, lower-cased, in the plural as Kubernetes guesses it */
   readonly plural?: string;
-  /** @default the kind, lower-cased */
+  /** Singular name. @default the kind, lower-cased */
   readonly singular?: string;
-  /** @default the kind and `List` */
+  /** Kind of lists. @default the kind and `List` */
   readonly listKind?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** What `kubectl explain` says of the kind. */
+  /** Description that `kubectl explain` shows. */
   readonly description?: string;
   /** Schema, and with it the type, of `.spec`. */
   readonly spec?: Spec & CheckedSchema<Spec>;
   /** Schema, and with it the type, of `.status`. */
   readonly status?: Status & CheckedSchema<Status>;
-  /** Schema of the whole object but `apiVersion`, `kind` and `metadata`, instead of `spec` and `status`. */
+  /** Schema of the whole object except `apiVersion`, `kind` and `metadata`, instead of `spec` and `status`. */
   readonly schema?: Whole & CheckedSchema<Whole>;
   /**
-   * Whether the schema is compiled with the first object that is written, and not when the kind is put on a storage: a
-   * server with many kinds starts sooner. A schema that Kubernetes would not take then fails each write with 500, so test it.
-   * @default false, a wrong schema is refused when the kind is put on a storage
+   * Whether the first write compiles the schema, instead of the definition of the storage: a server with many kinds starts
+   * faster. A schema that Kubernetes would reject then fails each write with 500, so test it.
+   * @default false, an invalid schema is rejected when the kind is put on a storage
    */
   readonly lazySchema?: boolean | undefined;
   /**
-   * Columns of `kubectl get` between Name and Age; their type is read off the schema. A list is all there is behind Name,
-   * as in a CustomResourceDefinition.
+   * Columns of `kubectl get` between Name and Age; the schema gives their types. A list replaces all columns after Name, as
+   * in a CustomResourceDefinition.
    */
   readonly columns?: Readonly<Record<string, ColumnSpec<ContentOf<Spec, Status, Whole>>>> | readonly TableColumn[];
   /** JSON paths that field selectors may name besides name and namespace: `[".spec.author"]`. */
   readonly selectableFields?: readonly FieldSpec[];
   /**
-   * Which of `/status` and `/scale` the kind has. With `/status`, other writes leave `.status` as it is.
+   * Whether the kind has `/status` and `/scale`. With `/status`, other writes leave `.status` unchanged.
    * @default `/status` when there is a schema for it
    */
   readonly subresources?: Partial<Subresources>;
   /**
-   * How long a deleted object is given to end by itself, s, as pods are: it stays, marked, until whoever ends it deletes
-   * it with a period of 0. @default 0, it goes as soon as no finalizer holds it
+   * Time a deleted object gets for its termination, s, as pods do. It stays, marked as deleted, until a controller deletes it
+   * with a period of 0.
+   * @default 0, it is removed as soon as no finalizer holds it
    */
   readonly gracePeriodSeconds?: number;
   /**
-   * How new objects of the kind are sent in protobuf, by field number. Only for Kubernetes' own kinds, which typed Go
-   * clients (kubectl too) send so without asking; answers are JSON, which they take. @default JSON and YAML are taken
+   * Protobuf encoding of new objects, by field number. Only for Kubernetes' own kinds, which typed Go clients (and kubectl)
+   * send as protobuf without negotiation; responses are JSON, which they accept.
+   * @default JSON and YAML only
    */
   readonly protobuf?: ProtobufMessage | undefined;
-  /** What the kind is written by besides its schema. Only for Kubernetes' own kinds. @default as custom kinds are */
+  /** Write rules besides the schema. Only for Kubernetes' own kinds. @default the rules of custom kinds */
   readonly strategy?: Strategy | undefined;
 }
 
@@ -118,7 +117,7 @@ type AnyOptions = ResourceOptions<JsonSchema, JsonSchema, JsonSchema>;
 /**
  * A kind with its TypeScript type. Made by {@link defineResource}.
  *
- * @typeParam T what an object of the kind holds besides `apiVersion`, `kind` and `metadata`
+ * @typeParam T fields of an object besides `apiVersion`, `kind` and `metadata`
  */
 export class Resource<T extends object = object> implements TypedDefinition<T> {
   readonly group: string;
@@ -173,11 +172,11 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     Object.freeze(this);
   }
 
-  /** Objects of this kind kept elsewhere: `collection(persistent(store))`, from `@virtual-workspaces/store`. */
+  /** Returns a collection in another backend: `collection(persistent(store))`, from `@virtual-workspaces/store`. */
   collection<Kept>(keep: (definition: TypedDefinition<T>) => Kept): Kept;
   /**
-   * Objects of this kind kept in memory: set or delete one and every open watch sees it. Versions grow across
-   * restarts, the objects do not survive one.
+   * Returns a collection in memory: set or delete an object and every open watch sees it. Versions grow across restarts, the
+   * objects do not survive one.
    */
   collection(options?: CollectionOptions): Collection<T>;
   collection<Kept>(how: CollectionOptions | ((definition: TypedDefinition<T>) => Kept) = {}): Collection<T> | Kept {
@@ -187,8 +186,8 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   /**
    * Puts the kind on a storage. Advertised verbs are the methods the storage has, narrowed by `verbs`.
    *
-   * @throws Error when `verbs` names one that the storage cannot do, when it holds another kind, or on a subresource that
-   *   could not be served
+   * @throws Error when `verbs` names one that the storage does not support, when it holds another kind, or on a subresource
+   * that could not be served
    */
   serve<Kinds extends Readonly<Record<string, unknown>> = Readonly<Record<never, unknown>>>(
     storage: Storage<ObjectOf<T>> & { readonly resource?: TypedDefinition<T> },
@@ -196,19 +195,17 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   ): ServedResource {
     const held = storage.resource;
     if (held !== undefined && (held.kind !== this.kind || apiVersionOf(held) !== apiVersionOf(this))) {
-      throw new Error(
-        `${this.kind} cannot be served from objects of kind ${apiVersionOf(held)} ${held.kind}: use view()`,
-      );
+      throw new Error(`cannot serve ${this.kind} from objects of kind ${apiVersionOf(held)} ${held.kind}: use view()`);
     }
     return serveStorage(this, storage as Storage, options as unknown as ServeOptions);
   }
 
   /**
-   * Has somebody else answer all requests about the kind, whole and in bytes, as another server that has the objects. Discovery and
-   * OpenAPI tell of it as of any other; its verbs are what {@link ForwardingHandlers.discover} says. Nothing of a request or an
-   * answer is checked here: both are theirs to say.
+   * Forwards all requests about the kind, unread, to handlers such as a proxy to another server. Discovery and OpenAPI list
+   * it like any other kind; {@link ForwardingHandlers.discover} gives its verbs. The framework checks neither requests nor
+   * responses.
    *
-   * @throws Error on an identity that is none
+   * @throws Error on an invalid identity
    */
   forwardTo(handlers: ForwardingHandlers, options: ForwardingOptions = {}): ServedResource {
     return forwardedResource(this, handlers, options);
@@ -228,7 +225,7 @@ export function defineResource<
   return new Resource<ContentOf<Spec, Status, Whole>>(options as AnyOptions);
 }
 
-/** What the schemas given say an object holds. */
+/** Content type of an object, from its schemas. */
 export type ContentOf<Spec, Status, Whole> = [Whole] extends [never]
   ? ([Spec] extends [never] ? object : { spec: FromSchema<Spec> }) &
       ([Status] extends [never] ? object : { status?: FromSchema<Status> })
@@ -247,7 +244,7 @@ function hasStatus({ properties }: JsonSchema): boolean {
   return properties?.["status"] !== undefined;
 }
 
-/** Functions by their text. */
+/** Serializes functions by their source text. */
 function textOf(strategy: Strategy | undefined): string {
   return JSON.stringify(strategy, (_name, value) => (typeof value === "function" ? String(value) : value)) ?? "";
 }
@@ -281,11 +278,11 @@ function columnType(schema: JsonSchema, path: string): TableColumn["type"] {
   return type === "string" && at?.format === "date-time" ? "date" : "string";
 }
 
-/** The schema of the whole object (without type and metadata) from what the author gave. */
+/** Builds the schema of the whole object (without type and metadata) from the author's schemas. */
 function objectSchema(options: ResourceOptions<JsonSchema, JsonSchema, JsonSchema>): JsonSchema {
   const { kind, spec, status, schema, description } = options;
   if (schema !== undefined && (spec !== undefined || status !== undefined)) {
-    throw new Error(`${kind}: give either schema, or spec and status, not both`);
+    throw new Error(`conflicting schemas of ${kind}: give either schema, or spec and status`);
   }
   const described = description === undefined ? {} : { description };
   if (schema !== undefined) return { ...schema, ...described };

@@ -23,53 +23,60 @@ import { whole } from "./util/numbers.ts";
 const HTTP_1: readonly string[] = ["http/1.1"];
 const HTTP_2_OR_1: readonly string[] = ["h2", ...HTTP_1];
 
-/** What a server serves, to whom, and how it listens. */
+/** Options of a server: what it serves, to whom, and how it listens. */
 export interface ServerOptions extends CoreOptions {
-  /** @default plain HTTP, for use behind something that does TLS: credentials would travel in the open */
+  /**
+   * TLS options. Security: without them, credentials travel unencrypted.
+   * @default plain HTTP, for use behind a proxy that terminates TLS
+   */
   readonly tls?: TlsOptions;
   /**
-   * Connections at a time; those beyond are closed as they come. Each that does nothing is closed after two minutes, and
-   * keeps 10 KiB until then, 50 over TLS. `Infinity`: as many as the process may have file descriptors. @default 50000
+   * Largest number of connections; the server closes others as they arrive. It closes an idle one after two minutes; each
+   * holds 10 KiB until then, 50 KiB over TLS. `Infinity`: up to the process' file descriptors.
+   * @default 50000
    */
   readonly maxConnections?: number;
   /**
-   * How long a client may take to send the head of a request, from when it connects or begins, ms, and up to 4 s more; then
-   * 408. `Infinity`: as long as it likes. @default 32000
+   * Time a client gets to send the head of a request, from its connection or its first byte, ms, plus up to 4 s; then 408.
+   * `Infinity`: no limit.
+   * @default 32000
    */
   readonly headersTimeout?: number;
   /** Prometheus metrics at `/metrics`, made by {@link metrics}. @default none */
   readonly metrics?: Metrics;
   /**
-   * The server that this one is a part of, for requests that a server sends itself by {@link Server.connect}. They are in that
-   * one's audit log and metrics, as requests of their own, and this one is closed with that one, behind its views. `audit`
-   * and `metrics` are that one's alone. @default it stands alone
+   * Server that contains this one, for requests that a server sends itself by {@link Server.connect}. The outer server audits
+   * and counts them as requests of their own, and closes this server after its views. Only the outer one has `audit` and
+   * `metrics`.
+   * @default a server of its own
    */
   readonly within?: Server;
-  /** How long `close` waits for requests under way, ms; 0: for none. `Infinity`: for as long as they take. @default 10000 */
+  /** Time `close` waits for requests under way, ms; 0: none. `Infinity`: no limit. @default 10000 */
   readonly closeTimeout?: number;
   /**
-   * How long `close` goes on serving, ms, while `/readyz` fails already (Kubernetes' `--shutdown-delay-duration`): so that
-   * whoever balances by it sends no more before requests are turned away. @default 0
+   * Time `close` keeps serving, ms, while `/readyz` already fails (Kubernetes' `--shutdown-delay-duration`), so that load
+   * balancers stop sending before requests are rejected.
+   * @default 0
    */
   readonly closeDelay?: number;
 }
 
-/** Where a server listens. */
+/** Address a server listens on. */
 export interface ListenOptions {
-  /** 0 for any free one. */
+  /** Port; 0 for any free one. */
   readonly port: number;
-  /** @default "127.0.0.1", this machine only */
+  /** Host name or address. @default "127.0.0.1", this machine only */
   readonly host?: string;
 }
 
 /** A running API server. */
 export interface Listening {
   readonly port: number;
-  /** `https://127.0.0.1:6444`, without a trailing slash. */
+  /** Base URL, without a trailing slash: `https://127.0.0.1:6444`. */
   readonly url: string;
 }
 
-/** Requests on one connection that wait for their answers: Node reads on as long as nothing is answered. */
+/** Largest number of pipelined requests on one connection: Node keeps reading while no request is answered. */
 const MOST_PIPELINED = 100;
 
 /** An API server for virtual workspaces, and for the routes of {@link Server.app}. */
@@ -83,9 +90,9 @@ export class Server implements AsyncDisposable {
   readonly #closeTimeout: number;
   readonly #closeDelay: number;
   readonly #maxConnections: number;
-  /** Whether Node looks after connections that it has not accepted. */
+  /** Whether Node watches connections that it has not accepted itself. */
   #looksAfter = false;
-  /** What TLS clients may choose from. */
+  /** Protocols offered to TLS clients. */
   #protocols = HTTP_1;
   #app: Express | undefined;
   #started: Promise<void> | undefined;
@@ -101,7 +108,7 @@ export class Server implements AsyncDisposable {
     this.#tls = tls === undefined ? undefined : new ServingTls(tls, authorities);
     const { within, ...own } = options;
     if (within !== undefined && (options.audit ?? options.metrics) !== undefined)
-      throw new Error("within: audit and metrics are of the server that this one is a part of: give them there");
+      throw new Error("invalid options audit and metrics of a server with within: set them on the outer server");
     this.#core = new ServerCore(
       { ...own, ...(within && { within: within.#core }) },
       { clientCa: this.#tls?.clientCa ?? [] },
@@ -131,11 +138,12 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * An Express application for routes of one's own. Requests for virtual workspaces, below `/services` or at prefixes of
-   * their own, `/livez` and `/readyz` never reach it; before a view at `/` it is asked first. Its routes are not
-   * authenticated: that is up to them. What none of them answers, and what one throws, is answered with a Status. Loaded when first asked for. Express does not work over HTTP/2: from then on
-   * the server speaks HTTP/1.1 only, and clients that have come by HTTP/2 are told to come again. Ask for it before
-   * `listen`.
+   * An Express application for additional routes. It never gets requests for virtual workspaces (below `/services` or their
+   * own prefixes), `/livez` and `/readyz`; it comes before a view at `/`. A request that no route answers, and an exception
+   * of a route, are answered with a Status. Loaded on first use: ask for it before `listen`. Express does not support HTTP/2:
+   * from then on the server speaks HTTP/1.1 only, and HTTP/2 clients reconnect.
+   *
+   * Security: the server does not authenticate its routes; they must do that themselves.
    */
   get app(): Express {
     if (this.#app === undefined) {
@@ -146,12 +154,15 @@ export class Server implements AsyncDisposable {
     return this.#app;
   }
 
-  /** Streams, sources and requests, counted: what a benchmark or an operator looks at. */
+  /** Counts of streams, sources and requests, for benchmarks and operators. */
   get stats(): Readonly<Record<"rendered" | "delivered" | "sources" | "inFlight" | "queued" | "longRunning", number>> {
     return { ...this.#core.hub.stats, ...this.#core.fairness.stats };
   }
 
-  /** Sets up the virtual workspaces without listening: connections come by {@link Server.accept}. @throws what a `setup` throws */
+  /**
+   * Sets up the virtual workspaces without listening: connections come by {@link Server.accept}.
+   * @throws what a `setup` throws
+   */
   start(): Promise<void> {
     this.#started ??= this.#start();
     return this.#started;
@@ -162,7 +173,7 @@ export class Server implements AsyncDisposable {
     if (this.#closed === undefined) this.#tls?.follow(this.#http as HttpsServer, this.#core.log);
   }
 
-  /** Loaded only where it is spoken: it would add to the time that a server takes to start. */
+  /** Loads HTTP/2 only where it is offered: it would slow down the start of every server. */
   async #offerHttp2(): Promise<void> {
     if (this.#tls === undefined || this.#app !== undefined) return;
     const { serveHttp2 } = await import("./listener/http2/http2-listener.ts");
@@ -170,13 +181,13 @@ export class Server implements AsyncDisposable {
     if (this.#app === undefined) this.#protocols = HTTP_2_OR_1;
   }
 
-  /** Serves a connection that somebody else has accepted, another process for one. It becomes this server's own. */
+  /** Serves a connection accepted elsewhere, by another process for example. The server then owns the connection. */
   accept(socket: Socket): void {
     if (this.#connections.size >= this.#maxConnections || this.#core.draining) {
       socket.destroy();
       return;
     }
-    // What Node does with those that it accepts itself; it looks after heads that do not end once it is told to listen.
+    // Node does this for connections that it accepts; it enforces header timeouts from the `listening` event on.
     this.#looksAfter ||= this.#http.listening || this.#http.emit("listening");
     socket.setNoDelay(LISTENER_LIMITS.noDelay).setKeepAlive(true, LISTENER_LIMITS.keepAliveInitialDelay);
     this.#http.emit("connection", socket);
@@ -184,13 +195,14 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * A connection to this server that leaves the process nowhere, for `dial` of an upstream: its other end is served as any
-   * client is, who still has to say who they are. It is in the open: a server with `tls` has none.
+   * Returns an in-process connection to this server, for `dial` of an upstream. The server treats its other end as any
+   * client, which must authenticate. The connection is plain text: a server with `tls` offers none.
    *
    * @throws Error with `tls`
    */
   connect(): Duplex {
-    if (this.#options.tls !== undefined) throw new Error("connect: a server with tls takes no connections without");
+    if (this.#options.tls !== undefined)
+      throw new Error("cannot connect within the process to a server with tls: leave out tls, or connect over TLS");
     const [near, far] = pipe();
     this.accept(far as Socket);
     return near;
@@ -208,7 +220,7 @@ export class Server implements AsyncDisposable {
       this.#http.once("error", reject);
       this.#http.listen({ port: options.port, host }, () => {
         this.#http.off("error", reject);
-        // A connection that cannot be accepted, for want of file descriptors for one, is no reason to end.
+        // The server goes on when it cannot accept a connection, for want of file descriptors for example.
         this.#http.on("error", (error) =>
           this.#core.log({ level: "error", message: "listener failed", error: String(error) }),
         );
@@ -221,16 +233,16 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * How many connections there are on which nothing was ever asked, TLS handshakes among them, and how many requests whose turn has
-   * not come: {@link close} ends those at once, and refuses these. Whoever knows that no more will come can wait until there are none.
+   * Number of connections without a request so far, TLS handshakes included, plus queued requests. {@link close} ends the
+   * former at once and rejects the latter. A caller that knows that no more will arrive can wait until it is 0.
    */
   get waiting(): number {
     return this.#connections.unasked + this.#core.fairness.stats.queued;
   }
 
   /**
-   * After `closeDelay` ends watches cleanly, lets requests under way finish, closes. New requests are 503 meanwhile. What
-   * is still open after `closeTimeout` is cut.
+   * Shuts down gracefully: after `closeDelay` it ends watches cleanly, lets requests under way finish, and closes. New
+   * requests are 503 meanwhile. It cuts what is still open after `closeTimeout`.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -249,25 +261,25 @@ export class Server implements AsyncDisposable {
     await this.#core[Symbol.asyncDispose]();
   }
 
-  /** The same as {@link Server.close}. */
+  /** Same as {@link Server.close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
   readonly #request = (req: IncomingMessage, res: ServerResponse): void => {
-    const isHttp1 = req.httpVersionMajor === 1; // the others are known by their streams
+    const isHttp1 = req.httpVersionMajor === 1; // HTTP/2 requests are counted by their streams
     if (isHttp1 && !isServed(req, res)) return;
     if (isHttp1 && this.#connections.answer(req.socket, res) > MOST_PIPELINED) {
       res.shouldKeepAlive = false;
       respondStatus(
         res,
-        ApiError.tooManyRequests("too many requests wait on this connection; read their answers first", 1),
+        ApiError.tooManyRequests("too many requests wait on this connection: read their responses first", 1),
       );
       return;
     }
     const { url = "/" } = req;
     const answer = (): void => this.#handlers.request(req, res);
-    // What comes by HTTP/2 while its connection is being closed for the application's sake never was its business.
+    // Late HTTP/2 requests, on a connection that is closed for the application's sake, never reach the application.
     if (this.#app === undefined || this.#isOurs(url) || this.#isMetrics(url) || !isHttp1) answer();
     else route(this.#app, { req, res, log: this.#core.log }, answer);
   };
@@ -276,13 +288,13 @@ export class Server implements AsyncDisposable {
     return this.#options.metrics !== undefined && (url === METRICS_PATH || url.startsWith(`${METRICS_PATH}?`));
   }
 
-  /** Not an application's: views, probes, and targets that are no path, which are refused. */
+  /** Whether a request belongs to the server: views, probes, and targets that are no path, which it rejects. */
   #isOurs(url: string): boolean {
     return this.#core.matcher.owns(url) || !url.startsWith("/") || /^\/(livez|readyz)(?=[/?]|$)/.test(url);
   }
 }
 
-/** An API server for `virtualWorkspaces`; it serves once `listen` has resolved. @throws Error on views that clash */
+/** Creates an API server for `virtualWorkspaces`; it serves once `listen` has resolved. @throws Error on views that clash */
 export function createServer(options: ServerOptions): Server {
   return new Server(options);
 }

@@ -9,334 +9,356 @@ import type { CacheEvent, ReadableCache } from "./watch/cache/cache-event.ts";
 import type { Encoded } from "./watch/cache/encoded.ts";
 
 /**
- * All that a stream may know and keep after the request that opened it is gone. What belongs to one
- * request only (its signal, its id) comes beside it in {@link RequestOptions}, never in here: a
- * stream opened for one caller may be shared with others whose {@link Storage.shareKey} is equal.
+ * Request data that a stream may use and keep after the request that opened it has ended. Data of one request only (its
+ * signal, its id) is in {@link RequestOptions}, never here.
+ *
+ * Security: callers with an equal {@link Storage.shareKey} may share a stream opened for one of them.
  */
 export interface Scope {
-  /** The path parameters, decoded. */
+  /** Path parameters, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** The logical cluster, `*` for all of them, "" where the path has none. */
+  /** Logical cluster, `*` for all of them, "" where the path has none. */
   readonly cluster: string;
-  /** The namespace, "" for all of them and for cluster-scoped kinds. */
+  /** Namespace, "" for all of them and for cluster-scoped kinds. */
   readonly namespace: string;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-  /** On whose behalf the source is asked. */
+  /** Identity that the source serves. */
   readonly identity: Identity;
   /**
-   * Through how many API servers the request has come that passed it on (kcp's `X-Kcp-Virtual-Resource-Hops`). A storage
-   * that passes it on says one more. @default 0
+   * Number of API servers that forwarded the request (kcp's `X-Kcp-Virtual-Resource-Hops`). A storage that forwards it adds
+   * one.
+   * @default 0
    */
   readonly hops?: number;
-  /** The names of those servers, and of this view, as the `Via` header that a storage passes on. @default none */
+  /** Names of those servers and of this view, for the `Via` header of a forwarded request. @default none */
   readonly via?: string;
 }
 
-/** What belongs to one request. */
+/** Data of one request. */
 export interface RequestOptions {
   readonly user: User;
-  /** Aborts when the client leaves, the deadline passes, or the server has no more patience with draining. */
+  /** Aborts when the client leaves, the deadline passes, or the server stops draining. */
   readonly signal: AbortSignal;
   readonly requestId: string;
-  /** Adds a `Warning` header (code 299) to the answer; kubectl prints it. */
+  /** Adds a `Warning` header (code 299) to the response; kubectl prints it. */
   readonly warn: (text: string) => void;
-  /** The `Accept-Encoding` of the request: a storage that passes on what another server says can ask that one for the same. */
+  /** `Accept-Encoding` of the request, for a storage that proxies the response of another server. */
   readonly acceptEncoding?: string | undefined;
-  /** Of the request, by lower-case names, for what is asked by a header of one's own. @default none, where there is no request */
+  /** Request headers by lower-case name, for custom headers. @default none, where there is no request */
   readonly headers?: IncomingHttpHeaders;
 }
 
-/** What a client asks of one object besides which it is. */
+/** Options of a get. */
 export interface GetOptions extends RequestOptions {
-  /** The object is to be no older than this; `0`: as old as it may be. @default as it is now */
+  /** The oldest version the caller accepts; `0`: any version. @default the current version */
   readonly resourceVersion?: string;
 }
 
-/** What a client asks of a list besides what is in it: a page, a version (Kubernetes' `ListOptions`). */
+/** Options of a list: a page, a version (Kubernetes' `ListOptions`). */
 export interface ListRequest extends RequestOptions {
-  /** The most items there may be in this page. @default all */
+  /** Largest number of items in this page. @default all */
   readonly limit?: number;
-  /** What the page before gave as {@link ItemList.continue}. */
+  /** Continue token: {@link ItemList.continue} of the previous page. */
   readonly continue?: string;
-  /** As {@link GetOptions.resourceVersion}, or as {@link resourceVersionMatch} says. */
+  /** Like {@link GetOptions.resourceVersion}, or interpreted by {@link resourceVersionMatch}. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
 }
 
 /**
- * A list as items, parsed or encoded (mixed if need be). Over all logical clusters, parsed items name theirs in the
+ * A list of items, parsed or encoded (mixed if need be). Over all logical clusters, parsed items name theirs in the
  * annotation `kcp.io/cluster`.
  */
 export interface ItemList<T extends KubeObject = KubeObject> {
   readonly items: Iterable<T | Encoded>;
-  /** The version at which the items were true together. A storage with {@link Storage.changes} must give one. */
+  /** Version of the list as a consistent snapshot. Required of a storage with {@link Storage.changes}. */
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
 }
 
-/** A list as the bytes of its whole body, passed through unread. Only from a storage that {@link Storage.appliesSelectors}. */
+/** A list as the bytes of its whole body, forwarded unread. Only from a storage that {@link Storage.appliesSelectors}. */
 export interface EncodedList {
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
-  /** @default "application/json" */
+  /** Media type of `body`. @default "application/json" */
   readonly contentType?: string;
-  /** `Content-Encoding` of `body`, `gzip` for one. @default none */
+  /** `Content-Encoding` of `body`, such as `gzip`. @default none */
   readonly contentEncoding?: string;
-  /** Bytes of `body`, where that is known before it has come: clients are told. @default not known, but of a `Uint8Array` */
+  /** Length of `body` in bytes, where it is known in advance; sent to clients. @default unknown, except for a `Uint8Array` */
   readonly length?: number;
 }
 
-/** What a list answers. */
+/** Result of a list. */
 export type ListResult<T extends KubeObject = KubeObject> = ItemList<T> | EncodedList;
 
 /**
- * Where objects come from. The methods that are there are the verbs that discovery advertises; the
- * framework builds the rest (Table, watch, pagination, selectors, errors). All are asked only after
- * authorization. A thrown `ApiError` is answered as it stands, anything else as 500 without its text.
+ * A source of objects. Discovery advertises the verbs of the methods that exist; the framework builds the rest (Table, watch,
+ * pagination, selectors, errors). The framework calls all methods after authorization only. A thrown `ApiError` is the
+ * response; anything else is 500 without its text.
  */
 export interface Storage<T extends KubeObject = KubeObject> {
-  /** `undefined` is answered 404. */
+  /** Returns an object; `undefined` is answered 404. */
   get?(scope: Scope, key: ObjectKey, options: GetOptions): Awaitable<T | Encoded | undefined>;
-  /** Without {@link appliesSelectors} the framework filters what comes back by namespace and selectors itself. */
+  /** Lists objects. Without {@link appliesSelectors} the framework filters the result by namespace and selectors. */
   list?(scope: Scope, options: ListRequest): Awaitable<ListResult<T>>;
   /**
-   * What happened after a version that `list` gave. With `list` this makes watch. Ending the iterator
-   * is no event: the hub asks again from where it was. Throwing is a failing source: the hub retries
-   * with backoff, open watches stay. A thrown `ApiError` with code 410 is the same as `expired`.
+   * Streams changes after a version that `list` returned; with `list` it makes watch. When the iterator ends, the hub resumes
+   * from its last version. An exception is a failing source: the hub retries with backoff, and open watches stay. A thrown
+   * `ApiError` with code 410 is the same as `expired`.
    */
   changes?(scope: Scope, after: string, options: ChangesOptions): AsyncIterable<Change<T>>;
-  /** The source's version now, cheaper than a list. @default a list with limit 1 */
+  /** Returns the source's current version, cheaper than a list. @default a list with limit 1 */
   head?(scope: Scope, options: ChangesOptions): Awaitable<string>;
   /**
-   * Who may share one stream: callers with equal keys. Everything that decides what the source
-   * answers must be in the key; what is left out of it leaks from one caller to another.
-   * `undefined`: only requests of one and the same identity share. @default undefined
+   * Returns the key by which callers share a stream: equal keys, one stream. `undefined`: only requests of the same identity
+   * share.
+   *
+   * Security: the key must contain everything that the source's response depends on; anything left out leaks from one caller
+   * to another.
+   * @default undefined
    */
   shareKey?(scope: Scope): string | undefined;
   /**
-   * True: namespace and selectors are applied by the storage, streams are shared among equal ones only. It is then asked
-   * for each get and list, even if it has a {@link cache}, which watches read. @default false
+   * Whether the storage applies namespace and selectors; only equal requests then share a stream. It gets each get and list,
+   * even if it has a {@link cache}, which serves watches.
+   * @default false
    */
   readonly appliesSelectors?: boolean;
   /**
-   * Whether its versions, or its objects, are those of this process and mean nothing to another: of a collection, of a view.
-   * Where several processes serve the same virtual workspace, one of them then answers for it: `CoreOptions.peers`.
+   * Whether its versions, or its objects, are valid in this process only, as those of a collection or a view. Where several
+   * processes serve the same virtual workspace, one of them then serves it: `CoreOptions.peers`.
    * @default false, any process can answer
    */
   readonly local?: boolean;
-  /** A storage that keeps its own history (a collection, a view) hands it over; `changes` is then never asked. */
+  /** Returns the watch cache of a storage with its own history (a collection, a view); `changes` is then never called. */
   cache?(scope: Scope): Awaitable<CacheLease>;
 
   /**
-   * Keeps a new object. The framework has checked it and filled in its metadata, all but the resource version, which is
-   * the storage's. @returns the object as it was kept. @throws ApiError 409 `AlreadyExists`
+   * Stores a new object. The framework has validated it and filled in its metadata except the resource version, which the
+   * storage sets.
+   * @returns the object as stored.
+   * @throws ApiError 409 `AlreadyExists`
    */
   create?(scope: Scope, object: T, options: WriteOptions): Awaitable<T | Encoded>;
   /**
-   * Replaces an object whole, if it still stands at `object.metadata.resourceVersion`. @returns it as it was kept.
-   * @throws ApiError 409 `Conflict` when it has changed, 404 when it is gone; the framework then tries again, unless the
-   *   client insists on the version
+   * Replaces an object whole, if its version is still `object.metadata.resourceVersion`.
+   * @returns the object as stored.
+   * @throws ApiError 409 `Conflict` when it has changed, 404 when it is gone; the framework then retries, unless the client
+   * insists on the version
    */
   update?(scope: Scope, object: T, options: WriteOptions): Awaitable<T | Encoded>;
   /**
-   * Takes creates and updates as they came, unread, so that whoever is behind the storage has the whole say in them; `patch`,
-   * `delete` and `deleteCollection` then as well. Asked instead of `create` and `update` for what a client sends, unless
-   * there is an `admit`, which wants objects. An update that may create asks for create's permission first.
-   * @default the framework reads what came and asks `create` or `update`
+   * Takes creates and updates unread, so that the upstream alone decides about them; `patch`, `delete` and `deleteCollection`
+   * as well. Replaces `create` and `update` for client requests, unless there is an `admit`, which needs objects. An update
+   * that may create needs permission to create first.
+   * @default the framework parses the body and calls `create` or `update`
    */
   pass?(scope: Scope, write: SentWrite): Awaitable<Written<T>>;
   /**
-   * Removes an object, if it still stands at `preconditions.resourceVersion`. Asked when nothing holds it any more:
-   * finalizers and grace periods are the framework's, which marks the object by `update` first.
+   * Removes an object, if its version is still `preconditions.resourceVersion`. Called when nothing holds it any more: the
+   * framework handles finalizers and grace periods, and marks the object by `update` first.
    *
-   * @returns the object as it is now that something still holds it, else nothing, or the Status that says so
+   * @returns the object if something still holds it, else nothing, or the Status of the deletion
    * @throws ApiError 409 `Conflict` when it has changed, 404 when it is gone
    */
   delete?(scope: Scope, key: ObjectKey, options: DeleteOptions): Awaitable<T | Encoded | Status | undefined>;
   /**
-   * Removes what the scope selects, for storages with a server behind them that can do so at once. Not asked where there
-   * is an `admit`, which wants to see each object. @returns what was removed
-   * @default what the list shows is deleted one by one
+   * Removes the objects that the scope selects, for storages whose upstream can do so at once. Not called where there is an
+   * `admit`, which must see each object.
+   * @returns the removed objects
+   * @default the framework deletes the listed objects one by one
    */
   deleteCollection?(scope: Scope, options: DeleteCollectionOptions): Awaitable<ListResult<T> | Status>;
   /**
-   * Takes patches as they came, apply included: for storages with a server behind them that patches by itself. Needs `get`
-   * or `cache`: an apply of what is not there must be allowed as a create.
+   * Takes patches unread, apply included: for storages whose upstream patches by itself. Needs `get` or `cache`: an apply of
+   * a missing object must be allowed as a create.
    * @default derived from `get` and `update`, with retries
    */
   patch?(scope: Scope, key: ObjectKey, options: PatchOptions): Awaitable<Written<T>>;
   /**
-   * False: applies are refused with 415. For a storage whose server tells owners of fields, but would not hear from an
-   * update derived here that it was an apply: the fields would change hands. @default true
+   * Whether applies are accepted; false: 415. For an upstream that computes field ownership but would not know that an update
+   * derived here was an apply: the fields would change owners.
+   * @default true
    */
   readonly applies?: boolean;
   /**
-   * Who sees to an object's life: uid, generation, timestamps, finalizers, owners of fields. `storage`: whatever is
-   * behind it does (another API server, a view of one). It is then asked for dry runs too, and its `delete` for every
-   * delete, with all that the client said. @default "framework"
+   * Side that manages the life of an object: uid, generation, timestamps, finalizers, field ownership. `storage`: the
+   * upstream (another API server, a view of one). The storage then also gets dry runs, and every delete with all its options.
+   * @default "framework"
    */
   readonly lifecycle?: "framework" | "storage";
   /**
-   * Whether somebody collects what is left behind by deletes in the foreground or with orphans: only then are the
-   * finalizers set that ask for it. @default false, dependents are left alone
+   * Whether a garbage collector handles dependents after foreground and orphan deletes: only then does the framework set the
+   * finalizers for them.
+   * @default false, dependents stay
    */
   readonly garbageCollected?: boolean;
-  /** The versions that the kind is served in besides, so that owners of fields are told across them. @default only one */
+  /** Other served versions of the kind, so that field ownership covers them. @default none */
   readonly versions?: KindVersions;
-  /** The version that objects are kept in, where that is another one: discovery tells of it. @default the one served */
+  /** Storage version, if it is another one: discovery advertises it. @default the served version */
   readonly storedAs?: ResourceDefinition;
   /**
-   * Whether an annotation is one that the storage itself sets: what clients send of it is dropped, and nobody owns it.
+   * Whether the storage itself sets an annotation: values that clients send are dropped, and the annotation has no owner.
    * @default none is
    */
   ownAnnotations?(key: string): boolean;
   /**
-   * Whether a client that sends an object with another resource version than it has now has nevertheless seen it as it is
-   * now, because that version was given elsewhere. @default never: the client is told that the object was modified
+   * Whether an object with another resource version than the current one is current nevertheless, because that version was
+   * issued elsewhere.
+   * @default never: the client gets a conflict
    */
   isCurrent?(scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean;
 }
 
-/** Whether a list came as bytes. */
+/** Whether a list is encoded. */
 export function isEncodedList(list: ListResult): list is EncodedList {
   return "body" in list;
 }
 
 /**
- * One step of a source. Versions must increase from change to change; the first is above the one
- * that {@link Storage.changes} was asked to start after.
+ * One event of a source. Versions must increase from change to change; the first is above the one that {@link
+ * Storage.changes} starts after.
  */
 export type Change<T extends KubeObject = KubeObject> =
   | { readonly type: "set"; readonly object: T | Encoded }
   | { readonly type: "delete"; readonly key: ObjectKey; readonly resourceVersion: string }
-  /** Everything up to this version has been told. Becomes bookmarks; Kubernetes calls it progress notify. */
+  /** All changes up to this version have been sent. Becomes bookmarks; Kubernetes calls it progress notify. */
   | { readonly type: "progress"; readonly resourceVersion: string }
-  /** The source cannot tell what happened: the hub lists again and open watches end with 410. */
+  /** The source cannot resume: the hub lists again and open watches end with 410. */
   | { readonly type: "expired"; readonly message?: string };
 
-/** What a stream is opened with. */
+/** Options of a stream. */
 export interface ChangesOptions {
-  /** Aborts when nobody listens any more. The iterator must then end. */
+  /** Aborts when the stream has no listener left. The iterator must then end. */
   readonly signal: AbortSignal;
 }
 
-/** Some of what happened in the past. */
+/** Part of the past changes. */
 export interface PastChanges {
-  /** Oldest first, whole versions, each change with what was there before. */
+  /** Oldest first, whole versions, each change with the previous object. */
   readonly events: readonly CacheEvent[];
-  /** Up to here everything has been told: above what was asked for, or what the cache holds. */
+  /** Version up to which the events are complete: above the requested one, or the one the cache holds. */
   readonly version: string;
 }
 
-/** What a storage remembers of the time before its watch cache does: a store on disk has more room for it. */
+/** History of a storage from before its watch cache: a store on disk has more room for it. */
 export interface Past {
   /**
-   * What happened after a version, as much as is well told at once. Many ask the same when a server has been started anew:
-   * they may be given the same. @throws ApiError 410 when that is not known any more either
+   * Returns changes after a version, as many as fit into one batch. Many watches resume at the same version after a restart:
+   * they may share a result.
+   * @throws ApiError 410 when the version is too old here, too
    */
   changes(after: string, options: ChangesOptions): Promise<PastChanges>;
   /**
-   * The objects of a logical cluster and namespace ("" for all of either) as they were at a version, behind the key
-   * `after`, in the order of a cache. @throws ApiError 410 @default they are not known any more
+   * Streams the objects of a logical cluster and namespace ("" for all of either) at a version, after the key `after`, in
+   * cache order.
+   * @throws ApiError 410
+   * @default such a list is 410
    */
   objects?(version: string, range: PastRange, options: ChangesOptions): AsyncIterable<Encoded>;
-  /** Whether {@link changes} may wait for long, as for another server: no request is counted as under way meanwhile. @default false */
+  /**
+   * Whether {@link changes} may wait for long, for another server for example: the request does not count as under way
+   * meanwhile.
+   * @default false
+   */
   readonly waits?: boolean;
 }
 
-/** Which objects of the past are wanted. */
+/** A range of past objects. */
 export interface PastRange extends Omit<ObjectKey, "name"> {
-  /** A whole key as a cache orders by, "" to begin with the first. */
+  /** Full key in cache order to start after; "" for the first object. */
   readonly after: string;
-  /** After how many the reader very likely stops. @default it reads all */
+  /** Number of objects after which the reader very likely stops. @default it reads all */
   readonly atOnce?: number;
 }
 
-/** A share in a watch cache. Whoever holds one releases it exactly once. */
+/** A share in a watch cache. The holder releases it exactly once. */
 export interface CacheLease extends Disposable {
   readonly cache: ReadableCache;
-  /** @default nothing is remembered but what the cache does */
+  /** History beyond the cache. @default none */
   readonly past?: Past;
   /**
-   * Resolves when the cache is no staler than its source was when this was called. One of several sources that cannot be
-   * reached is named by `warn`, and does not keep the others from being read.
+   * Resolves when the cache is no staler than its source was at the time of the call. `warn` names one of several sources
+   * that is unreachable; the others are read all the same.
    */
   readonly confirm: (
     request: Pick<RequestOptions, "signal"> & Partial<Pick<RequestOptions, "warn">>,
   ) => Awaitable<void>;
   /**
-   * Called before an object that is not there is answered 404. @throws ApiError 503 when nobody knows, as one of several
-   * sources has never been reached. @default it is known
+   * Called before a missing object is answered 404.
+   * @throws ApiError 503 when absence is unknown, as one of several sources has never been reached.
+   * @default absence is known
    */
   readonly checkAbsent?: () => void;
 }
 
-/** What a create or an update is to do, and on whose behalf (Kubernetes' `CreateOptions`, `UpdateOptions`). */
+/** Options of a create or update (Kubernetes' `CreateOptions`, `UpdateOptions`). */
 export interface WriteOptions extends RequestOptions {
-  /** True only for a storage with a {@link Storage.lifecycle} of its own: do everything but keep the result. */
+  /** Whether to do everything but store the result. True only for a storage with its own {@link Storage.lifecycle}. */
   readonly dryRun: boolean;
-  /** Who the fields belong to that this write sets. */
+  /** Field manager that owns the fields this write sets. */
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
   /**
-   * Set when only this part of the object is written; `scale` only where a Scale is handed over as it came. A storage that passes writes on says so to whoever is behind it; one
-   * that keeps objects need not look, since it is given them whole. @default the object itself
+   * Subresource, when the write is limited to it; `scale` only where a Scale is forwarded unread. A storage that forwards
+   * writes sends it upstream; one that stores objects may ignore it, since it gets whole objects.
+   * @default the object itself
    */
   readonly subresource?: "status" | "scale";
   /**
-   * Asked of an object as it would be kept, before it is, dry runs included; `undefined` when the storage that is asked to
-   * write would not show it. Throws to refuse. Views set it; a storage with a {@link Storage.lifecycle} of its own asks.
+   * Called with an object before it is stored, dry runs included; `undefined` when the storage would not show it. Throws to
+   * reject the write. Views set it; a storage with its own {@link Storage.lifecycle} calls it.
    */
   readonly accept?: (object: KubeObject | undefined) => void;
 }
 
-/** A create or an update, as the client sent it. */
+/** A create or update, as the client sent it. */
 export interface SentWrite extends WriteOptions {
   readonly verb: "create" | "update";
-  /** Of a create without a name: that is in the body, or still to be made. */
+  /** Key of the object. A create may have no name here: it is in the body, or still to be generated. */
   readonly key: ObjectKey;
-  /** `application/json`, `application/yaml`, or whatever else the client said. */
+  /** Media type that the client sent: `application/json`, `application/yaml`, or another one. */
   readonly contentType: string;
-  /** As it came; what comes as protobuf, as JSON. */
+  /** Request body as received; protobuf is converted to JSON. */
   readonly body: Buffer;
 }
 
-/** What a patch is, as the client sent it (Kubernetes' `PatchOptions`). */
+/** A patch, as the client sent it (Kubernetes' `PatchOptions`). */
 export interface PatchOptions extends WriteOptions {
-  /** The kind of patch: `application/json-patch+json`, `application/apply-patch+yaml`, … */
+  /** Kind of patch: `application/json-patch+json`, `application/apply-patch+yaml`, … */
   readonly contentType: string;
-  /** As it came. */
+  /** Request body as received. */
   readonly patch: Buffer;
-  /** Of an apply: take fields away from other managers. */
+  /** Whether an apply takes fields from other managers. */
   readonly force: boolean;
 }
 
-/** What a delete is to do, as the client said (Kubernetes' `DeleteOptions`). */
+/** Options of a delete, as the client sent them (Kubernetes' `DeleteOptions`). */
 export interface DeleteOptions extends RequestOptions {
-  /** As {@link WriteOptions.dryRun}. */
+  /** Same as {@link WriteOptions.dryRun}. */
   readonly dryRun: boolean;
-  /** How long the object may take to end by itself, s. @default what its kind says */
+  /** Time the object gets for its termination, s. @default the kind's value */
   readonly gracePeriodSeconds?: number;
-  /** What becomes of its dependents. @default the storage's to say */
+  /** Policy for the object's dependents. @default the storage decides */
   readonly propagationPolicy?: PropagationPolicy;
-  /** The older form of {@link propagationPolicy}. */
+  /** Older form of {@link propagationPolicy}. */
   readonly orphanDependents?: boolean;
-  /** What the object must still be: 409 if it is not. */
+  /** Preconditions of the delete: 409 if the object does not meet them. */
   readonly preconditions?: Preconditions;
 }
 
-/** What a delete of many is to do, and of which page of them. */
+/** Options of a deletecollection, and the page that it applies to. */
 export interface DeleteCollectionOptions extends DeleteOptions, ListRequest {}
 
-/** What a write left behind. */
+/** Result of a write. */
 export interface Written<T extends KubeObject = KubeObject> {
   readonly object: T | Encoded;
-  /** True: answered 201. */
+  /** Whether the write created the object: answered 201. */
   readonly created?: boolean;
 }
 
-/** Whether a delete was answered by a Status rather than by an object. */
+/** Whether a delete returned a Status rather than an object. */
 export function isStatus(answer: object): answer is Status {
   const { kind, apiVersion } = answer as Partial<Status>;
   return kind === "Status" && apiVersion === "v1" && !("bytes" in answer);

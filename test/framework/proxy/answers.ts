@@ -1,4 +1,4 @@
-// What reaches the client of an answer.
+// What the client gets of a response.
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
@@ -18,7 +18,7 @@ export const ANSWERS: readonly Row[] = [
       await using here = await bed(engine, { answer: (_req, res) => res.writeHead(200).flushHeaders() });
       using wire = await here.wire();
       wire.request(...asAlice(`GET ${WATCH}`));
-      await wire.begun(); // nothing else ever comes
+      await wire.begun(); // nothing else ever arrives
       expect(here.server.stats.longRunning).to.equal(1);
     },
   },
@@ -162,7 +162,7 @@ export const ANSWERS: readonly Row[] = [
       expect((await ask("/y?z=%2F")).headers.location).to.equal("/y?z=%2F");
       expect((await ask(`http://${here.asked[0]?.headers.host}/y?z=1`)).headers.location).to.equal("/y?z=1");
       expect(here.asked).to.have.length(5);
-      expect(here.faults.map(String).join()).to.contain("sends clients to another host");
+      expect(here.faults.map(String).join()).to.contain("redirects to another host");
     },
   },
   {

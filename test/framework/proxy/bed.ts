@@ -1,4 +1,4 @@
-// A view that passes everything on to a server that does what a row says, over either engine, asked byte by byte.
+// A view that forwards everything to a server that behaves as a row states, over either engine, with raw bytes as requests.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttps } from "node:https";
@@ -16,7 +16,7 @@ import { Wire } from "../../_support/wire.ts";
 type Options = Pick<UpstreamOptions, "url" | "tls" | "connections">;
 type Engine = ProxyEngine & AsyncDisposable;
 
-/** What a row is run over. */
+/** Engines to run each row over. */
 export const ENGINES = {
   undici: (options: Options): Engine => new Upstream(options),
   "http-proxy": (options: Options): Engine => httpProxyEngine(options),
@@ -24,31 +24,31 @@ export const ENGINES = {
 
 export type EngineName = keyof typeof ENGINES;
 
-/** What the other server does. */
+/** Behavior of the upstream. */
 export interface Script {
   readonly answer?: (req: IncomingMessage, res: ServerResponse) => void;
   readonly upgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
 export interface BedOptions extends Partial<Omit<ProxyOptions, "upstream">> {
-  /** Of the other server's URL behind its host. @default "" */
+  /** Path of the upstream's URL. @default "" */
   readonly base?: string;
   readonly connections?: number;
   readonly tls?: { readonly authority: TestAuthority; readonly ca: string };
   readonly server?: Partial<ServerOptions>;
-  /** Where the other server is. @default it is started */
+  /** Address of the upstream. @default it is started */
   readonly at?: string;
 }
 
 export interface Bed extends AsyncDisposable, Pick<PlainServer, "get" | "send" | "watch" | "server"> {
   readonly port: number;
-  /** Requests that the other server has had. */
+  /** Requests that the upstream has received. */
   readonly asked: readonly IncomingMessage[];
   readonly faults: readonly unknown[];
   readonly wire: () => Promise<Wire>;
 }
 
-/** The server between, and the other. */
+/** Starts the proxy and the upstream. */
 export async function bed(name: EngineName, script: Script, options: BedOptions = {}): Promise<Bed> {
   const { base = "", connections, tls, server, at, ...proxying } = options;
   const stack = new AsyncDisposableStack();
@@ -69,7 +69,7 @@ export async function bed(name: EngineName, script: Script, options: BedOptions 
   return { ...calls, port, asked: there.asked, faults, wire, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** The first lines of a request of alice's. */
+/** First lines of a request of alice. */
 export const asAlice = (first: string, ...more: readonly string[]): string[] => [
   first.replace(" /", " /services/archive/").replace(/$/, " HTTP/1.1"),
   "Host: x",
@@ -80,7 +80,7 @@ export const asAlice = (first: string, ...more: readonly string[]): string[] => 
 export const linesOf = ({ rawHeaders }: IncomingMessage): string[] =>
   rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name.toLowerCase()}: ${rawHeaders[at + 1]}`] : []));
 
-/** When the connection of a request has ended. */
+/** Resolves when the connection of a request has ended. */
 export const closed = ({ socket }: IncomingMessage): Promise<unknown> =>
   socket.destroyed ? Promise.resolve() : new Promise((resolve) => socket.once("close", resolve));
 

@@ -1,10 +1,10 @@
-// Connections to the other server: who waits for whom, and what becomes of those that are kept.
+// Connections to the upstream: queueing, and the fate of kept-alive ones.
 import { expect } from "chai";
 import { until } from "../../_support/until.ts";
 import { asAlice, type Bed, bed, type EngineName } from "./bed.ts";
 import type { Row } from "./rows.ts";
 
-/** Ends the connection of the second request, which is on one that was kept, without an answer. */
+/** Closes the connection of the second request, a kept-alive one, without a response. */
 async function stale(engine: EngineName): Promise<Bed> {
   let count = 0;
   return bed(engine, {
@@ -50,7 +50,7 @@ export const CONNECTIONS: readonly Row[] = [
       release();
       expect([(await one).text, (await two).text]).to.deep.equal(["1", "2"]);
       const ports = new Set(here.asked.map(({ socket }) => socket.remotePort));
-      expect(ports.size).to.equal(1); // it was kept
+      expect(ports.size).to.equal(1); // it was reused
     },
   },
   {

@@ -1,4 +1,4 @@
-// The example of an engine over `http-proxy`, in front of a server that says whom it was asked by.
+// The example of an engine over `http-proxy`, in front of a server that returns its caller.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,7 +14,7 @@ describe("examples/proxying/http-proxy.ts", () => {
     process.noDeprecation = false;
   });
 
-  it("asks the other server as the caller, whoever the caller says to be, and is closed with its server", async () => {
+  it("impersonates the caller, whatever identity the caller claims, and closes with its server", async () => {
     const other = createServer(({ url, headers }, res) => {
       res.end(`${url} ${headers["x-remote-user"]} ${headers["x-remote-group"]}`);
     }).listen(0, "127.0.0.1");
@@ -26,7 +26,7 @@ describe("examples/proxying/http-proxy.ts", () => {
       const { text } = await server.get("/services/archive/x?y=1", { user: "admin", headers: claims });
       expect(text).to.equal("/base/x?y=1 admin admins, system:authenticated");
     }
-    // Nothing is kept open by the engine that was closed.
+    // The closed engine keeps nothing open.
     other.close();
     await once(other, "close");
   });

@@ -1,5 +1,5 @@
-// What one hop of a proxy for Kubernetes has to do, over either engine; what an engine cannot do is shown as well. The guide
-// has the same table.
+// Requirements on one hop of a proxy for Kubernetes, over either engine; also what an engine cannot do. The guide has the
+// same table.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -16,7 +16,7 @@ const NAMES = Object.keys(ENGINES) as EngineName[];
 
 for (const name of NAMES) {
   describe(`the proxy over ${name}`, () => {
-    // `http-proxy` has Node warn that it calls what is out of date, once in a process: the guide says so.
+    // `http-proxy` makes Node warn about deprecated calls, once in a process, as the guide states.
     before(() => {
       if (name === "http-proxy") process.noDeprecation = true;
     });
@@ -31,7 +31,7 @@ for (const name of NAMES) {
   });
 }
 
-it("the guide on proxying tells of each engine what it does", () => {
+it("the reference of proxy engines states what each engine does", () => {
   const guide = readFileSync(join(root, "docs/reference/proxy-engines.md"), "utf8");
   const told = [...guide.matchAll(/^\| (.+?) \| (yes|no)\b.*? \| (yes|no)\b.*? \|$/gm)].map(([, ...cells]) => cells);
   const shown = ROWS.map(({ what, instead }) => [what, ...NAMES.map((name) => (instead?.[name] ? "no" : "yes"))]);

@@ -1,4 +1,4 @@
-// What reaches the other server of a request.
+// What the upstream gets of a request.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
 import { Http2Client } from "../../_support/http2.ts";

@@ -1,11 +1,11 @@
 import type { EngineName } from "./bed.ts";
 
-/** Something that one hop of a proxy for Kubernetes has to do. */
+/** A requirement on one hop of a proxy for Kubernetes. */
 export interface Row {
-  /** As the guide has it. */
+  /** Text as in the guide. */
   readonly what: string;
-  /** Shows it. */
+  /** Tests it. */
   readonly does: (engine: EngineName) => Promise<void>;
-  /** Where an engine cannot: shows what it does instead. */
+  /** Tests what an engine that cannot meet it does instead. */
   readonly instead?: { readonly [Name in EngineName]?: () => Promise<void> };
 }

@@ -1,4 +1,4 @@
-// Other servers that are kept by what leads to them: one for each, closed when it is not meant any more, or not asked for.
+// Cache of targets by key: one each, closed when it is outdated or unused.
 import { Targets, type TargetsOptions } from "@virtual-workspaces/framework/proxy";
 import { expect } from "chai";
 
@@ -17,8 +17,8 @@ const targets = (options: Omit<TargetsOptions<Target>, "isActive"> = {}): Target
   new Targets({ isActive: ({ active }) => active, ...options });
 const make = (): Target => new Target();
 
-describe("targets", () => {
-  it("are one for a key and version, and another one closes what was there at once, active or not", async () => {
+describe("Targets", () => {
+  it("has one per key and version, and a new version closes the old one at once, active or not", async () => {
     await using kept = targets();
     const first = kept.of("a", "1", make);
     first.active = true;
@@ -34,7 +34,7 @@ describe("targets", () => {
     expect([third.isClosed, kept.size]).to.deep.equal([true, 0]);
   });
 
-  it("that cannot be made leave nothing of what was there", async () => {
+  it("drops the old target when the new one cannot be made", async () => {
     await using kept = targets();
     const first = kept.of("a", "1", make);
     const fails = (): Target => {
@@ -44,7 +44,7 @@ describe("targets", () => {
     expect([first.isClosed, kept.size]).to.deep.equal([true, 0]);
   });
 
-  it("of too many, those go that nobody has asked for longest, and none at which something is under way", async () => {
+  it("evicts the least recently used, and none with requests under way", async () => {
     await using kept = targets({ most: 2 });
     const [a, b] = [kept.of("a", "", make), kept.of("b", "", make)];
     a.active = true;
@@ -55,7 +55,7 @@ describe("targets", () => {
     expect([a.isClosed, c.isClosed, d.isClosed, kept.size]).to.deep.equal([false, false, false, 3]);
   });
 
-  it("that nobody asks for are closed after a while, and all at the end", async () => {
+  it("closes unused targets after a while, and all at the end", async () => {
     await using kept = targets({ idleFor: 10 });
     const [idle, active] = [kept.of("idle", "", make), kept.of("active", "", make)];
     active.active = true;
@@ -63,10 +63,10 @@ describe("targets", () => {
     expect([active.isClosed, kept.size]).to.deep.equal([false, 1]);
     await kept[Symbol.asyncDispose]();
     expect(active.isClosed).to.equal(true);
-    expect(() => kept.of("a", "", make)).to.throw("were closed");
+    expect(() => kept.of("a", "", make)).to.throw("targets are closed");
   });
 
-  it("say what cannot be", () => {
+  it("rejects invalid options", () => {
     expect(() => targets({ most: 0 })).to.throw("most of targets");
     expect(() => targets({ idleFor: 0 })).to.throw("idleFor of targets");
   });

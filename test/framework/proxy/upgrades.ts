@@ -1,4 +1,4 @@
-// Connections that speak something else from some point on.
+// Connections that switch to another protocol.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ const SPDY = ["Connection: Upgrade", "Upgrade: SPDY/3.1", "Content-Length: 0"];
 const switched = (protocol: string | undefined): string =>
   `HTTP/1.1 101 Switching Protocols\r\nUpgrade: ${protocol}\r\nConnection: Upgrade\r\nX-Said: yes\r\n\r\n`;
 
-/** Says something at once, then all that it is told, and ends when the other end does. */
+/** Sends a greeting, then echoes, and ends when the other end does. */
 function echo({ headers }: IncomingMessage, socket: Duplex, head: Buffer): void {
   socket.write(`${switched(headers.upgrade)}hello `);
   socket.write(head);

@@ -1,4 +1,4 @@
-// An answer that is all there when its head is: Node loses what is written between a cork and an end.
+// A response that is complete with its head: Node loses data written between a cork and an end.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,9 +8,9 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { startPlain } from "../../_support/plain.ts";
 
-describe("an answer that comes whole", () => {
+describe("a complete response", () => {
   for (const tells of [true, false])
-    it(`is passed on whole, ${tells ? "and its engine says that it is" : "though its engine does not say so"}`, async () => {
+    it(`is forwarded whole, ${tells ? "and its engine says that it is" : "though its engine does not say so"}`, async () => {
       const text = JSON.stringify({ kind: "APIGroupList", groups: [] });
       await using there = createServer((_, res) =>
         res.writeHead(200, { "content-type": "application/json" }).end(text),

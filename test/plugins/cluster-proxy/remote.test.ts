@@ -112,7 +112,7 @@ describe("a remote cluster", function () {
     const moved = await hub.at("shop").get("/api/v1/moved", { user: "alice" });
     expect([moved.status, moved.body.message]).to.deep.equal([
       503,
-      "the API server of the remote cluster sends clients to another host, where nobody is sent from here",
+      "the API server of the remote cluster redirects to another host, and this server forwards no such redirect",
     ]);
     expect((await hub.at("shop").get("/api/v1/cookies", { user: "alice" })).headers).not.to.have.property("set-cookie");
   });

@@ -144,7 +144,7 @@ describe("a mount of another API server", function () {
     const { status, body } = await mounted.at("there").get("/api/v1/unknown");
     expect([status, body.message]).to.deep.equal([
       503,
-      "the server behind this mount does not take the credentials of this one: whoever runs this one has to renew them",
+      "the server behind this mount rejected this server's credentials: its operator must renew them",
     ]);
   });
 

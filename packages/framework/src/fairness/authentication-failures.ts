@@ -5,31 +5,32 @@ import type { ObservedRequest } from "../observe/observer.ts";
 import { whole } from "../util/numbers.ts";
 
 /**
- * How much of authentication one remote address may use up without having proved anything: an IPv4 address, or the /64 of
- * an IPv6 one. Kubernetes has no such bound.
+ * Limits on the authentication work that one unauthenticated remote address may cause: an IPv4 address, or the /64 of an IPv6
+ * one. Kubernetes has no such limit.
  */
 export interface AuthenticationFailureLimits {
   /**
-   * Failed authentications before requests with credentials from the address are answered 429, without any authenticator
-   * being asked, right or wrong: it is the address that is known. Requests that bring no credentials do not count.
-   * `Infinity`: no bound. @default 100
+   * Failed authentications before the server answers credentials from the address with 429, valid or not, without calling an
+   * authenticator. Requests without credentials do not count. `Infinity`: no limit.
+   * @default 100
    */
   readonly failures?: number;
-  /** How often one of them is forgiven, ms. @default 1000 */
+  /** Interval at which one failure is forgiven, ms. @default 1000 */
   readonly forgiveEvery?: number;
-  /** Authentications under way at a time, of those that take more than a moment: a token to be looked up elsewhere. @default 100 */
+  /** Concurrent authentications that take more than a moment, such as a token lookup on another server. @default 100 */
   readonly pending?: number;
   /**
-   * Addresses and subnets (`10.0.0.0/8`) whose clients are not told apart by it: proxies in front, which bound their own
-   * clients. Whoever can connect from there may guess tokens at any rate. @default loopback, `127.0.0.0/8` and `::1`
+   * Exempt addresses and subnets (`10.0.0.0/8`): proxies in front, which limit their own clients. Security: clients that can
+   * connect from there may guess tokens at any rate.
+   * @default loopback, `127.0.0.0/8` and `::1`
    */
   readonly trusted?: readonly string[];
 }
 
-/** Addresses that are kept; beyond that the one whose last failure is longest ago is forgotten. */
+/** Number of remembered addresses; beyond that, the one with the oldest last failure is forgotten. */
 const KEPT = 10_000;
 
-/** The longest that anybody is told to wait, s. */
+/** Largest `Retry-After`, s. */
 const LONGEST_WAIT = 3600;
 
 export interface FailingAddress {
@@ -39,17 +40,17 @@ export interface FailingAddress {
   pending: number;
 }
 
-/** Limits failed authentications by address of the client. */
+/** Authentication-failure limiter: limits failed authentications by client address. */
 export class AuthenticationFailureLimiter {
   readonly #failures: number;
   readonly #forgiveEvery: number;
   readonly #pending: number;
   readonly #identityHeaders: IdentityHeaders;
   readonly #trusted = new BlockList();
-  /** By network. Without any, nobody can be refused. */
+  /** State by network. While it is empty, no request can be rejected. */
   readonly known: Map<string, FailingAddress> = new Map();
 
-  /** @throws Error on a limit that is none */
+  /** @throws Error on an invalid limit */
   constructor(limits: AuthenticationFailureLimits, identityHeaders: IdentityHeaders) {
     this.#identityHeaders = identityHeaders;
     const { failures = 100, forgiveEvery = 1000, pending = 100, trusted = ["127.0.0.0/8", "::1"] } = limits;
@@ -59,7 +60,7 @@ export class AuthenticationFailureLimiter {
     for (const subnet of trusted) trust(this.#trusted, subnet);
   }
 
-  /** The error 429 of an address with too many failures, or with too many authentications under way. */
+  /** Returns the error 429 for an address with too many failures, or too many authentications under way. */
   refusal({ peer, req }: Pick<ObservedRequest, "peer" | "req">): ApiError | undefined {
     const address = this.known.get(networkOf(peer) ?? "");
     if (address === undefined || !this.#identityHeaders.bringsCredentials(req)) return undefined;
@@ -71,7 +72,7 @@ export class AuthenticationFailureLimiter {
     return ApiError.tooManyRequests("too many failed authentications; try again later", wait);
   }
 
-  /** Counts an authentication for as long as it is under way. */
+  /** Counts an authentication while it is under way. */
   during({ peer }: Pick<ObservedRequest, "peer" | "req">, pending: Promise<void>): Promise<void> {
     const address = this.#addressOf(peer);
     if (address === undefined) return pending;
@@ -81,18 +82,18 @@ export class AuthenticationFailureLimiter {
     });
   }
 
-  /** Counts a failed one. */
+  /** Counts a failed authentication. */
   failed(request: Pick<ObservedRequest, "peer" | "req">): void {
     if (this.#identityHeaders.bringsCredentials(request.req)) this.failedBehind(request);
   }
 
-  /** Counts one that failed at another server, with credentials that have been taken off the request by now. */
+  /** Counts a failed authentication at an upstream; the credentials have already been stripped from the request. */
   failedBehind({ peer }: Pick<ObservedRequest, "peer">): void {
     const address = this.#addressOf(peer);
     if (address !== undefined) address.left = Math.max(0, address.left - 1);
   }
 
-  /** Makes it the last to be forgotten. */
+  /** Looks up an address and makes it the last to be forgotten. */
   #addressOf(peer: string | undefined): FailingAddress | undefined {
     const network = networkOf(peer);
     if (network === undefined || this.#isTrusted(peer ?? "")) return undefined;
@@ -123,18 +124,18 @@ function trust(list: BlockList, subnet: string): void {
   const most = family === 6 ? 128 : 32;
   if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(length ?? "0") || Number(length ?? 0) > most)
     throw new Error(
-      `authenticationFailures.trusted: ${JSON.stringify(subnet)} is neither an IP address nor a subnet like 10.0.0.0/8`,
+      `invalid authenticationFailures.trusted ${JSON.stringify(subnet)}: use an IP address or a subnet like 10.0.0.0/8`,
     );
   list.addSubnet(address, length === undefined ? most : Number(length), type);
 }
 
 /**
- * What stands for one client among the addresses of a network: an IPv4 address, or the /64 of an IPv6 one, of which each
- * host can have as many as it likes. `undefined`: no address, as of a Unix socket.
+ * Returns the network that stands for one client: an IPv4 address, or the /64 of an IPv6 one, because a host can use any
+ * number of addresses in it. `undefined`: no address, as of a Unix socket.
  */
 export function networkOf(address: string | undefined): string | undefined {
   if (address === undefined || !address.includes(":")) return address;
-  // An IPv4 client of a socket that takes both.
+  // An IPv4 client of a dual-stack socket.
   if (address.includes(".")) return address.slice(address.lastIndexOf(":") + 1);
   const [before = "", after] = address.replace(/%.*$/, "").split("::");
   const head = groups(before);

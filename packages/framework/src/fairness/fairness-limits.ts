@@ -4,49 +4,53 @@ import { whole } from "../util/numbers.ts";
 import type { QueuedRequest } from "./seats.ts";
 
 /**
- * How much a server does at a time, and who waits (Kubernetes' API Priority and Fairness). Numbers are whole; `Infinity`
- * lifts a bound, 0 is for the bounds that say so. What is over them waits its turn: first by virtual workspace, then by
- * user within one, so that neither many connections nor expensive requests of one starve the others. What cannot wait is
- * answered 429 with `Retry-After`. A user is a user's name, after impersonation.
+ * Concurrency limits and queues of a server (Kubernetes' API Priority and Fairness). Whole numbers; `Infinity` lifts a limit,
+ * 0 is valid where stated. Requests beyond the limits queue fairly: first by virtual workspace, then by user within one, so
+ * that neither many connections nor expensive requests of one starve the others. A request that cannot queue gets 429 with
+ * `Retry-After`. A user is a user name, after impersonation.
  */
 export interface RequestLimits {
   /**
-   * Requests under way at a time (`--max-requests-inflight`). A list above 128 KiB counts once for every 128 KiB, at most
-   * ten times. Long-running requests count until they have begun, with their initial events; whatever else takes longer
-   * than `requestTimeout` no longer counts, or is long-running if its client is still there, or cut if there are too many
-   * of these. @default 400
+   * Concurrent requests (`--max-requests-inflight`). A list above 128 KiB counts once per 128 KiB, at most ten times.
+   * Long-running requests count until their initial events are sent. Other requests stop counting after `requestTimeout`:
+   * they then count as long-running if the client is still connected, and are cut if there are too many.
+   * @default 400
    */
   readonly inFlight?: number;
-  /** Of these, those that are neither GET, HEAD nor OPTIONS (`--max-mutating-requests-inflight`). @default half of `inFlight` */
+  /**
+   * Concurrent requests other than GET, HEAD and OPTIONS (`--max-mutating-requests-inflight`).
+   * @default half of `inFlight`
+   */
   readonly mutating?: number;
-  /** Of each of the two, those of one user in one virtual workspace, a part: above 0, at most 1, rounded up. @default 0.5 */
+  /** Share of both limits for one user in one virtual workspace: above 0, at most 1, rounded up. @default 0.5 */
   readonly perUser?: number;
-  /** Of each of the two, those of one virtual workspace, a part too. @default 0.75, or 1 when there is but one */
+  /** Share of both limits for one virtual workspace. @default 0.75, or 1 when there is but one */
   readonly perVirtualWorkspace?: number;
   /**
-   * Requests that wait, in all. When there are as many, whoever has most of them there loses the youngest. 0: nothing
-   * waits, and `turn` is without effect. @default 2000
+   * Queued requests in all. When the queue is full, the user with the most queued requests loses the youngest. 0: no
+   * queueing, and `turn` has no effect.
+   * @default 2000
    */
   readonly queue?: number;
-  /** Requests of one user in one virtual workspace that wait. 0: none does. @default 500 */
+  /** Queued requests of one user in one virtual workspace. 0: none. @default 500 */
   readonly queuePerUser?: number;
-  /** How long a request waits, ms; the deadline goes on meanwhile. @default 15000 */
+  /** Longest time in the queue, ms; the deadline goes on meanwhile. @default 15000 */
   readonly queueFor?: number;
   /**
-   * What requests that arrive in one turn of the event loop may take of it, ms: the others go on in the next turns, by
-   * the same order as those that wait for a place. @default 5
+   * Time that new requests may take of one turn of the event loop, ms: the others continue in the next turns, in queue order.
+   * @default 5
    */
   readonly turn?: number;
-  /** Watches, upgrades and other long-running requests that are open at a time. 0: none. @default 20000, of 25 KiB each, 70 over TLS */
+  /** Open watches, upgrades and other long-running requests. 0: none. @default 20000, of 25 KiB each, 70 KiB over TLS */
   readonly longRunning?: number;
-  /** Of these, those of one user. @default 5000 */
+  /** Long-running requests of one user. @default 5000 */
   readonly longRunningPerUser?: number;
 }
 
-/** The same, all decided. */
+/** The same with all defaults filled in. */
 export type ResolvedLimits = Readonly<Record<keyof RequestLimits, number>>;
 
-/** @throws Error on a limit that is none */
+/** @throws Error on an invalid limit */
 export function resolveLimits(limits: RequestLimits, virtualWorkspaces: number): ResolvedLimits {
   const { inFlight = 400, queueFor = 15_000 } = limits;
   const resolved: ResolvedLimits = {
@@ -63,22 +67,22 @@ export function resolveLimits(limits: RequestLimits, virtualWorkspaces: number):
   };
   const unknown = Object.keys(limits).find((name) => !(name in resolved));
   if (unknown !== undefined)
-    throw new Error(`limits.${unknown} is no limit: there are ${Object.keys(resolved).join(", ")}`);
+    throw new Error(`unknown limit limits.${unknown}: use one of ${Object.keys(resolved).join(", ")}`);
   return resolved;
 }
 
 function part(name: string, value: number): number {
   if (value > 0 && value <= 1) return value;
-  throw new Error(`limits.${name} must be a part: above 0, at most 1; it is ${value}`);
+  throw new Error(`invalid limits.${name} ${value}: use a share above 0 and at most 1`);
 }
 
-/** Made once: a flood of refusals should cost as little as it can. */
+/** Made once: rejecting a flood of requests should be cheap. */
 const TOO_MANY = ApiError.tooManyRequests(
   "too many watches and other long-running requests are open; close some, or try again later",
   1,
 );
 
-/** The long-running requests that are open: they do nothing most of the time, but each keeps memory. */
+/** Open long-running requests: mostly idle, but each holds memory. */
 export class LongRunning {
   readonly #limits: ResolvedLimits;
   readonly #users = new Map<string, number>();
@@ -92,7 +96,7 @@ export class LongRunning {
     return this.#open;
   }
 
-  /** Counts a request until it is over. @returns why not, 429, when there are too many */
+  /** Counts a request until it ends. @returns the error 429 when there are too many */
   take(request: QueuedRequest): ApiError | undefined {
     const { longRunning, longRunningPerUser } = this.#limits;
     const { name } = request.user;
@@ -113,22 +117,25 @@ export class LongRunning {
   }
 }
 
-/** How long a refusal is held back, ms: about what `Retry-After` asks of a client, at random, so that a burst does not come again as one. */
+/** Delay of a rejection, ms: about the `Retry-After` of the client, at random, so that a burst does not repeat as one. */
 const HELD = { least: 500, more: 1000 } as const;
-/** Refusals that are held back at a time; each keeps its request. The others are answered at once. */
+/** Number of delayed rejections; each holds its request. Others are sent at once. */
 const MOST = 5000;
 
-/** In metrics, as far as Kubernetes has a word for it in its own. */
+/** Label in metrics, in Kubernetes' words where it has one. */
 export type RefusalReason = "queue-full" | "time-out" | "concurrency-limit" | "failed-authentications";
 
 /**
- * Answers 429 about a second late. Clients that do what `Retry-After` says lose nothing worth telling; one that comes again at
- * once would cost as much as if it were served, and take the event loop from all others.
+ * Delays responses with 429 by about a second. Clients that respect `Retry-After` lose almost nothing. A client that retries
+ * at once would cost as much as a served one, and slow down the event loop for all others.
  */
 export class RejectionCounts {
   readonly #held = new Set<() => void>();
 
-  /** Counts it under `reason`, and rejects with `error`: after a while, or when the client has left or the server stops. */
+  /**
+   * Counts a rejection under `reason`, and rejects with `error` after the delay, or when the client has left or the server
+   * stops.
+   */
   later(request: Pick<QueuedRequest, "core" | "res">, error: ApiError, reason: RefusalReason): Promise<never> {
     request.core.meters.rejected.add(reason);
     if (this.#held.size >= MOST) return Promise.reject(error);
@@ -144,7 +151,7 @@ export class RejectionCounts {
     });
   }
 
-  /** Answers all that are held back. */
+  /** Sends all delayed rejections. */
   drain(): void {
     for (const refuse of this.#held) refuse();
   }

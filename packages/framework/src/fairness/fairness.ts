@@ -14,18 +14,18 @@ import {
   WorkspaceShare,
 } from "./seats.ts";
 
-/** What changes nothing. */
+/** Methods that change nothing. */
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-/** In Kubernetes' words; made once: a flood of refusals should cost as little as it can. */
+/** In Kubernetes' words; made once: rejecting a flood of requests should be cheap. */
 const TOO_MANY = ApiError.tooManyRequests("too many requests, please try again later", 1);
 const LEFT = ApiError.serviceUnavailable("the client left");
-/** What a seat is charged at least, ms: so that who takes turns does so even below what the clock can tell. */
+/** Least charge for a seat, ms: so that seats alternate even below the resolution of the clock. */
 const LEAST = 0.01;
 
 /**
- * Bounds what is under way, and shares out the rest. A request that is done in one go, as most are, is never counted: it
- * cannot be under way beside another. What a request used is known afterwards, and charged then: the event loop's time
- * until it first waits, and its part of all seats for as long as it had one.
+ * Limits concurrent requests, and schedules queued ones fairly. A request that finishes synchronously, as most do, is never
+ * counted: it cannot run beside another. A request is charged afterwards for what it used: event-loop time until its first
+ * wait, and its share of all seats while it held one.
  */
 export class Fairness implements Seating {
   readonly longRunning: LongRunning;
@@ -34,22 +34,22 @@ export class Fairness implements Seating {
   readonly #queue: FairQueue;
   readonly #turn: Turn;
   readonly #mostTime: number;
-  /** As long as fewer seats are taken nobody's bound can have been reached. */
+  /** Number of seats below which no limit can be reached. */
   readonly #ample: number;
   readonly #sliceDone = (): void => this.#goOn();
   #held = 0;
   #heldMutating = 0;
   #arrived = 0;
   #scheduled = false;
-  /** Whose time of the event loop is being measured, and since when. */
+  /** Seat whose event-loop time is being measured, and the start. */
   #running: Seat | undefined;
   #runningSince = 0;
 
-  /** @param mostTime that a seat is had, ms */
+  /** @param mostTime time limit of a seat, ms */
   constructor(limits: ResolvedLimits, mostTime: number) {
     this.#limits = limits;
     this.#mostTime = timerDelay(mostTime);
-    // Where nothing can wait for the next turn, nothing is to be refused for being late in this one.
+    // Without a queue for the next turn, no request is rejected for being late in this one.
     const nobodyWaits = limits.queue === 0 || limits.queuePerUser === 0;
     this.#turn = new Turn(nobodyWaits ? Number.POSITIVE_INFINITY : limits.turn);
     this.longRunning = new LongRunning(limits);
@@ -59,12 +59,18 @@ export class Fairness implements Seating {
     this.#ample = Math.min(...parts.flatMap(({ all, mutating }) => [all, mutating]));
   }
 
-  /** Requests under way, those that wait, and those that are long-running (`apiserver_current_inflight_requests`, `…_inqueue_…`, `apiserver_longrunning_requests`). */
+  /**
+   * Running, queued and long-running requests (`apiserver_current_inflight_requests`, `…_inqueue_…`,
+   * `apiserver_longrunning_requests`).
+   */
   get stats(): Readonly<Record<"inFlight" | "queued" | "longRunning", number>> {
     return { inFlight: this.#held, queued: this.#queue.length, longRunning: this.longRunning.open };
   }
 
-  /** Lets a request in, at once if it can be. Rejects with 429 when it can neither be served nor wait, 503 when the server stops meanwhile. */
+  /**
+   * Admits a request, at once if possible. Rejects with 429 when it can neither run nor queue, 503 when the server stops
+   * meanwhile.
+   */
   enter(request: QueuedRequest): void | Promise<void> {
     const refusal = request.info.longRunning ? this.longRunning.take(request) : undefined;
     if (refusal !== undefined) return this.refusals.later(request, refusal, "concurrency-limit");
@@ -76,13 +82,13 @@ export class Fairness implements Seating {
     return this.#enterBusy(request);
   }
 
-  /** The seat of a request, also of one that was let in at once and only now turns out to take one. */
+  /** Returns the seat of a request, also of one that was admitted without a seat and needs one now. */
   hold(request: QueuedRequest): Seat | undefined {
     if (request.admitted && request.seat === undefined) this.#sit(this.#seat(request));
     return request.seat;
   }
 
-  /** Turns away all that wait. */
+  /** Rejects all queued requests. */
   drain(): void {
     for (const seat of [...this.#queue.waiters()]) this.#dismiss(seat)?.reject(shuttingDown(seat.request));
     this.refusals.drain();
@@ -110,7 +116,7 @@ export class Fairness implements Seating {
 
   overstay(seat: Seat): void {
     const { request } = seat;
-    // Cut, not refused: a handler that has it all to itself might throw, unheard, when it then answers all the same.
+    // Cut, not rejected: a handler that owns the response might throw, unhandled, when it responds later.
     const counted = request.res.destroyed || request.info.longRunning;
     if (!counted && this.longRunning.take(request) !== undefined) request.res.destroy();
     seat.release();
@@ -163,7 +169,7 @@ export class Fairness implements Seating {
     return this.refusals.later(request, TOO_MANY, "queue-full");
   }
 
-  /** Takes a request out of the queue. @returns what it waits for */
+  /** Removes a request from the queue. @returns the promise it waits for */
   #dismiss(seat: Seat): Seat["turn"] {
     this.#queue.delete(seat);
     clearTimeout(seat.timer);
@@ -192,7 +198,7 @@ export class Fairness implements Seating {
     return this.#held < inFlight && (!mutating || this.#heldMutating < most);
   }
 
-  /** Goes on with those who wait in the next turn: behind what has come in until then. */
+  /** Runs queued requests in the next turn, after requests that arrive until then. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -202,7 +208,7 @@ export class Fairness implements Seating {
     });
   }
 
-  /** Lets in whoever is next, one after the other, each when the one before has come to its end or to where it waits. */
+  /** Admits queued requests one by one, each when the previous one has finished or waits. */
   #goOn(): void {
     const now = performance.now();
     if (this.#running !== undefined) this.#queue.charge(this.#running, Math.max(LEAST, now - this.#runningSince));
@@ -214,7 +220,7 @@ export class Fairness implements Seating {
       return;
     }
     const seat = this.#hasRoom(false) ? this.#queue.next(this.#hasRoom(true)) : undefined;
-    // All wait for a place: whoever gives one back goes on.
+    // All wait for a seat: its release continues the queue.
     if (seat === undefined) return;
     this.#scheduled = true;
     this.#running = seat;
@@ -223,20 +229,20 @@ export class Fairness implements Seating {
     this.#sit(seat);
     seat.turn?.resolve();
     seat.turn = undefined;
-    // A tick comes behind all microtasks, and so behind all that the request does until it waits for something.
+    // A tick runs after all microtasks, and so after all work of the request until its first wait.
     queueMicrotask(() => process.nextTick(this.#sliceDone));
   }
 }
 
-/** The refusal of a request that comes, or whose turn would come, after the server began to drain. */
+/** Rejects a request that arrives, or leaves the queue, after the server began to drain. */
 export function shuttingDown({ res }: Pick<QueuedRequest, "res">): ApiError {
   res.setHeader("Connection", "close");
   return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
 }
 
 /**
- * What new requests may take of one turn of the event loop: it is what every client of a Node server shares. Costs a
- * glance at the clock; only when a slice is over, it is seen whether the turn is.
+ * Time budget of new requests in one turn of the event loop, which all clients of a Node server share. It reads the clock;
+ * only after a slice it checks for a new turn.
  */
 export class Turn {
   readonly #length: number;
@@ -248,7 +254,7 @@ export class Turn {
     this.#length = length;
   }
 
-  /** Whether there is time left in this turn. */
+  /** Whether time is left in this turn. */
   hasTime(now: number): boolean {
     if (now - this.#began < this.#length) return true;
     if (performance.nodeTiming.uvMetricsInfo.loopCount === this.#loop) return false;
@@ -256,14 +262,14 @@ export class Turn {
     return true;
   }
 
-  /** Begins a slice, whatever has been taken of the turn already. */
+  /** Begins a slice, however much of the turn is used. */
   begin(now: number): void {
     this.#began = now;
     this.#loop = performance.nodeTiming.uvMetricsInfo.loopCount;
   }
 }
 
-/** Requests that wait, and whose turn it is: of the virtual workspaces, then of their users, the one that has used least. */
+/** Queued requests, in fair order: the virtual workspace, then its user, with the least used time is next. */
 class FairQueue {
   readonly #clock: Clock = { now: 0 };
   readonly #waiters = new Set<WorkspaceShare>();
@@ -314,7 +320,7 @@ class FairQueue {
     if (workspace.waiting === 0) this.#waiters.delete(workspace);
   }
 
-  /** Takes out the one whose turn it is, if there is room for any. */
+  /** Removes and returns the next request, if there is room for one. */
   next(mayWrite: boolean): Seat | undefined {
     let next: Seat | undefined;
     for (const workspace of this.#waiters) {
@@ -329,13 +335,16 @@ class FairQueue {
     return next;
   }
 
-  /** Adds to what a user and their virtual workspace have used. */
+  /** Adds to the used time of a user and their virtual workspace. */
   charge({ share }: Seat, time: number): void {
     share.charge(time, share.workspace.clock);
     share.workspace.charge(time, this.#clock);
   }
 
-  /** Who makes room for one more of `share`: the youngest of whoever waits with most, or nobody when that is `share` itself. */
+  /**
+   * Returns the request that makes room for one of `share`: the youngest of the share with most queued requests, or none if
+   * that is `share` itself.
+   */
   displacedBy(share: UserShare): Seat | undefined {
     const workspace = longest(this.#waiters, share.workspace);
     const user = longest(workspace.waiters, workspace === share.workspace ? share : undefined);
@@ -357,7 +366,7 @@ function nextOf(workspace: WorkspaceShare, mayWrite: boolean): Seat | undefined 
   return next;
 }
 
-/** Whoever waits with most; `own` when they would then have as many as anybody. */
+/** Returns the share with most queued requests; `own` when it would then tie. */
 function longest<S extends { readonly waiting: number }, O extends S | undefined>(shares: Iterable<S>, own: O): S | O {
   let found: S | O = own;
   let most = own === undefined ? 0 : own.waiting + 1;

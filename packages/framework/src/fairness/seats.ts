@@ -3,34 +3,34 @@ import type { ObservedRequest, ObservedView } from "../observe/observer.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
 
-/** What may be held at a time: in all, and of that by requests that change something. */
+/** Concurrency limits: of all requests, and of the mutating ones among them. */
 export interface Bounds {
   readonly all: number;
   readonly mutating: number;
 }
 
-/** The part of `bounds` that one of several may have, rounded up. */
+/** Returns a share of `bounds`, rounded up. */
 export function partOf({ all, mutating }: Bounds, part: number): Bounds {
   return { all: Math.ceil(all * part), mutating: Math.ceil(mutating * part) };
 }
 
-/** How far somebody may be behind the others for what they have used, ms: a debt is forgotten before it becomes a lockout. */
+/** Largest debt of a share to the others, ms: the rest is forgiven, so that a debt does not become a lockout. */
 const MOST_DEBT = 1000;
 
-/** What one virtual workspace, or one user within one, holds, waits for and has used. */
+/** Seats, queued requests and used time of one virtual workspace, or of one user within it. */
 export abstract class Share {
   readonly #bounds: Bounds;
   held = 0;
   heldMutating = 0;
   waiting = 0;
-  /** Time used while others waited, ms on {@link Clock}: who has used least is next (start-time fair queueing). */
+  /** Time used while others waited, ms on {@link Clock}: the share with the least is next (start-time fair queueing). */
   used = 0;
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
   }
 
-  /** Whether one more request may be under way. */
+  /** Whether one more request may run. */
   hasRoom(mutating: boolean): boolean {
     return this.held < this.#bounds.all && (!mutating || this.heldMutating < this.#bounds.mutating);
   }
@@ -44,13 +44,13 @@ export abstract class Share {
     this.used = Math.min(this.used + time, clock.now + MOST_DEBT);
   }
 
-  /** Joins those who wait: what was not used before is not saved up. */
+  /** Joins the waiting shares: unused time from before is not saved up. */
   join(clock: Clock): void {
     this.used = Math.max(this.used, clock.now);
   }
 }
 
-/** The time that those who wait beside each other have each got: what the last one served had used before. */
+/** Virtual time of shares that wait together: the used time of the last one served. */
 export interface Clock {
   now: number;
 }
@@ -76,7 +76,7 @@ export class UserShare extends Share {
     return (seat.mutating ? this.#writes : this.#reads).delete(seat);
   }
 
-  /** The oldest request that there is room for; writes do not keep reads behind them waiting. */
+  /** Returns the oldest request that may run; queued writes do not block reads behind them. */
   next(mayWrite: boolean): Seat | undefined {
     if (!this.hasRoom(false)) return undefined;
     const read = first(this.#reads);
@@ -85,13 +85,13 @@ export class UserShare extends Share {
     return read.number < write.number ? read : write;
   }
 
-  /** Those that wait. */
+  /** Queued requests. */
   *waiters(): Generator<Seat> {
     yield* this.#reads;
     yield* this.#writes;
   }
 
-  /** The request that came last. */
+  /** Returns the most recent request. */
   youngest(): Seat | undefined {
     let youngest: Seat | undefined;
     for (const seat of this.waiters()) if (youngest === undefined || seat.number > youngest.number) youngest = seat;
@@ -104,7 +104,7 @@ function first(seats: Set<Seat>): Seat | undefined {
   return undefined;
 }
 
-/** Users that are remembered before it is looked who of them is gone. */
+/** Number of remembered users before idle ones are removed. */
 const KEPT = 1024;
 
 /** A virtual workspace: its users, and those of them who wait. */
@@ -130,7 +130,7 @@ export class WorkspaceShare extends Share {
     return user;
   }
 
-  /** Whoever neither has nor wants anything, and owes nothing, is nobody. */
+  /** Removes a user without seats, queued requests and debt. */
   forget(user: UserShare): void {
     if (isIdle(user) && user.used <= this.clock.now) this.#users.delete(user.name);
   }
@@ -145,44 +145,44 @@ function isIdle({ held, waiting }: Share): boolean {
   return held === 0 && waiting === 0;
 }
 
-/** A request whose caller is known, as it waits for its turn and takes it. */
+/** A request whose caller is authenticated, as the queue sees it. */
 export interface QueuedRequest extends ObservedRequest {
   readonly core: ObservedRequest["core"] & { readonly meters: Meters };
   readonly mounted: ObservedView;
   readonly info: RequestInfo;
   readonly user: User;
-  /** Set when it need not wait: it has a seat when it turns out to take one. */
+  /** Set when it need not wait: it gets a seat if it turns out to need one. */
   admitted: boolean;
   seat: Seat | undefined;
 }
 
-/** Whoever gives out seats. */
+/** Owner of the seats. */
 export interface Seating {
-  /** Gives back `width` of what the seat holds. */
+  /** Releases `width` of the seat's places. */
   give(seat: Seat, width: number): void;
-  /** Takes more for the seat than it has, whether there is any or not: what is under way goes on. */
+  /** Gives the seat more places, even beyond the limit: a running request goes on. */
   widen(seat: Seat, width: number): void;
-  /** Takes a waiting request out of its queue. */
+  /** Removes a queued request. */
   leave(seat: Seat): void;
-  /** It has had its seat for as long as anybody may. */
+  /** Ends a seat at its time limit. */
   overstay(seat: Seat): void;
 }
 
-/** A request's place among those under way, or in the queue before. Requests that are done in one go have none. */
+/** A request's place among running or queued requests. Requests that finish synchronously have none. */
 export class Seat {
   readonly request: QueuedRequest;
   readonly share: UserShare;
   readonly mutating: boolean;
-  /** Their order of arrival. */
+  /** Order of arrival. */
   readonly number: number;
   readonly #seating: Seating;
-  /** How many places it takes; 0 when it has none: it waits, or is through. */
+  /** Number of places; 0 while queued and after the end. */
   width = 0;
-  /** When it was taken. */
+  /** Time when it was taken. */
   since = 0;
-  /** What ends its waiting; `undefined` when it does not wait. */
+  /** Resolves the wait; `undefined` while it does not wait. */
   turn: PromiseWithResolvers<void> | undefined;
-  /** Of its time to wait, then of its time to sit. */
+  /** Timer of the wait, then of the seat. */
   timer: NodeJS.Timeout | undefined;
   #kept = false;
 
@@ -202,26 +202,26 @@ export class Seat {
     this.number = about.number;
   }
 
-  /** Counts more than once from now on. */
+  /** Counts as more than one request from now on. */
   widen(width: number): void {
     if (this.width > 0 && width > this.width) this.#seating.widen(this, width);
   }
 
-  /** Gives the seat back, or the place in the queue up. */
+  /** Releases the seat, or leaves the queue. */
   release(): void {
     clearTimeout(this.timer);
     if (this.turn !== undefined) this.#seating.leave(this);
     else if (this.width > 0) this.#seating.give(this, this.width);
   }
 
-  /** Keeps the seat beyond the pipeline, until `work` is done. Never longer than any seat. */
+  /** Keeps the seat after the pipeline, until `work` settles; never beyond the time limit. */
   keep(work: Promise<unknown>): void {
     this.#kept = true;
     const release = (): void => this.release();
     void work.then(release, release);
   }
 
-  /** The pipeline is through: what goes on behind it is either somebody's who keeps the seat, or an answer that still goes out. */
+  /** Ends the pipeline's use of the seat: `keep` may hold it, or a response is still being sent. */
   through(): void {
     const { answered, info, res } = this.request;
     if (this.#kept && !res.destroyed) return;

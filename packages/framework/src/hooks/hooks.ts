@@ -8,32 +8,32 @@ import type { AskedResource, VirtualWorkspace } from "../virtual-workspace.ts";
 
 type Params = Readonly<Record<string, string>>;
 
-/** On whose behalf a hook is asked: a request, or open watches whose request is over. */
+/** Caller that hooks run for: a request, or open watches whose request has ended. */
 export interface Asker {
   readonly params: Params;
   readonly user: User;
   readonly signal: AbortSignal;
 }
 
-/** A view whose hooks are asked, and what has been made of their answers. */
+/** A view whose hooks are called, and the caches of their results. */
 export interface HookedView {
   readonly name: string;
   readonly workspace: VirtualWorkspace;
   readonly indexes: ResourceIndexes;
 }
 
-/** A request that has something open for long, about which hooks are asked again. */
+/** A long-running request, for which the server calls hooks again. */
 export interface WatchingRequest extends Asker {
   readonly mounted: HookedView;
   readonly info: RequestInfo;
-  /** Whether the resource is there for those alone who ask for metadata. */
+  /** Whether only metadata requests see the resource. */
   readonly metadataOnly: boolean;
 }
 
-// Classes, because a getter in an object literal makes a hidden class for each object, which lives until the next full
+// Classes, because a getter in an object literal makes a hidden class for each object. It lives until the next full
 // collection and keeps the whole request alive: that alone cost a GET a quarter of its CPU time.
 
-/** What hooks are told of a request. The signal is made when first read: most never do. */
+/** Request argument of hooks. The signal is made on first read: most hooks never read it. */
 export class HookRequest implements WorkspaceRequest<Params> {
   readonly #asker: Asker;
   readonly user: User;
@@ -50,7 +50,7 @@ export class HookRequest implements WorkspaceRequest<Params> {
   }
 }
 
-/** The question that `authorize` answers. */
+/** Argument of `authorize`. */
 export class AuthorizeQuestion extends HookRequest implements AuthorizeRequest {
   readonly isResource: boolean;
   readonly verb: string;
@@ -82,21 +82,21 @@ export class AuthorizeQuestion extends HookRequest implements AuthorizeRequest {
   }
 }
 
-/** What a view serves to one caller, findable by name. */
+/** Resources that a view serves to one caller, by name. */
 export class ResourceIndex {
-  /** What discovery and OpenAPI tell of. */
+  /** Resources that discovery and OpenAPI advertise. */
   readonly list: readonly ServedResource[];
   readonly #byName = new Map<string, ServedResource>();
 
   /**
-   * @param besides served without being told of, where the list does not have its own of the name
+   * @param besides resources served but not advertised, unless the list has one of the same name
    * @throws Error when two of the list have the same group, version, plural and identity
    */
   constructor(list: readonly ServedResource[], besides: readonly ServedResource[]) {
     this.list = advertised(list);
     for (const resource of list) {
       const name = nameOf(resource);
-      if (this.#byName.has(name)) throw new Error(`${name} is served twice`);
+      if (this.#byName.has(name)) throw new Error(`duplicate resource ${name}: serve it once`);
       this.#byName.set(name, resource);
     }
     for (const resource of besides) {
@@ -109,18 +109,18 @@ export class ResourceIndex {
     return this.#byName.get(info.identity === "" ? name : `${name}:${info.identity}`);
   }
 
-  /** What is served under the same name now. */
+  /** Returns the resource that is served under the same name now. */
   counterpart(resource: ServedResource): ServedResource | undefined {
     return this.#byName.get(nameOf(resource));
   }
 }
 
-/** What of a list clients are told of: all but what is asked for by its identity. */
+/** Filters a list down to advertised resources: all but those that clients request by identity. */
 export function advertised(list: readonly ServedResource[]): readonly ServedResource[] {
   return list.some(({ identity }) => identity !== "") ? list.filter(({ identity }) => identity === "") : list;
 }
 
-/** As its URL says it. */
+/** Returns the name of a resource in URLs. */
 function nameOf({ definition, identity }: ServedResource): string {
   const name = `${definition.group}/${definition.version}/${definition.plural}`;
   return identity === "" ? name : `${name}:${identity}`;
@@ -128,7 +128,7 @@ function nameOf({ definition, identity }: ServedResource): string {
 
 const NOTHING: readonly ServedResource[] = [];
 
-/** Indexes made of the lists that a view returns: one that returns the same list again costs nothing. */
+/** Cache of indexes by the list that a view returns: the same list costs nothing the second time. */
 export class ResourceIndexes {
   readonly #indexes = new WeakMap<readonly ServedResource[], ResourceIndex>();
   readonly #besides: readonly ServedResource[];
@@ -148,7 +148,7 @@ export class ResourceIndexes {
   }
 }
 
-/** What a view says that it serves: the one place that asks the discovery hook. */
+/** Returns the served resources of a view. Only this function calls the discovery hook. */
 export function viewResources(
   { resources = NOTHING }: Pick<VirtualWorkspace, "resources">,
   asker: Asker,
@@ -156,14 +156,14 @@ export function viewResources(
   return typeof resources === "function" ? resources(new HookRequest(asker)) : resources;
 }
 
-/** What is served to a caller. */
+/** Returns the resources served to a caller. */
 export function resourcesOf(asker: Asker & { readonly mounted: HookedView }): ResourceIndex | Promise<ResourceIndex> {
   const { workspace, indexes } = asker.mounted;
   const found = viewResources(workspace, asker);
   return found instanceof Promise ? found.then((list) => indexes.of(list)) : indexes.of(found);
 }
 
-/** What a view serves of a resource to those who ask for metadata alone: the one place that asks that hook. */
+/** Returns the resource a view serves for metadata-only requests. Only this function calls that hook. */
 export function viewMetadata(
   { metadataOf }: Pick<VirtualWorkspace, "metadataOf">,
   asked: AskedResource,

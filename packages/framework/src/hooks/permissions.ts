@@ -6,12 +6,12 @@ import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
 import { type Asker, AuthorizeQuestion, type WatchingRequest } from "./hooks.ts";
 
-/** The shortest that a rule may ask for, ms: one that says 0 would be asked without end. */
+/** Shortest interval of a rule, ms: an interval of 0 would call the rule in a loop. */
 const SHORTEST = 100;
 
 type Fail = (error: ApiError) => void;
 
-/** Open watches about which a rule would be asked the same: it is asked once for all of them. */
+/** Open watches with the same authorization attributes: one call of the rule covers all of them. */
 class Question implements Asker {
   readonly params: Readonly<Record<string, string>>;
   readonly user: User;
@@ -33,7 +33,7 @@ class Question implements Asker {
     this.#wait();
   }
 
-  /** Of the question: the request that opened its first watch may be long gone. */
+  /** Signal of the group: the request that opened its first watch may have ended. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
@@ -52,11 +52,11 @@ class Question implements Asker {
     try {
       if (!(await this.#allowed())) for (const fail of [...this.open]) fail(ApiError.expired(ENDED));
     } catch (error) {
-      // An ApiError is what a rule has to say, "not now" for one; anything else is a fault of the rule's.
+      // An ApiError is a decision of the rule, such as "not now"; any other exception is a bug of the rule.
       if (!this.signal.aborted && !isApiError(error))
         this.#log({
           level: "error",
-          message: "rule failed about open watches",
+          message: "rule failed for open watches",
           virtualWorkspace: this.#name,
           error: String(error),
         });
@@ -64,7 +64,7 @@ class Question implements Asker {
     if (!this.signal.aborted) this.#wait();
   }
 
-  /** All that was asked before it was opened. */
+  /** Repeats all authorization checks made when the watch was opened. */
   async #allowed(): Promise<boolean> {
     for (const info of [this.#info, connecting(this.#info)])
       if (info !== undefined && !(await decide(this.#authorize, new AuthorizeQuestion(this, info))).allowed)
@@ -73,10 +73,10 @@ class Question implements Asker {
   }
 }
 
-const ENDED = "it is not certain any more that this may be watched: list again";
+const ENDED = "permission to watch could not be confirmed: list again";
 const NOTHING_TO_DO: Disposable = { [Symbol.dispose]: () => undefined };
 
-/** Ends watches that their view's rule does not allow any more, where the rule wants to be asked again. */
+/** Ends watches that their view's rule no longer allows, where the rule asks for revalidation. */
 export class Permissions implements Disposable {
   readonly #questions = new Map<string, Question>();
   readonly #log: Log;

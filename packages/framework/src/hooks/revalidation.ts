@@ -5,17 +5,17 @@ import type { ServedResource } from "../resource/served.ts";
 import type { AskedResource } from "../virtual-workspace.ts";
 import { type Asker, type HookedView, resourcesOf, viewMetadata, type WatchingRequest } from "./hooks.ts";
 
-/** How often discovery hooks are asked again while watches depend on them, ms: half of the second that is promised. */
+/** Interval between calls of discovery hooks while watches depend on them, ms: half of the promised second. */
 const EVERY = 500;
 
 interface Open {
   readonly resource: ServedResource;
-  /** Of what is there for those alone who ask for metadata: what they asked for. */
+  /** Requested resource, where only metadata requests see it. */
   readonly asked: AskedResource | undefined;
   readonly fail: (error: ApiError) => void;
 }
 
-/** Open watches of one caller on one view: asked about once, whatever their number. */
+/** Open watches of one caller on one view: one hook call covers all of them. */
 class Group implements Asker {
   readonly mounted: HookedView;
   readonly params: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ class Group implements Asker {
     this.user = user;
   }
 
-  /** Of the group: the request that opened its first watch may be long gone. */
+  /** Signal of the group: the request that opened its first watch may have ended. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
@@ -43,8 +43,8 @@ class Group implements Asker {
 const NOTHING_TO_DO: Disposable = { [Symbol.dispose]: () => undefined };
 
 /**
- * Ends watches on what a discovery hook no longer serves to their caller: gone, of another schema, with other verbs or
- * from another storage. The client relists and finds out.
+ * Ends watches on resources that a discovery hook no longer serves to their caller: gone, with another schema, other verbs or
+ * another storage. The client relists and sees the change.
  */
 export class Revalidation implements Disposable {
   readonly #groups = new Map<string, Group>();
@@ -88,7 +88,7 @@ export class Revalidation implements Disposable {
     }
   }
 
-  /** A hook that throws decides nothing: the watches stay, as the objects do when a source fails. */
+  /** A hook that throws decides nothing: the watches stay, as objects do when a source fails. */
   async #ask(group: Group): Promise<void> {
     group.asking = true;
     try {

@@ -6,35 +6,34 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { LISTENER_LIMITS } from "./listener-limits.ts";
 
-/** How often connections are looked at that might have been idle, or have taken nothing of an answer, for too long, ms. */
+/** Interval of the check for idle connections and unread responses, ms. */
 const SWEEP = 5_000;
 
-/** `NGHTTP2_CANCEL`: the module would have to be loaded for it. */
+/** `NGHTTP2_CANCEL`: importing it would load the module. */
 const CANCEL = 8;
 
-/** One that is open. */
+/** An open connection. */
 interface Connection {
-  /** Under way, in the order of their requests. */
+  /** Responses under way, in the order of their requests. */
   readonly answers: Set<Outgoing>;
-  /** Whether anything was ever asked on it. */
+  /** Whether it has had a request. */
   asked: boolean;
-  /** Since when there are none, by the monotonic clock, ms. */
+  /** Start of the idle time, by the monotonic clock, ms. */
   idleSince: number;
-  /** How long there may be none, ms. */
+  /** Idle timeout, ms. */
   patience: number;
-  /** Of HTTP/2: what ends by itself behind the last answer once it has been told to. */
+  /** HTTP/2 session: after a close it ends by itself with the last response. */
   session: ServerHttp2Session | undefined;
 }
 
 /**
- * The connections of a server, and how many answers are under way on each, so that closing takes the idle ones at once
- * and the others behind their last answer. Node's own way cuts an answer whose end is written but not yet sent, and
- * knows neither upgraded connections nor TLS handshakes, nor when a session of HTTP/2 has been idle for too long, or the
- * client of an answer has not taken it.
+ * Open connections of a server with their responses under way, so that closing ends idle ones at once and others after their
+ * last response. Node's own close cuts a response whose end is not yet sent. It ignores upgraded connections, TLS handshakes,
+ * idle HTTP/2 sessions and clients that do not read a response.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
-  /** Connections that are not yet TLS, by their peer: the socket they become is another object. */
+  /** Connections before TLS, by their peer: the later TLS socket is another object. */
   readonly #handshakes = new Map<string, Socket>();
   readonly #gone = Promise.withResolvers<void>();
   #sweeping: NodeJS.Timeout | undefined;
@@ -43,30 +42,30 @@ export class Connections {
   constructor(server: Server, { tls }: { readonly tls: boolean }) {
     if (tls) server.on("connection", (socket: Socket) => this.#greet(socket));
     server.on(tls ? "secureConnection" : "connection", (socket: Socket) => this.#opened(socket));
-    // What `close` calls.
+    // Node's `close` calls this.
     server.closeIdleConnections = () => this.#closeIdle();
   }
 
-  /** How many there are. */
+  /** Number of connections. */
   get size(): number {
     return this.#open.size + this.#handshakes.size;
   }
 
-  /** How many there are on which nothing was ever asked, handshakes among them. */
+  /** Number of connections without a request so far, handshakes included. */
   get unasked(): number {
     let count = this.#handshakes.size;
     for (const { asked } of this.#open.values()) if (!asked) count += 1;
     return count;
   }
 
-  /** `socket` carries HTTP/2. */
+  /** Notes that `socket` carries HTTP/2. */
   carries(socket: Socket, session: ServerHttp2Session): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
     connection.session = session;
   }
 
-  /** An answer is under way on `socket` until `outlet` closes. @returns how many are */
+  /** Notes a response under way on `socket` until `outlet` closes. @returns the number of those */
   answer(socket: Socket, outlet: Outlet): number {
     const connection = this.#open.get(socket);
     if (connection === undefined) return 0;
@@ -80,17 +79,17 @@ export class Connections {
     return connection.answers.size;
   }
 
-  /** Resolves when, after closing has begun, the last connection has closed and whoever listens to that has heard. */
+  /** Resolves after closing has begun, when the last connection has closed and its listeners have run. */
   get gone(): Promise<void> {
     return this.#gone.promise;
   }
 
-  /** Tells HTTP/2 clients to come again; what they have asked for is still answered. */
+  /** Tells HTTP/2 clients to reconnect; their requests are still answered. */
   closeSessions(): void {
     for (const { session } of this.#open.values()) session?.close();
   }
 
-  /** Cuts whatever is left. */
+  /** Cuts the remaining connections. */
   cut(): void {
     for (const { session } of this.#open.values()) session?.destroy();
     for (const socket of [...this.#open.keys(), ...this.#handshakes.values()]) socket.destroy();
@@ -131,7 +130,7 @@ export class Connections {
       const { session, answers, idleSince, patience } = connection;
       cutStuck(socket, connection, now);
       if (session === undefined || answers.size > 0 || now - idleSince <= patience) continue;
-      // Who has been told, and is still there, takes not even that.
+      // The client knows and has not left.
       if (session.closed) socket.destroy();
       else session.close();
     }
@@ -152,7 +151,7 @@ export class Connections {
   }
 }
 
-/** Ends what its client does not take: over HTTP/1.1, where answers wait for each other, the connection. */
+/** Ends responses that their client does not read: over HTTP/1.1, where responses wait for each other, the connection. */
 function cutStuck(socket: Socket, { session, answers }: Connection, now: number): void {
   for (const answer of answers) {
     if (answer.isStuck(now, socket)) cut(answer.outlet, session);
@@ -169,14 +168,14 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** How long a client may take nothing of an answer, ms: as long as a head may take to come. */
+/** Time a client may leave a response unread, ms: as for a head. */
 const PATIENCE = 32_000;
-/** The slowest client that is waited for, bytes in a millisecond. */
+/** Lowest accepted speed of a client, bytes per ms. */
 const SLOWEST = 16;
-/** What may be taken of all that was sent before we notice: it lies in the kernels and on the way. */
+/** Bytes that may be sent before progress shows: they are in kernel buffers and on the way. */
 const UNNOTICED = 2 * 1024 * 1024;
 
-/** What an answer is written to: a response, a stream of HTTP/2, or the connection of an upgrade. */
+/** Target of a response: the response, an HTTP/2 stream, or an upgraded connection. */
 interface Outlet extends EventEmitter {
   readonly writableEnded: boolean;
   readonly writableFinished: boolean;
@@ -184,10 +183,10 @@ interface Outlet extends EventEmitter {
   destroy(): unknown;
 }
 
-/** An answer under way. */
+/** A response under way. */
 class Outgoing {
   readonly outlet: Outlet;
-  /** What was still to be written of it, bytes, and since when it has been as much. */
+  /** Bytes left to write, and the time since they last changed. */
   #left = -1;
   #since = 0;
 
@@ -196,9 +195,9 @@ class Outgoing {
   }
 
   /**
-   * Whether it is whole, and its client takes nothing of it. Asked now and then, at `now` by the monotonic clock, ms. By
-   * progress and not by time: a slow reader of much is none that holds on to it. What was handed over in one piece makes
-   * none until it is all gone, and so has its time by its length.
+   * Whether the response is complete but its client reads nothing. Called periodically; `now` is the monotonic clock, ms. It
+   * measures progress rather than time: a slow reader of a large response is not stuck. Data written in one piece shows no
+   * progress until all of it is sent, so its time depends on its length.
    */
   isStuck(now: number, { bytesWritten }: Socket): boolean {
     const { writableEnded, writableFinished, writableLength: left } = this.outlet;
@@ -211,22 +210,22 @@ class Outgoing {
   }
 }
 
-/** What knows its connection by itself. */
+/** A request that knows its connection. */
 export interface Carried {
-  /** Undefined where it is not known. */
+  /** Connection; `undefined` where it is unknown. */
   readonly carrier: Socket | undefined;
 }
 
 /**
- * The connection that a request came on, the same for all its requests: with TLS a `TLSSocket`. For authenticators that
- * look at a certificate or an address once for a connection: `request.socket` of HTTP/2 only stands for it, another one
- * for each request. Never to be written to, closed, or waited for: it is others' too.
+ * Returns the connection of a request, the same for all its requests: with TLS a `TLSSocket`. For authenticators that check a
+ * certificate or an address once per connection: `request.socket` of HTTP/2 is a proxy object, another one for each request.
+ * Do not write to it, close it, or wait for it: other requests share it.
  */
 export function connectionOf(request: IncomingMessage): Socket {
   return (request as Partial<Carried>).carrier ?? request.socket;
 }
 
-/** What the client has shown, whoever has signed it. */
+/** Returns the client's certificate, whatever its issuer. */
 export function clientCertificate(request: IncomingMessage): X509Certificate | undefined {
   const socket = connectionOf(request) as Partial<TLSSocket>;
   return socket.getPeerX509Certificate?.();

@@ -2,48 +2,48 @@ import type { ServerOptions } from "node:http";
 import type { ServerOptions as Http2Options } from "node:http2";
 
 /**
- * What the listener must be told. Go carries header blocks up to 1 MiB; Node stops at 16 KiB, and beyond a thousand
- * lines an older one drops the rest silently, groups and scopes among them, unless the count is unlimited.
- * Go's clients keep idle connections for 90 s: closing sooner meets their next request with a reset.
+ * Options of the listener. Go accepts header blocks up to 1 MiB; Node stops at 16 KiB. Security: beyond a thousand lines an
+ * older Node silently drops the rest, groups and scopes among them, unless the count is unlimited. Go's clients keep idle
+ * connections for 90 s: closing earlier would reset their next request.
  */
 export const LISTENER_LIMITS: ServerOptions = {
   maxHeaderSize: 1024 * 1024,
   keepAliveTimeout: 120_000,
-  // A watch is a request that never ends; the deadline is the pipeline's.
+  // A watch is a request without end; the pipeline enforces the deadline.
   requestTimeout: 0,
   headersTimeout: 32_000,
-  // How often that is looked at; Node's own 30 s would double it.
+  // Interval of that check; Node's default of 30 s would double the timeout.
   connectionsCheckingInterval: 4000,
-  // A peer that is gone without a word is found out, as by Kubernetes: a watch need not write for an hour.
+  // Detects dead peers, as Kubernetes does: a watch may be silent for an hour.
   keepAlive: true,
   keepAliveInitialDelay: 180_000,
-  // Small writes are whole events: waiting for more only delays them.
+  // Small writes are whole events: delaying them gains nothing.
   noDelay: true,
-  // Refused by the pipeline, with a Status.
+  // The pipeline rejects it with a Status.
   requireHostHeader: false,
 };
 
-/** Not among the options of `createServer`: to be set on the server. 0 is no limit: the size alone counts. */
+/** Not an option of `createServer`: set it on the server. 0 is no limit: only the size counts. */
 export const MAX_HEADERS_COUNT = 0;
 
-/** The same for HTTP/2. What is not here is as Node has it: floods of resets, pings, settings and bad frames are cut. */
+/** The same for HTTP/2. Other limits are Node's defaults: floods of resets, pings, settings and bad frames are cut. */
 export const HTTP2_LIMITS: Http2Options = {
   settings: {
     maxHeaderListSize: 1024 * 1024,
-    // Node's library takes a header block in nine frames at most; Go's clients use the size that they are told.
+    // Node's library accepts a header block in at most nine frames; Go's clients use the advertised size.
     maxFrameSize: 256 * 1024,
-    // As many as Kubernetes allows, and as Go's clients begin with: for more watches they open another connection. One
-    // that asks for large lists on all of them and reads none keeps 70 MiB here.
+    // Kubernetes' limit, and the initial one of Go's clients: they open another connection for more watches. A client that
+    // requests large lists on all streams and reads none holds 70 MiB here.
     maxConcurrentStreams: 100,
-    // Bytes of a body that nobody reads yet, for each stream.
+    // Unread bytes of a body, for each stream.
     initialWindowSize: 64 * 1024,
     enablePush: false,
   },
-  // Only the size counts: no header is smaller than 32 bytes there.
+  // Only the size counts: every header takes at least 32 bytes.
   maxHeaderListPairs: 32 * 1024,
-  // Else lines with a space at either end are left out without a word, groups and scopes among them.
+  // Otherwise lines with a space at either end are dropped silently. Security: groups and scopes may be among them.
   strictFieldWhitespaceValidation: false,
-  // MB of a session before it refuses streams, which clients take for failures: all streams of one may have a header
-  // block of the largest size, or a piece of a large list on its way.
+  // MB of a session before it rejects streams, which clients take for failures: each stream may hold a header block of the
+  // largest size, or a piece of a large list.
   maxSessionMemory: 256,
 };

@@ -4,14 +4,14 @@ import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./listener-limits.ts";
 import { refuseMalformed, shouldUpgradeCallback } from "./malformed.ts";
 import type { ServingTls } from "./tls/serving.ts";
 
-/** How a listener does TLS. */
+/** TLS options of a listener. */
 export interface ListenerTls {
   readonly serving: ServingTls;
-  /** Names of what is offered in handshakes (ALPN), the preferred first; asked for each. */
+  /** Returns the protocols to offer in a handshake (ALPN), the preferred first; called for each. */
   readonly protocols: () => readonly string[];
 }
 
-/** A Node server with our limits, that has no request handler yet. */
+/** Creates a Node server with the framework's limits and without a request handler. */
 export function createListener(tls?: ListenerTls): HttpServer {
   const server = tls === undefined ? createHttpServer({ ...LISTENER_LIMITS, shouldUpgradeCallback }) : tlsListener(tls);
   server.maxHeadersCount = MAX_HEADERS_COUNT;
@@ -25,9 +25,9 @@ function tlsListener({ serving, protocols }: ListenerTls): HttpServer {
     shouldUpgradeCallback,
     ...serving.listenerOptions,
     handshakeTimeout: LISTENER_LIMITS.headersTimeout,
-    // A client that offers none of ours is refused; one that offers nothing speaks HTTP/1.1.
+    // A client without a common protocol is rejected; one that offers none speaks HTTP/1.1.
     ALPNCallback: ({ protocols: theirs }) => protocols().find((ours) => theirs.includes(ours)),
-    // Asks clients for a certificate and goes on without one: other authenticators may know them.
+    // Requests a client certificate without requiring one: other authenticators may recognize the client.
     ...(serving.clientCa.length === 0 ? {} : { requestCert: true, rejectUnauthorized: false }),
   });
 }

@@ -1,8 +1,8 @@
 import { Duplex } from "node:stream";
 
 /**
- * A connection within the process: what is written to one end is read at the other, at its pace. Ends as a connection does:
- * one that is cut fails the other, one that is ended is read to its end.
+ * Makes an in-process connection: bytes written to one end are read at the other, at its pace. Ends behave like a connection:
+ * cutting one fails the other, ending one lets the other read to the end.
  */
 export function pipe(): readonly [Duplex, Duplex] {
   const [near, far] = [new End(), new End()];
@@ -11,11 +11,11 @@ export function pipe(): readonly [Duplex, Duplex] {
   return [near, far];
 }
 
-/** Has of a socket what servers of Node ask of one. */
+/** Provides the socket members that Node's servers use. */
 class End extends Duplex {
   other: End | undefined;
   bytesWritten = 0;
-  /** What the other end goes on with when this one has room. */
+  /** Resumes the other end when this one has room. */
   #waiting: (() => void) | undefined;
 
   constructor() {
@@ -47,12 +47,12 @@ class End extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const { other, writableFinished } = this;
     done(error);
-    this._read(); // nobody waits for ever
+    this._read(); // ends a pending write
     if (other === undefined || other.destroyed || writableFinished) return;
     process.nextTick(() => other.destroy(broken("ECONNRESET", "the other end of the connection was cut")));
   }
 
-  /** Closes behind what has been written. */
+  /** Closes after pending writes. */
   destroySoon(): void {
     if (this.writableFinished) this.destroy();
     else this.end(() => this.destroy());

@@ -1,35 +1,35 @@
 import type { Awaitable } from "../util/awaitable.ts";
 import { codeOf, type ObservedRequest, type Observer } from "./observer.ts";
 
-/** What an access log is told of a request. Never holds credentials, the query, headers or bodies. */
+/** Record of an access log. Security: it never contains credentials, the query, headers or bodies. */
 export interface RequestRecord {
   /**
-   * Kubernetes' audit stages. Every request ends with `ResponseComplete`; one that is long-running (a watch, an upgrade)
-   * and still open when its answer has begun is told of then too, as `ResponseStarted`.
+   * Kubernetes' audit stages. Every request ends with `ResponseComplete`; a long-running one (a watch, an upgrade) that is
+   * still open when its response has begun is also recorded as `ResponseStarted`.
    */
   readonly stage: "ResponseStarted" | "ResponseComplete";
-  /** The answer's `Audit-Id`. */
+  /** The response's `Audit-Id`. */
   readonly requestId: string;
   readonly method: string;
-  /** Kubernetes' verb (`list`, `watch`), "" when the request was refused before it was known. */
+  /** Kubernetes' verb (`list`, `watch`), "" when the request was rejected before it was known. */
   readonly verb: string;
-  /** The path of the request target as it came. */
+  /** Path of the request target, as received. */
   readonly path: string;
-  /** The logical cluster, `*` for all of them; "" where the path names none, or it was not known yet which one it leads to. */
+  /** Logical cluster, `*` for all of them; "" where the path names none, or it was not resolved yet. */
   readonly cluster: string;
-  /** The user's name, `undefined` when the request was refused before it was known. */
+  /** User name, `undefined` when the request was rejected before authentication. */
   readonly user: string | undefined;
-  /** Who logged in, where they go on as `user` (Kubernetes' impersonation). */
+  /** Authenticated user who impersonates `user` (Kubernetes' impersonation). */
   readonly impersonator: string | undefined;
   /** HTTP status, 0 when the client left before there was one. */
   readonly code: number;
-  /** Since the head of the request was read, ms. */
+  /** Time since the head of the request was read, ms. */
   readonly duration: number;
-  /** Of the trace that the request is a part of (W3C Trace Context). */
+  /** Trace of the request (W3C Trace Context). */
   readonly traceId: string | undefined;
 }
 
-/** Tells `tell` of requests. */
+/** Returns an observer that calls `tell` with each record. */
 export function accessLog(tell: (record: RequestRecord) => Awaitable<void>): Observer {
   const report = (request: ObservedRequest, stage: RequestRecord["stage"]): void => {
     const failed = (error: unknown): void =>

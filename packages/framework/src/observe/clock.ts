@@ -1,11 +1,11 @@
-/** How far the clock of `performance.now()` is from the time of day, ms. */
+/** Offset between `performance.now()` and the time of day, ms. */
 let offset = performance.timeOrigin;
 let comparedAt = performance.now();
-/** The last second that was written, which most times fall into. */
+/** Last formatted second, which most times share. */
 let second = Number.NaN;
 let written = "";
 
-/** A moment of `performance.now()` as Kubernetes writes it (`metav1.MicroTime`): `2026-11-21T17:33:10.123456Z`. */
+/** Formats a time of `performance.now()` as Kubernetes does (`metav1.MicroTime`): `2026-11-21T17:33:10.123456Z`. */
 export function microTime(moment: number): string {
   const now = performance.now();
   if (now - comparedAt > 1000) compare(now);
@@ -18,7 +18,7 @@ export function microTime(moment: number): string {
   return `${written}${String(1e6 + (micros % 1e6)).slice(1)}Z`;
 }
 
-/** The time of day is set now and then. Not for a millisecond, or stages of one request would seem out of order. */
+/** Follows adjustments of the system clock, but not by a millisecond: stages of one request would seem out of order. */
 function compare(now: number): void {
   const apart = Date.now() - now - offset;
   if (Math.abs(apart) > 5) offset += apart;

@@ -10,20 +10,19 @@ import type { ServedResource } from "../resource/served.ts";
 import type { VirtualWorkspace } from "../virtual-workspace.ts";
 import type { LogRecord } from "./log/log.ts";
 
-/** The view that a request is for, as those see it who observe requests. */
+/** View of a request, as observers see it. */
 export interface ObservedView extends Matchable {
   readonly workspace: VirtualWorkspace;
   readonly indexes: ResourceIndexes;
 }
 
 /**
- * A request as those see it who observe it, at any time: what is not known yet, or never will be as the request was rejected
- * before, is `undefined`.
+ * A request as observers see it, at any time: members not known yet, or never known because of a rejection, are `undefined`.
  */
 export interface ObservedRequest {
   readonly core: {
     readonly observers: readonly Observer[];
-    /** The view that answers at `/metrics`. */
+    /** View that answers at `/metrics`. */
     readonly metrics: ObservedView | undefined;
   };
   readonly req: IncomingMessage;
@@ -41,36 +40,36 @@ export interface ObservedRequest {
   readonly impersonator: User | undefined;
   readonly decision: Decision | undefined;
   readonly served: ServedResource | undefined;
-  /** The logical cluster, "" as long as it is not known. */
+  /** Logical cluster, "" until it is known. */
   readonly knownCluster: string;
   readonly located: boolean;
   readonly authenticatorFailed: boolean;
   readonly unauthenticated: ApiError | undefined;
   readonly answered: boolean;
   readonly failed: boolean;
-  /** Set when the answer has closed. */
+  /** Set when the response has closed. */
   ended: boolean;
   readonly trace: TraceParent | undefined;
   readonly traceId: string | undefined;
-  /** Set by whoever records spans. */
+  /** Set by the recorder of spans. */
   spanTraceId: string | undefined;
   readonly signal: AbortSignal;
   log(record: LogRecord): void;
 }
 
-/** Who wants to know of requests: the access log, audit, metrics. Must not throw. */
+/** Observer of requests: the access log, audit, metrics. It must not throw. */
 export interface Observer {
-  /** The head has been read. */
+  /** Called when the head has been read. */
   began?(request: ObservedRequest): void;
-  /** The answer has begun of a request that is long-running (a watch, an upgrade), and goes on. */
+  /** Called when the response of a long-running request (a watch, an upgrade) has begun, and goes on. */
   started?(request: ObservedRequest): void;
-  /** It is over, however it ended. */
+  /** Called when the request is over, however it ended. */
   ended(request: ObservedRequest): void;
 }
 
-/** The one place that knows when a request begins and when it is over, whatever the protocol. */
+/** Notifies observers of the begin and end of a request, for every protocol. */
 export function observe(request: ObservedRequest, observers: readonly Observer[]): void {
-  // Not `once`, which makes two more objects for each request: there is one `close`.
+  // Not `once`, which makes two more objects for each request: `close` occurs once.
   streamOf(request).on("close", () => {
     request.ended = true;
     for (const observer of observers) observer.ended(request);
@@ -78,7 +77,7 @@ export function observe(request: ObservedRequest, observers: readonly Observer[]
   for (const observer of observers) observer.began?.(request);
 }
 
-/** What closes when a request is over: an upgraded connection leaves its response behind. */
+/** Returns the stream that closes at the end of a request: an upgraded connection outlives its response. */
 export function streamOf({
   upgradeHead,
   res,
@@ -87,7 +86,7 @@ export function streamOf({
   return upgradeHead === undefined ? res : req.socket;
 }
 
-/** The status of the answer, 101 for an upgrade; 0 when the client left before there was one. */
+/** Returns the status of the response, 101 for an upgrade; 0 when the client left before there was one. */
 export function codeOf({ res, upgradeHead, answered }: ObservedRequest): number {
   if (res.headersSent) return res.statusCode;
   return upgradeHead !== undefined && answered ? 101 : 0;

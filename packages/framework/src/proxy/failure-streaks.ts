@@ -1,4 +1,4 @@
-/** Tells of failures once for each spell of them, however often it is tried. */
+/** Reports a series of failures once, however many retries it has. */
 export class FailureStreaks {
   readonly #failing = new Set<string>();
   readonly #onError: (error: unknown) => void;
@@ -7,19 +7,19 @@ export class FailureStreaks {
     this.#onError = onError;
   }
 
-  /** How many streams fail now. */
+  /** Number of keys that fail now. */
   get failing(): number {
     return this.#failing.size;
   }
 
-  /** Tells of it, unless `key` is failing already. */
+  /** Reports a failure, unless `key` is failing already. */
   failed(error: unknown, key: string): void {
     if (this.#failing.has(key)) return;
     this.#failing.add(key);
     this.#onError(error);
   }
 
-  /** It works: the next failure begins another spell. */
+  /** Notes a success: the next failure of `key` is reported again. */
   answered(key: string): void {
     this.#failing.delete(key);
   }

@@ -1,21 +1,21 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
 
-/** What was asked of another server. */
+/** A request to an upstream that failed. */
 export interface AskedUpstream {
-  /** `https://host:6443`. */
+  /** Origin of the upstream: `https://host:6443`. */
   readonly origin: string;
-  /** Whether what was asked for may have been done though no answer tells of it. @default false */
+  /** Whether the request may have taken effect without a response. @default false */
   readonly writes?: boolean;
 }
 
-/** When a client is to come again whose answer could not be had, s. */
+/** `Retry-After` of a failed request, s. */
 const RETRY_AFTER = 1;
-const LOOK = "what was asked for may have been done or not. Look before you try again";
+const LOOK = "the request may or may not have taken effect; check before you retry";
 
 /**
- * 503: the other server cannot be asked, or answers what is no answer; nothing was done. Clients are not told where it is:
- * the `cause` is for whoever runs this server, and names it.
+ * Returns a 503: the upstream is unreachable or its response is invalid, and nothing was changed. Clients do not see the
+ * address; the `cause`, for the operator, names it.
  */
 export function upstreamFault(origin: string, what: string, { cause }: ErrorOptions = {}): ApiError {
   const { status } = ApiError.serviceUnavailable(`the server behind this view ${what}`, RETRY_AFTER);
@@ -23,8 +23,8 @@ export function upstreamFault(origin: string, what: string, { cause }: ErrorOpti
 }
 
 /**
- * 504: a write that may have been done, which nobody knows who has not looked. Without `Retry-After`, on which clients
- * would send it once more by themselves.
+ * Returns a 504 for a write that may have taken effect: the client must check. It has no `Retry-After`, which would make
+ * clients retry by themselves.
  */
 export function lostWrite(origin: string, what: string, { cause }: ErrorOptions = {}): ApiError {
   const { status } = ApiError.timeout(`the server behind this view ${what}: ${LOOK}`, 0);
@@ -39,20 +39,20 @@ const SAID: Readonly<Record<string, string>> = {
   connect: "cannot be reached; try again",
   tls: "cannot be trusted",
   timeout: "did not answer in time",
-  reset: "ended the connection before its answer was whole",
-  malformed: "answered what is no HTTP",
-  tooLarge: "answered more than is taken",
-  closed: "is not asked any more",
+  reset: "closed the connection before the response was complete",
+  malformed: "sent a response that is not valid HTTP",
+  tooLarge: "sent a response larger than the limit",
+  closed: "is closed to new requests",
 };
 
-/** What no answer of another server comes to: a `TransportError` to an `ApiError` 503 or 504, anything else to itself. */
+/** Converts an upstream failure: a `TransportError` to an `ApiError` 503 or 504; any other error is returned unchanged. */
 export function upstreamFailure(error: unknown, { origin, writes = false }: AskedUpstream): unknown {
   if (isApiError(error) || !isTransportError(error)) return error;
   const make = writes && error.delivered ? lostWrite : upstreamFault;
   return make(origin, SAID[error.code] ?? "failed", { cause: error });
 }
 
-/** What whoever runs this server is told of an error, which names the other server. `undefined`: it is none of ours to mend. */
+/** Returns the cause for the operator, which names the upstream. `undefined`: the error is not about the upstream. */
 export function causeOfFault(error: unknown): unknown {
   return isApiError(error) ? error.cause : undefined;
 }

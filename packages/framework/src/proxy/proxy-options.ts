@@ -8,58 +8,65 @@ import type {
 } from "@virtual-workspaces/transport";
 import type { RawRequest } from "../request/raw-request.ts";
 
-/** Where requests are passed on to, and what is said there. */
+/** Options of a proxy: the upstream, and the headers it gets. */
 export interface ProxyOptions {
   /**
-   * The other server: an `Upstream`, another engine, or the options of an `Upstream`. One made of options is closed with the
-   * proxy, one that is given is not.
+   * Upstream: an `Upstream`, another engine, or the options of an `Upstream`. The proxy closes an upstream that it made from
+   * options, and leaves a given one open.
    */
   readonly upstream: ProxyEngine | UpstreamOptions;
   /**
-   * Which path is asked for there, without the query, byte for byte. It begins with a slash and comes behind the path of the other server's own
-   * URL. Make it of `prefix` and `tail`, which are the bytes that were authorized: what is decoded here can mean something else there.
-   * @default as it came
+   * Returns the upstream path without the query, byte for byte. It begins with a slash and is appended to the path of the
+   * upstream's URL. Security: build it from `prefix` and `tail`, the bytes that were authorized; text decoded here may mean
+   * something else upstream.
+   * @default the path as received
    */
   readonly path?: (request: Pick<RawRequest<unknown>, "prefix" | "tail">) => string;
   /**
-   * What the other server is told besides, flat pairs, the name first: whom the request is from, above all. In place of all that
-   * the client sends under these names; `Authorization`, `Impersonate-*` and `X-Remote-*` of the client are never passed on. A throw is
-   * answered. @default nothing: whoever asks, the other server sees this one
+   * Returns additional upstream headers as flat pairs, name first; above all, the caller's identity. They replace all client
+   * headers of these names. The proxy never forwards the client's `Authorization`, `Impersonate-*` and `X-Remote-*`. An
+   * exception becomes the response.
+   * @default none: the upstream sees this server as the caller
    */
   readonly headers?: (request: RawRequest<unknown>, req: IncomingMessage) => readonly string[];
   /**
-   * Whether the other server is shown the caller's own credentials, by {@link headers}: then what it says of them (401) is the
-   * caller's to know. Whoever runs that server can use them as well. @default false: a 401 is about ours, and callers are told 503
+   * Whether {@link headers} sends the caller's own credentials, so that the caller gets the upstream's 401. Security: the
+   * operator of the upstream can use these credentials, too.
+   * @default false: a 401 concerns this server's credentials, and callers get 503
    */
   readonly callersCredentials?: boolean;
-  /** Told that the other server takes the caller's own credentials for nobody's (401), where it is shown these. @default nobody is */
+  /** Called when the upstream rejects the caller's own credentials (401), where it gets them. @default none */
   readonly onRefused?: (request: RawRequest<unknown>) => void;
   /**
-   * Whether this server is one of those that a request has come through (`X-Kcp-Virtual-Resource-Hops`). False only where the
-   * other one is a part of the same server, and cannot lead back here. @default true
+   * Whether this server counts as a hop (`X-Kcp-Virtual-Resource-Hops`). False only where the upstream is a part of the same
+   * server, and cannot lead back here.
+   * @default true
    */
   readonly counts?: boolean;
-  /** What the other server is called when it cannot be had: clients are told that, and no address. @default "the server behind this view" */
+  /** Name of the upstream in error messages, which never show its address. @default "the server behind this view" */
   readonly what?: string;
-  /** Told when the other server fails us, once for each spell of failures. Names its address. @default a process warning */
+  /** Called when the upstream fails, once per series of failures. The error names its address. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * What sends a prepared request to one other server: an `Upstream` of `@virtual-workspaces/transport` (undici, and the bare
- * connection once a protocol has changed) is one. What clients say of their connection and of themselves has been taken off, and who they are said
- * anew, before an engine gets it; how an answer is passed on, cut or refused is not its affair.
+ * Sends a prepared request to one upstream: an `Upstream` of `@virtual-workspaces/transport` (undici, and the plain
+ * connection after an upgrade) is one. The proxy has already stripped connection and identity headers and set new ones; it
+ * also delivers, cuts or rejects responses.
  */
 export interface ProxyEngine {
-  /** Where it sends, for whoever runs this server; clients are not told. */
+  /** URL of the upstream, for operators only; clients do not see it. */
   readonly url: string;
   /**
-   * Sends a request, resolves with the head of its answer. Path and headers go as they are given, repeated names apart. The body
-   * fails when the connection ends before its end. Ending the body early, and the signal, end the request at the other server too.
+   * Sends a request and resolves with the head of the response. Path and headers go out as given, repeated names apart. The
+   * response body fails when the connection ends early. Ending the body early, or the signal, also ends the request upstream.
    *
-   * @throws TransportError when there is no answer; the signal's reason; ApiError on what it cannot send
+   * @throws TransportError when there is no response; the signal's reason; ApiError on a request it cannot send
    */
   stream(request: Outgoing): Promise<StreamedResponse>;
-  /** The same for a request to speak another protocol. Resolves with the connection, or with what was said instead. @throws as {@link stream} */
+  /**
+   * Sends an upgrade request. Resolves with the connection, or with the response that rejects it.
+   * @throws as {@link stream}
+   */
   upgrade(request: OutgoingUpgrade): Promise<StreamedResponse | UpgradedResponse>;
 }

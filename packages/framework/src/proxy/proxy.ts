@@ -13,9 +13,12 @@ import { passedHeaders } from "./request-headers.ts";
 import { passUpgrade, refuseUpgrade } from "./upgraded.ts";
 import { locationOf, passAnswer } from "./upstream-answer.ts";
 
-/** How long the other server may take to begin an answer, ms: longer than API servers give a request, so that they say what is wrong. */
+/**
+ * Time limit for the head of an upstream response, ms: longer than API servers give a request, so that their own error
+ * arrives.
+ */
 const HEAD = 70_000;
-/** The connection is probed; what is open may be silent for as long as it likes. */
+/** No idle limit: the connection is probed, and an open stream may be silent. */
 const DEADLINES = Object.freeze({ head: HEAD, idle: Number.POSITIVE_INFINITY });
 const NOBODY = "the server behind this view";
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -23,14 +26,14 @@ const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 type Prepared = Pick<Outgoing, "path" | "headers" | "deadlines"> & Required<Pick<Outgoing, "method" | "signal">>;
 
 /**
- * Passes whole requests on to another server: `handle` and `upgrade` of a virtual workspace. Bytes go both ways as they come,
- * at the pace of whoever is slower; nothing is read, kept or changed but headers. Taken off is what belongs to the connection (RFC 9110 7.6.1, and what
- * `Connection` lists), what says who the caller is (`Authorization`, `Impersonate-*`, `X-Remote-*`, in all cases), and
- * addresses that the client claims (`X-Forwarded-*`, `Forwarded`); then `headers` says what is true of it, and each
- * server that passes a request on counts it (`X-Kcp-Virtual-Resource-Hops`). Of a redirect, none is followed, and one to another host is refused.
+ * Proxies whole requests to an upstream: `handle` and `upgrade` of a virtual workspace. It streams bytes both ways at the
+ * pace of the slower side, and changes headers only. It strips connection headers (RFC 9110 7.6.1, and what `Connection`
+ * lists), identity headers (`Authorization`, `Impersonate-*`, `X-Remote-*`, in any case) and client addresses
+ * (`X-Forwarded-*`, `Forwarded`); then it adds the result of `headers` and counts the hop (`X-Kcp-Virtual-Resource-Hops`). It
+ * follows no redirect and rejects one to another host.
  *
- * Short requests wait for one of the upstream's `connections`; what is open-ended has as many of its own as need be. A server
- * that cannot be had is 503, or 504 where a write may have arrived. Answers that break off are cut.
+ * Short requests share the upstream's `connections`; open-ended ones get connections of their own. An unreachable upstream is
+ * 503, or 504 where a write may have arrived. An incomplete response is cut.
  */
 export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
   readonly #engine: ProxyEngine;
@@ -41,7 +44,7 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
   readonly #origin: string;
   readonly #spells: FailureStreaks;
 
-  /** @throws Error on options of an upstream that cannot be used */
+  /** @throws Error on invalid options of an upstream */
   constructor(options: ProxyOptions) {
     const { upstream, path = asItCame, counts = true, onError } = options;
     this.#owned = "stream" in upstream ? undefined : new Upstream(upstream);
@@ -53,12 +56,15 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     this.#spells = new FailureStreaks(onError ?? ((error) => process.emitWarning(String(error), "ForwardingWarning")));
   }
 
-  /** What sends the requests. */
+  /** Engine that sends the requests. */
   get engine(): ProxyEngine {
     return this.#engine;
   }
 
-  /** @throws ApiError 503 or 504 when there is no answer, 429 when too much is open; what the hooks throw */
+  /**
+   * Proxies a request.
+   * @throws ApiError 503 or 504 when there is no response, 429 when too many requests are open; exceptions of hooks
+   */
   readonly handle = async (req: IncomingMessage, res: ServerResponse, request: RawRequest<unknown>): Promise<void> => {
     const open = isOpenEnded(req.method ?? "", request.tail, request.search);
     if (open) request.takeTime();
@@ -94,7 +100,7 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     }
   };
 
-  /** Ends what is under way, and the connections to the other server if they were made here. */
+  /** Ends requests under way, and closes the upstream if the proxy made it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#owned?.[Symbol.asyncDispose]();
   }
@@ -129,21 +135,23 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     }
   }
 
-  /** It is us whom it does not know, unless it was shown who asks. The caller can do nothing about that, and must not be told to log in. */
+  /**
+   * A 401 concerns this server's credentials, unless the upstream got the caller's. The caller cannot fix it, and must not be
+   * asked to log in.
+   */
   async #refused(answer: Partial<AsyncDisposable>, request: RawRequest<unknown>): Promise<void> {
     const { callersCredentials = false, onRefused } = this.#options;
     if (callersCredentials) return onRefused?.(request);
     await answer[Symbol.asyncDispose]?.();
-    throw upstreamFault(
-      this.#origin,
-      "does not take the credentials of this one: whoever runs this one has to renew them",
-    );
+    throw upstreamFault(this.#origin, "rejected this server's credentials: its operator must renew them");
   }
 
-  /** An answer sends its client to another host. */
+  /** Rejects a response that redirects to another host. */
   async #astray(answer: StreamedResponse): Promise<never> {
     await answer[Symbol.asyncDispose]();
-    throw this.#told(upstreamFault(this.#origin, "sends clients to another host, where nobody is sent from here"));
+    throw this.#told(
+      upstreamFault(this.#origin, "redirects to another host, and this server forwards no such redirect"),
+    );
   }
 
   #told(error: unknown): unknown {
@@ -158,10 +166,10 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
 }
 
 /**
- * Passes requests on to another server: `handle` and `upgrade` of a virtual workspace. Who may ask is for `authorize` of the view
- * to say, and what the other server is told of the caller for `headers`.
+ * Creates a proxy to an upstream: `handle` and `upgrade` of a virtual workspace. The view's `authorize` decides who may use
+ * it, and `headers` what the upstream learns about the caller.
  *
- * @throws Error on options of an upstream that cannot be used
+ * @throws Error on invalid options of an upstream
  */
 export function proxy(options: ProxyOptions): ReverseProxy {
   return new ReverseProxy(options);
@@ -171,15 +179,15 @@ function asItCame({ prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">
   return prefix + tail;
 }
 
-/** Where the part of a path begins that says what a request is about. */
+/** Start of the API part of a path. */
 const API = /\/apis?\/(?!.*\/clusters\/)/;
 
-/** What is open-ended says so by one of these, or by an escape of one. */
+/** Words, or their escapes, that every open-ended request contains. */
 const SAYS = /watch|proxy|attach|exec|log|portforward|%/;
 
 /**
- * Whether a request for some view elsewhere is open-ended, as a watch is. Where that view's own part of the path ends nobody
- * here knows: it is read from where API groups begin. It is about how the request is counted, and nothing else.
+ * Guesses whether a request to an upstream view is open-ended, such as a watch. Where the upstream's prefix ends is unknown
+ * here, so it starts from the API groups. The result affects only how the request is counted.
  */
 function isOpenEnded(method: string, tail: string, search: string): boolean {
   if (!SAYS.test(tail) && (search === "" || !SAYS.test(search))) return false;
@@ -188,6 +196,6 @@ function isOpenEnded(method: string, tail: string, search: string): boolean {
   try {
     return requestInfo({ method, tail: tail.slice(at), query: new URLSearchParams(search) }).longRunning;
   } catch {
-    return false; // for the other server to refuse
+    return false; // left to the upstream to reject
   }
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * The body of a request, read at the pace of whoever asks for it. An answer may come before all of it has been read: the rest is
- * then thrown away, since the next request on the connection is behind it.
+ * Request body, read at its consumer's pace. A response may come before all of it has been read: the rest is then discarded,
+ * because the next request on the connection follows it.
  */
 export class RequestBody implements AsyncIterable<Buffer> {
-  /** Bytes; `undefined` when the client has not said. */
+  /** Length in bytes; `undefined` when the client has not stated it. */
   readonly length: number | undefined;
   readonly #req: IncomingMessage;
   #over = false;
@@ -18,10 +18,12 @@ export class RequestBody implements AsyncIterable<Buffer> {
     req.on("readable", this.#wake);
     req.once("end", () => this.#end());
     req.once("error", (error) => this.#end(error));
-    req.once("close", () => this.#end(req.complete ? undefined : new Error("the client left within its request")));
+    req.once("close", () =>
+      this.#end(req.complete ? undefined : new Error("the client disconnected before its request was complete")),
+    );
   }
 
-  /** `undefined`: it has none. */
+  /** Returns the body; `undefined` without one. */
   static of(req: IncomingMessage): RequestBody | undefined {
     const { "content-length": said, "transfer-encoding": encoding } = req.headers;
     if (said !== undefined) return Number(said) === 0 ? undefined : new RequestBody(req, Number(said));
@@ -42,7 +44,7 @@ export class RequestBody implements AsyncIterable<Buffer> {
     if (this.#ended?.error !== undefined) throw this.#ended.error;
   }
 
-  /** Nobody reads on. */
+  /** Discards the rest. */
   discard(): void {
     if (this.#over) return;
     this.#over = true;

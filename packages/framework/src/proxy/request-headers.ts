@@ -4,8 +4,8 @@ import { IdentityHeaders } from "../authn/headers.ts";
 import { KnownNames } from "../util/known-names.ts";
 
 /**
- * What is for one connection and not for the next, what the next server is told anew, and where a client says that it comes
- * from.
+ * Headers that are not forwarded: those of the connection, those that the proxy sets itself, and the client's claims about
+ * its origin.
  */
 const OURS: ReadonlySet<string> = new Set([
   "connection",
@@ -26,10 +26,10 @@ const OURS: ReadonlySet<string> = new Set([
   "x-kcp-virtual-resource-hops",
 ]);
 const FORWARDED = "x-forwarded-";
-/** What servers believe of a proxy: taken off whether or not the server that got the request has done so, and in all spellings. */
+/** Identity headers that upstreams trust from a proxy: always stripped, in any spelling. */
 const IDENTITY = new IdentityHeaders([]);
 
-/** Names of headers that are passed on. */
+/** Cache of names of forwarded headers. */
 const PASSED = new KnownNames((name) => {
   const lower = name.toLowerCase();
   return (
@@ -39,11 +39,11 @@ const PASSED = new KnownNames((name) => {
 const ASCII = /^[\t -~]*$/;
 
 /**
- * The headers of a request that are passed on, as flat pairs, and behind them what is said besides, in place of all that the
- * client sends under the same names.
+ * Returns the headers to forward, as flat pairs, followed by the additional ones, which replace the client's headers of the
+ * same names.
  *
  * @param said flat pairs
- * @throws ApiError 400 on one that is no UTF-8
+ * @throws ApiError 400 on a header that is not UTF-8
  */
 export function passedHeaders(
   { headers: { connection }, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">,
@@ -60,7 +60,7 @@ export function passedHeaders(
   return lines;
 }
 
-/** What is left out of this request besides; nothing, of most. */
+/** Returns additional names to strip from this request; usually none. */
 function leftOut(connection: string | undefined, said: readonly string[]): Set<string> | undefined {
   let names: Set<string> | undefined;
   const leave = (name: string): void => {
@@ -73,10 +73,10 @@ function leftOut(connection: string | undefined, said: readonly string[]): Set<s
   return names;
 }
 
-/** Node has a character for each byte. */
+/** Node uses one character per byte. */
 function asText(name: string, value: string): string {
   const bytes = Buffer.from(value, "latin1");
   const text = bytes.toString("utf8");
   if (Buffer.from(text, "utf8").equals(bytes)) return text;
-  throw ApiError.badRequest(`the header ${name} has bytes that are no UTF-8`);
+  throw ApiError.badRequest(`invalid header ${name}: use UTF-8 only`);
 }

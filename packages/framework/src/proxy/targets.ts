@@ -1,11 +1,11 @@
 import { timerDelay } from "@virtual-workspaces/transport";
-/** How much is kept, and for how long. */
+/** Limits of a cache of targets. */
 export interface TargetsOptions<T> {
-  /** Whether requests are under way there: such a one is kept. */
+  /** Whether a target has requests under way: it is kept then. */
   readonly isActive: (target: T) => boolean;
-  /** Targets that are kept; of more, those go that nobody has asked for longest and at which nothing is under way. @default 100 */
+  /** Number of targets to keep; beyond that, the least recently used idle ones are closed. @default 100 */
   readonly most?: number;
-  /** After how long without a request its connections, keys and certificates are given up, ms. @default 600000 */
+  /** Idle time after which the connections, keys and certificates of a target are released, ms. @default 600000 */
   readonly idleFor?: number;
 }
 
@@ -19,14 +19,14 @@ const MOST = 100;
 const IDLE = 10 * 60_000;
 
 /**
- * Other servers by what leads to them: one TLS context and one set of connections for each, made when first asked for. When what leads
- * there has changed, the old one is closed at once, with what is under way at it: nobody is to go on at a place
- * that is not meant any more, or by credentials that were taken back.
+ * Cache of targets by key: one TLS context and one set of connections each, made on first use. Security: when the version of
+ * a key changes, the old target is closed at once with its requests, so that no request uses an outdated address or revoked
+ * credentials.
  */
 export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
   readonly #options: TargetsOptions<T>;
   readonly #idleFor: number;
-  /** The one that was asked for last is the last. */
+  /** Ordered by last use, most recent last. */
   readonly #kept = new Map<string, Kept<T>>();
   readonly #closing = new Set<Promise<void>>();
   #sweep: NodeJS.Timeout | undefined;
@@ -34,25 +34,25 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
 
   constructor(options: TargetsOptions<T>) {
     const { most = MOST, idleFor = IDLE } = options;
-    if (!(most >= 1)) throw new Error("most of targets: give at least 1");
-    if (!(idleFor > 0)) throw new Error("idleFor of targets: give milliseconds above 0");
+    if (!(most >= 1)) throw new Error("invalid option most of targets: use at least 1");
+    if (!(idleFor > 0)) throw new Error("invalid option idleFor of targets: use milliseconds above 0");
     this.#options = options;
     this.#idleFor = timerDelay(idleFor);
   }
 
-  /** How many are kept. */
+  /** Number of targets in the cache. */
   get size(): number {
     return this.#kept.size;
   }
 
   /**
-   * The one of `key`, which `make` makes if there is none yet, or not of this version.
+   * Returns the target of `key`. `make` creates it if there is none of this version.
    *
-   * @param version all that it is made of: URL, authorities, credentials, or what stands for them, as a generation does
-   * @throws Error after the end; what `make` throws, and the one that was there is closed all the same
+   * @param version digest of all it is made of: URL, authorities, credentials, or a generation that stands for them
+   * @throws Error after disposal; what `make` throws, after the previous target has been closed
    */
   of(key: string, version: string, make: () => T): T {
-    if (this.#closed) throw new Error("the targets were closed");
+    if (this.#closed) throw new Error("targets are closed: make no requests after disposal");
     const known = this.#kept.get(key);
     this.#kept.delete(key);
     if (known !== undefined && known.version !== version) this.#close(known.target);
@@ -63,7 +63,7 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
     return target;
   }
 
-  /** What led there does so no more. @param unless a version that stays, if it is the one that is kept */
+  /** Closes the target of `key`. @param unless version that stays */
   delete(key: string, unless?: string): void {
     const known = this.#kept.get(key);
     if (known === undefined || known.version === unless) return;
@@ -71,7 +71,7 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
     this.#close(known.target);
   }
 
-  /** Ends what is under way at all of them. */
+  /** Closes all targets, with their requests. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#sweep);
@@ -101,7 +101,7 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
   };
 
   #close(target: T): void {
-    // What it says about its end is of no use to whoever asks for another.
+    // A failed disposal does not concern later requests.
     const closing = Promise.resolve(target[Symbol.asyncDispose]()).catch(() => undefined);
     this.#closing.add(closing);
     void closing.then(() => this.#closing.delete(closing));

@@ -4,32 +4,35 @@ import { finished, pipeline } from "node:stream/promises";
 import type { ResponseHeaders, StreamedResponse, UpgradedResponse } from "@virtual-workspaces/transport";
 import { tellHeaders } from "./upstream-answer.ts";
 
-/** How long whoever has been told the last word may go on, ms. One that is cut at once, with bytes unread, may not get that word. */
+/**
+ * Time a closed connection may go on, ms. The peer of a connection that is cut at once, with bytes unread, may lose the last
+ * response.
+ */
 const LINGER = 2_000;
 
-/** Joins two connections until one of them has ended. @param head what the client has sent already */
+/** Joins two connections until one of them has ended. @param head bytes the client has already sent */
 export async function passUpgrade(answer: UpgradedResponse, socket: Duplex, head: Buffer): Promise<void> {
   const { socket: there, headers } = answer;
   const protocol = [headers["upgrade"] ?? []].flat().join(", ");
   writeHead(socket, { ...answer, location: "" }, ["Connection: Upgrade", `Upgrade: ${protocol}`]);
   if (head.length > 0) there.write(head);
-  // Either end may say that it has nothing more to say and still listen.
+  // Either end may close its sending side and still read.
   socket.pipe(there);
   there.pipe(socket);
   await Promise.allSettled([over(socket, there), over(there, socket)]);
 }
 
-/** Both end when one is cut; what ends is passed on by the pipe. */
+/** Both connections end when one is cut; the pipe forwards a regular end. */
 async function over(one: Duplex, other: Duplex): Promise<void> {
   await finished(one).catch(() => one.destroy());
   if (one.readableEnded) await deafened(other);
   else other.destroy();
 }
 
-/** What it says is lost from now on, since nobody is there to take it; what it was told it may still read. */
+/** Discards further input of a socket whose peer is gone; its output is still delivered. */
 async function deafened(socket: Duplex): Promise<void> {
   const ended = finished(socket).catch(() => undefined);
-  socket.resume(); // the pipe has stopped: its end would not be heard
+  socket.resume(); // the pipe has stopped: without reading, the end would go unnoticed
   await finished(socket, { readable: false }).catch(() => undefined);
   const cut = setTimeout(() => socket.destroy(), LINGER);
   await ended;
@@ -37,8 +40,8 @@ async function deafened(socket: Duplex): Promise<void> {
 }
 
 /**
- * Says in HTTP what the other server said instead, and closes behind it: nothing that the client sends after a refusal may
- * reach that server (CVE-2018-1002105).
+ * Sends the upstream's HTTP response to a rejected upgrade, and closes the connection. Security: nothing that the client
+ * sends after the rejection may reach the upstream (CVE-2018-1002105).
  */
 export async function refuseUpgrade(
   answer: StreamedResponse,

@@ -5,16 +5,16 @@ import { HOPS_HEADER } from "../request/request-info.ts";
 
 const LINE_FEED = 10;
 
-/** How an answer is passed on. */
+/** Options of forwarding a response. */
 export interface Passing {
   readonly res: ServerResponse;
-  /** Where it sends its client; "" for nowhere. */
+  /** Redirect target; "" for none. */
   readonly location: string;
-  /** As of {@link passBody}. */
+  /** Same as in {@link passBody}. */
   readonly ending: AbortSignal | undefined;
 }
 
-/** Passes an answer on: its head at once, its body as it comes. One that breaks off is cut. */
+/** Forwards a response: its head at once, its body as it arrives. An incomplete one is cut. */
 export async function passAnswer(answer: StreamedResponse, { res, location, ending }: Passing): Promise<void> {
   res.statusCode = answer.status;
   tellHeaders(answer.headers, location, (name, value) => res.setHeader(name, value));
@@ -27,13 +27,13 @@ export async function passAnswer(answer: StreamedResponse, { res, location, endi
   try {
     await passBody(answer, head, isLines(answer) ? ending : undefined);
   } catch {
-    res.destroy(); // it is not whole, and the client must see that
+    res.destroy(); // incomplete, and the client must see that
   }
 }
 
 /**
- * A head that goes out at once, and in one piece with what has come of the body already: a write more costs as much as all else here.
- * Node loses what is written between a cork and an end that nobody has uncorked before.
+ * Sends a head at once, together with the part of the body that has arrived: another write costs as much as everything else
+ * here. Node loses data written between a cork and an end without an uncork.
  */
 class CorkedHead {
   readonly res: ServerResponse;
@@ -59,11 +59,11 @@ class CorkedHead {
 }
 
 /**
- * Writes a body as it comes, at the client's pace.
+ * Writes a body as it arrives, at the client's pace.
  *
- * @param ending aborts when the server begins to close: a stream of lines then ends behind one of them, for its client to
- *   resume elsewhere
- * @throws what the body throws, unless the client has left or the stream was ended
+ * @param ending aborts when the server begins to close: a stream of lines then ends after a whole line, for its client to
+ * resume elsewhere
+ * @throws errors of the body, unless the client has left or the stream was ended
  */
 async function passBody(answer: StreamedResponse, head: CorkedHead, ending?: AbortSignal): Promise<void> {
   const { res } = head;
@@ -92,7 +92,7 @@ async function passBody(answer: StreamedResponse, head: CorkedHead, ending?: Abo
   }
 }
 
-/** Whether a body is a stream of lines, as a watch's is. */
+/** Whether a body is a stream of lines, such as a watch. */
 function isLines({ headers }: StreamedResponse): boolean {
   const type = header(headers, "content-type") ?? "";
   return type.startsWith("application/json") && headers["content-encoding"] === undefined;
@@ -108,12 +108,12 @@ async function drained(res: ServerResponse): Promise<void> {
   }
 }
 
-/** Answers whose `Location` says where to ask instead. */
+/** Status codes whose `Location` is a redirect. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Where an answer sends its client: as it came when it is a path, without the other server's own address, which clients do not
- * know. `undefined`: to another host. Clients would take what they have to say there, and we must not be who sends them
+ * Returns the redirect target of a response: a path as received, without the upstream's own address, which clients do not
+ * know. `undefined`: another host. Security: clients would send their data there, so this server must not redirect them
  * (CVE-2022-3172).
  */
 export function locationOf(
@@ -129,7 +129,7 @@ export function locationOf(
   return isPath ? location : leads.pathname + leads.search + leads.hash;
 }
 
-/** What is about the connection to the other server, and not about its answer. */
+/** Headers about the connection to the upstream rather than the response. */
 const CONNECTION: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -142,9 +142,9 @@ const CONNECTION: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells the headers of an answer that are passed on, by name, a character a byte.
+ * Calls back for each response header to forward, by name, one character per byte.
  *
- * @param location what is said in place of its `Location`, if it has one
+ * @param location replaces its `Location`, if it has one
  */
 export function tellHeaders(
   headers: ResponseHeaders,
@@ -159,7 +159,7 @@ export function tellHeaders(
   }
 }
 
-/** What a `Connection` header says to be about it; nothing, of most. */
+/** Returns the header names that a `Connection` header lists; usually none. */
 function listedBy(connection: string | string[] | undefined): ReadonlySet<string> | undefined {
   if (connection === undefined || connection === "keep-alive" || connection === "close") return undefined;
   return new Set([connection].flat().flatMap((line) => line.toLowerCase().split(/\s*,\s*/)));

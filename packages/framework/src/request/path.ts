@@ -1,13 +1,15 @@
 import { ApiError, isClusterName, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
 
-/** The parameters named in a path pattern: `"/clusters/:cluster"` gives `{ cluster: string }`. */
+/** Parameters of a path pattern: `"/clusters/:cluster"` gives `{ cluster: string }`. */
 export type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? { readonly [K in Name]: string } & PathParams<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? { readonly [K in Name]: string }
     : unknown;
 
-/** What became of a URL. `tail` is the rest of the path, still encoded, with its leading slash ("" when nothing is left). */
+/**
+ * Result of matching a URL. `tail` is the rest of the path, still encoded, with its leading slash ("" when nothing is left).
+ */
 export type Match<View> =
   | {
       readonly kind: "match";
@@ -15,39 +17,42 @@ export type Match<View> =
       readonly params: Readonly<Record<string, string>>;
       readonly prefix: string;
       readonly tail: string;
-      /** Why no view of its own is there: the one that has the rest says who is told. */
+      /** Error for a path without a view of its own; the view at `/` decides who sees it. */
       readonly misfit?: ApiError;
     }
   | { readonly kind: "no-match"; readonly error: ApiError }
   | { readonly kind: "bad-request"; readonly error: ApiError };
 
-/** What the matcher must know of a virtual workspace. */
+/** Parts of a virtual workspace that the matcher uses. */
 export interface Matchable {
   readonly name: string;
-  /** Plain segments that its URLs begin with, `/services` or `/` for all there that nobody else has. @default `/services/<name>` */
+  /**
+   * Plain segments that its URLs begin with; `/services` or `/` for the paths there that no other view has.
+   * @default `/services/<name>`
+   */
   readonly prefix?: string | undefined;
   /** Segments after the prefix: literals, and parameters as `:name`. */
   readonly path: string;
   /** Whether `:cluster` may be `*`, all logical clusters at once. @default false */
   readonly wildcard?: boolean;
-  /** Whether `:cluster` may be a workspace path, `root:org:team`: somebody says which logical cluster that is. */
+  /** Whether `:cluster` may be a workspace path, `root:org:team`, which a hook resolves. */
   readonly locates?: boolean;
-  /** Whether `/clusters/` and what `:cluster` is, or `*`, may follow, which says nothing new. @default false */
+  /** Whether `/clusters/` and the value of `:cluster`, or `*`, may follow. @default false */
   readonly clusterSuffix?: boolean;
-  /** Whether the tail is handed on as it came, so that only what is dangerous everywhere is refused in it. */
+  /** Whether the tail is forwarded unchanged, so that only paths dangerous everywhere are rejected. */
   readonly rawTail?: boolean;
 }
 
-/** Where virtual workspaces are that say nothing else (kcp's `virtualcommandoptions.DefaultRootPathPrefix`). */
+/** Default prefix of virtual workspaces (kcp's `virtualcommandoptions.DefaultRootPathPrefix`). */
 const SERVICES = "/services";
 
-/** What the server itself answers, and where views are by their names. */
+/** First segments of the server itself, and of views by name. */
 const TAKEN: ReadonlySet<string> = new Set([SERVICES.slice(1), "livez", "readyz", "metrics"]);
 
-/** Of the view that has what no other view and nothing of the server's own has. */
+/** Prefix of the view for all other paths. */
 const REST = "/";
 
-/** The URL that a view's path follows: `/services/quotes`, "" for the one that has the rest. */
+/** Returns the URL before a view's path: `/services/quotes`, "" for the view at `/`. */
 export function prefixOf({ name, prefix }: Pick<Matchable, "name" | "prefix">): string {
   return prefix === REST ? "" : (prefix ?? `${SERVICES}/${name}`);
 }
@@ -60,12 +65,13 @@ export function prefixOf({ name, prefix }: Pick<Matchable, "name" | "prefix">): 
 export function checkPrefix(prefix: string): void {
   if (prefix === REST || prefix === SERVICES) return;
   const segments = parsePattern(prefix);
-  const shown = `prefix ${JSON.stringify(prefix)}`;
-  if (segments.length === 0) throw new Error(`${shown} names no segment: name one, as in /clusters, or / for the rest`);
+  const shown = `invalid prefix ${JSON.stringify(prefix)}`;
+  if (segments.length === 0) throw new Error(`${shown}: add a segment, as in /clusters, or use / for the rest`);
   const parameter = segments.find((segment) => segment.startsWith(":"));
-  if (parameter !== undefined) throw new Error(`${shown}: ${parameter} belongs into the path, which follows it`);
+  if (parameter !== undefined) throw new Error(`${shown}: move ${parameter} to the path, which follows it`);
   const [first = ""] = segments;
-  if (TAKEN.has(first)) throw new Error(`${shown}: /${first} is the server's own; choose another first segment`);
+  if (TAKEN.has(first))
+    throw new Error(`${shown}: /${first} belongs to the server; choose another first segment`);
 }
 
 /**
@@ -76,12 +82,12 @@ export function checkPrefix(prefix: string): void {
 export function parsePattern(path: string): readonly string[] {
   if (path === "/" || path === "") return [];
   if (!path.startsWith("/") || path.endsWith("/"))
-    throw new Error(`path ${JSON.stringify(path)} must start with a slash and not end with one`);
+    throw new Error(`invalid path ${JSON.stringify(path)}: start it with a slash and do not end it with one`);
   const segments = path.slice(1).split("/");
   for (const segment of segments) {
     if (!/^(:[A-Za-z][A-Za-z0-9]*|[A-Za-z0-9][A-Za-z0-9._-]*)$/.test(segment)) {
       throw new Error(
-        `path ${JSON.stringify(path)}: segment ${JSON.stringify(segment)} must be a word or a :parameter`,
+        `invalid path ${JSON.stringify(path)}: segment ${JSON.stringify(segment)} must be a word or a :parameter`,
       );
     }
   }
@@ -89,29 +95,30 @@ export function parsePattern(path: string): readonly string[] {
     new Set(segments.filter((segment) => segment.startsWith(":"))).size <
     segments.filter((segment) => segment.startsWith(":")).length
   ) {
-    throw new Error(`path ${JSON.stringify(path)} names a parameter twice`);
+    throw new Error(`invalid path ${JSON.stringify(path)}: name each parameter once`);
   }
   return segments;
 }
 
-/** The one place that turns a URL path into a virtual workspace and its parameters. */
+/** Maps URL paths to virtual workspaces and their parameters; nothing else does. */
 export class PathMatcher<View extends Matchable> {
   readonly #views = new Map<string, Entry<View>>();
-  /** Those that are elsewhere than below `/services`. */
+  /** Views with prefixes outside `/services`. */
   readonly #elsewhere: Entry<View>[] = [];
-  /** The one that has what is nobody else's. */
+  /** View for paths that no other view serves. */
   #rest: Entry<View> | undefined;
-  /** The one that has the names below `/services` that are no other view's. */
+  /** View for names below `/services` that no other view has. */
   #strange: Entry<View> | undefined;
 
-  /** @throws Error on a duplicate name, a malformed pattern or prefix, or prefixes of which one leads into the other. */
+  /** @throws Error on a duplicate name, a malformed pattern or prefix, or overlapping prefixes. */
   constructor(views: readonly View[]) {
     for (const view of views) {
       if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(view.name))
         throw new Error(
-          `virtual workspace name ${JSON.stringify(view.name)} must be lower-case letters, digits and dashes`,
+          `invalid virtual workspace name ${JSON.stringify(view.name)}: use lower-case letters, digits and dashes`,
         );
-      if (this.#views.has(view.name)) throw new Error(`two virtual workspaces are named ${view.name}`);
+      if (this.#views.has(view.name))
+        throw new Error(`duplicate virtual workspace name ${view.name}: use unique names`);
       const entry = { view, prefix: prefixOf(view), segments: parsePattern(view.path) };
       this.#views.set(view.name, entry);
       if (view.prefix !== undefined) this.#add(entry, view.prefix);
@@ -142,15 +149,15 @@ export class PathMatcher<View extends Matchable> {
   }
 
   /**
-   * Whether a request target, with its query, is a virtual workspace's to answer, and no other application's: what is the
-   * rest to views is an application's first.
+   * Whether a virtual workspace answers a request target (with its query) rather than an application. An application comes
+   * before a view at `/`.
    */
   owns(url: string): boolean {
     if (url.startsWith(`${SERVICES}/`)) return true;
     return this.#elsewhere.some(({ prefix }) => isBelow(url, prefix) || url.startsWith(`${prefix}?`));
   }
 
-  /** @param path the path of the request target, without the query, as it came */
+  /** @param path path of the request target, without the query, as received */
   match(path: string): Match<View> {
     const danger = refusedEverywhere(path);
     if (danger !== undefined) return bad(danger);
@@ -164,7 +171,7 @@ export class PathMatcher<View extends Matchable> {
     return found.kind === "no-match" ? this.#nobodys(path, found) : found;
   }
 
-  /** Is told to whom the view of the rest lets: in kcp, who may do everything. */
+  /** Returns the error for a path without a view, for callers that the view at `/` allows: in kcp, administrators. */
   #nobodys(path: string, found: ReturnType<typeof noMatch>): Match<View> {
     if (this.#rest === undefined || this.#rest.segments.length > 0) return found;
     const rest = matchSegments(this.#rest, path);
@@ -179,13 +186,13 @@ export class PathMatcher<View extends Matchable> {
   }
 
   #matchElsewhere(path: string): Match<View> {
-    // There are few: a view at a prefix of its own is a server's exception.
+    // Few views have a prefix of their own.
     for (const entry of this.#elsewhere) if (isBelow(path, entry.prefix)) return matchSegments(entry, path);
     if (this.#rest !== undefined) return matchSegments(this.#rest, path);
     return noMatch(`no virtual workspace is served at ${path}; they are below ${this.#places()}`);
   }
 
-  /** Where there are views, for messages. */
+  /** Lists the prefixes of views, for messages. */
   #places(): string {
     const named = this.#views.size > this.#elsewhere.length || this.#elsewhere.length === 0;
     const prefixes = this.#elsewhere.map(({ prefix }) => prefix);
@@ -193,7 +200,7 @@ export class PathMatcher<View extends Matchable> {
   }
 }
 
-/** A view, where it is, and what follows. */
+/** A view, its prefix and its path. */
 interface Entry<View> {
   readonly view: View;
   readonly prefix: string;
@@ -236,7 +243,7 @@ function matchSegments<View extends Matchable>({ view, prefix, segments }: Entry
   return { kind: "match", view, params, prefix: path.slice(0, at), tail };
 }
 
-/** Where a path goes on behind a `/clusters/<cluster>` that repeats what has been said; it may be missing. */
+/** Returns where a path continues after an optional `/clusters/<cluster>` that repeats the cluster. */
 function pastSuffix(path: string, at: number, cluster: string): number | Exclude<Match<never>, { kind: "match" }> {
   const from = at + SUFFIX.length;
   if (!path.startsWith(SUFFIX, at) || from === path.length) return at;
@@ -262,34 +269,34 @@ function clusterProblem(text: string, view: Matchable): string | undefined {
 }
 
 /**
- * A dot segment, plain or encoded, between whatever some reader may take for a separator: slashes and backslashes, plain
- * or encoded, and the semicolon that sets parameters of a segment apart.
+ * Dot segment, plain or encoded, between separators of any reader: slashes and backslashes, plain or encoded, and the
+ * semicolon before path parameters.
  */
 const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\;]|%2f|%5c|%3b)/i;
 
 /**
- * Dot segments, plain or encoded, NUL, and what URL parsers drop: a proxy or file system behind us might read them
- * otherwise than we do.
+ * Rejects dot segments, plain or encoded, NUL, and characters that URL parsers drop. Security: an upstream proxy or file
+ * system might interpret them differently.
  */
 function refusedEverywhere(path: string): string | undefined {
   if (!path.startsWith("/")) return "the path must start with a slash";
   if (path.includes("\0") || /%00/.test(path)) return "the path must not contain NUL";
   if (/[\t\n\r]/.test(path)) return "the path must not contain tabs or line breaks";
-  // The searches are quick, and most paths have nothing of the kind.
+  // These searches are fast, and most paths contain none of the three.
   const isSuspect = path.includes("/.") || path.includes("%") || path.includes("\\");
   return isSuspect && DOT_SEGMENT.test(path) ? "the path must not contain . or .. segments, encoded or not" : undefined;
 }
 
-/** For what turns out to be ours to read, of a view that passes other tails on byte for byte. @throws ApiError 400 */
+/** Checks a tail that the server interprets, of a view that forwards other tails unchanged. @throws ApiError 400 */
 export function checkInterpreted(tail: string): void {
   const problem = refusedInterpreted(tail);
   if (problem !== undefined) throw ApiError.badRequest(problem);
 }
 
-/** What must not be in a part that we read ourselves. One trailing slash is fine. */
+/** Rejects characters in a part that the server interprets. One trailing slash is fine. */
 function refusedInterpreted(path: string): string | undefined {
   if (path.includes("//")) return "the path must not contain empty segments";
-  if (/^[\x21-\x24\x26-\x5b\x5d-\x7e]*$/.test(path)) return undefined; // nothing encoded, nothing that ought to be
+  if (/^[\x21-\x24\x26-\x5b\x5d-\x7e]*$/.test(path)) return undefined; // nothing is encoded or needs encoding
   const isPlain = path.split("/").every((segment) => segment === "" || decodeSegment(segment) !== undefined);
   return isPlain
     ? undefined
@@ -297,8 +304,8 @@ function refusedInterpreted(path: string): string | undefined {
 }
 
 /**
- * A decoded segment; `undefined` when it is empty, has bytes that ought to be encoded, or something that another reader
- * might decode again or split at: browsers take a backslash for a slash.
+ * Decodes a segment; `undefined` when it is empty, contains bytes that need encoding, or something that another reader might
+ * decode again or split at: browsers read a backslash as a slash.
  */
 export function decodeSegment(text: string): string | undefined {
   if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(text)) return undefined;

@@ -3,44 +3,46 @@ import { parseFieldSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { Verb } from "../definition.ts";
 import { decodeSegment } from "./path.ts";
 
-/** What a request is about (Kubernetes' `RequestInfo`), the subject of every authorization question. */
+/** Attributes of a request (Kubernetes' `RequestInfo`), which every authorization decision is about. */
 export interface RequestInfo {
-  /** Whether it is about objects; else `path` is all there is, and the verb is the HTTP method in lower case. */
+  /** Whether the request is about objects; else only `path` is set, and the verb is the HTTP method in lower case. */
   readonly isResource: boolean;
-  /** `get`, `list`, `watch`, `create`, ...; "" for a method that is none of these, `proxy` for Kubernetes' old proxy paths. */
+  /**
+   * Kubernetes' verb: `get`, `list`, `watch`, `create`, ...; "" for other methods, `proxy` for Kubernetes' old proxy paths.
+   */
   readonly verb: string;
-  /** The path below the view, decoded: `/apis/example.dev/v1/quotes`. */
+  /** Path below the view, decoded: `/apis/example.dev/v1/quotes`. */
   readonly path: string;
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   /**
-   * What follows the resource and a colon in the path, `/apis/example.dev/v1/widgets:3f2a`: by whose definition it is meant,
-   * where several are served under one name (kcp's resource identity). "" for most. Rules for the resource hold for all.
+   * Identity after the resource and a colon, `/apis/example.dev/v1/widgets:3f2a`: it selects one of several definitions of
+   * the same name (kcp's resource identity). "" for most. Rules for the resource apply to all.
    */
   readonly identity: string;
   readonly subresource: string;
-  /** Of an object that is itself a namespace its own name, as in Kubernetes. */
+  /** Namespace; for a namespace object its own name, as in Kubernetes. */
   readonly namespace: string;
-  /** Of a list or watch the one name that its field selector leaves. */
+  /** Name; for a list or watch the single name in its field selector. */
   readonly name: string;
-  /** Open-ended: watches, and what proxies and terminals do. Exempt from the deadline. */
+  /** Whether the request is open-ended: watches, proxies and terminals. Exempt from the deadline. */
   readonly longRunning: boolean;
-  /** Whether the connection is to be another protocol's, whatever the verb is: a terminal, a tunnel. */
+  /** Whether the connection switches protocols, whatever the verb: a terminal, a tunnel. */
   readonly upgrade: boolean;
 }
 
-/** What a request asks for. */
+/** Parts of a request that determine its attributes. */
 export interface RequestTarget {
-  /** In upper case. */
+  /** Method in upper case. */
   readonly method: string;
-  /** The rest of the path below the view, encoded, with its leading slash. */
+  /** Rest of the path below the view, encoded, with its leading slash. */
   readonly tail: string;
-  /** What the query says. */
+  /** Query parameters. */
   readonly query: URLSearchParams;
 }
 
-/** What the methods of HTTP do to an object; a path may say otherwise (`/watch/…` before it). */
+/** Verbs of HTTP methods on objects; a path may override them (`/watch/…` before it). */
 export const METHOD_VERBS: ReadonlyMap<string, Verb> = new Map([
   ["GET", "get"],
   ["HEAD", "get"],
@@ -53,9 +55,9 @@ const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize
 const LONG_SUBRESOURCES: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
 /**
- * Reads the part of a path below a view's prefix, as Kubernetes does.
+ * Parses the path below a view's prefix, as Kubernetes does.
  *
- * @throws ApiError 400 when a server behind us might take it for something else, or an identity is missing.
+ * @throws ApiError 400 on a path that an upstream might interpret differently, or when an identity is missing.
  */
 export function requestInfo(request: RequestTarget): RequestInfo {
   const { method, tail } = request;
@@ -94,23 +96,25 @@ export function requestInfo(request: RequestTarget): RequestInfo {
 function identityOf(said: string, colon: number): string {
   const identity = said.slice(colon + 1);
   if (identity !== "") return identity;
-  throw ApiError.badRequest(`${quote(said)} ends where an identity should follow: leave the colon out, or name one`);
+  throw ApiError.badRequest(
+    `missing identity after the colon in ${quote(said)}: leave the colon out, or add an identity`,
+  );
 }
 
-/** Whether what is asked about objects is open-ended. */
+/** Whether a request about objects is open-ended. */
 export function isLongRunning(verb: string, subresource: string): boolean {
   return verb === "watch" || verb === "proxy" || (subresource !== "" && LONG_SUBRESOURCES.has(subresource));
 }
 
 interface Divided {
-  /** A verb in the place of a resource: `/api/v1/watch/pods`. */
+  /** Verb in the place of a resource: `/api/v1/watch/pods`. */
   readonly special: "watch" | "proxy" | undefined;
   readonly namespace: string;
-  /** Resource, name, subresource, and what the subresource makes of the rest. */
+  /** Resource, name, subresource, and the rest of the path. */
   readonly parts: readonly string[];
 }
 
-/** `namespaces/<namespace>/<resource>/…`, where `namespaces/<name>` and its subresources are the namespace itself. */
+/** Divides `namespaces/<namespace>/<resource>/…`; `namespaces/<name>` and its subresources are the namespace itself. */
 function divide(rest: readonly string[]): Divided {
   const special = rest.length > 1 && (rest[0] === "watch" || rest[0] === "proxy") ? rest[0] : undefined;
   const from = special === undefined ? 0 : 1;
@@ -127,13 +131,16 @@ function verbOf({ method, query }: RequestTarget, name: string): string {
   return verb === "delete" ? "deletecollection" : verb;
 }
 
-/** As Kubernetes reads booleans in queries: present and not false. */
+/** Parses a boolean as Kubernetes does: present and not false. */
 function isWatch(query: URLSearchParams): boolean {
   const text = query.get("watch");
   return text !== null && text !== "0" && text.toLowerCase() !== "false";
 }
 
-/** Kubernetes takes the name out of `fieldSelector=metadata.name=x`, so that a rule on one name allows its list and watch. */
+/**
+ * Takes the name from `fieldSelector=metadata.name=x`, as Kubernetes does, so that a rule for one name allows its list and
+ * watch.
+ */
 function singleName({ query }: RequestTarget): string {
   const selector = query.get("fieldSelector");
   if (selector === null) return "";
@@ -141,15 +148,15 @@ function singleName({ query }: RequestTarget): string {
     const name = parseFieldSelector(selector).exactMatch("metadata.name") ?? "";
     return name === "." || name === ".." || /[/%]/.test(name) ? "" : name;
   } catch {
-    return ""; // refused with 400 where it is read
+    return ""; // rejected with 400 where the selector is parsed
   }
 }
 
 /**
- * A tail that is handed on keeps its bytes, but what it is about must be beyond doubt: a Kubernetes server behind us
- * decodes all of it at once, encoded slashes too, and skips the slashes that it begins with.
+ * Rejects a forwarded tail that is ambiguous, since it keeps its bytes. Security: an upstream Kubernetes server decodes all
+ * of it at once, encoded slashes too, and skips leading slashes.
  *
- * @param segments those that say what the request is about
+ * @param segments segments that determine the request's attributes
  */
 function refuseAmbiguous(tail: string, segments: readonly string[]): void {
   const root = decodeAll(tail)
@@ -157,17 +164,15 @@ function refuseAmbiguous(tail: string, segments: readonly string[]): void {
     .find((segment) => segment !== "");
   if (root !== "api" && root !== "apis") return;
   if (segments.some((segment) => decodeSegment(segment) === undefined))
-    throw ApiError.badRequest(
-      "where the path names an object it must not contain empty segments, encoded slashes or double encodings",
-    );
+    throw ApiError.badRequest("invalid path of an object: remove empty segments, encoded slashes and double encodings");
 }
 
-/** Percent-decoded, whatever comes out; bytes that are no UTF-8 as characters of their own. */
+/** Percent-decodes any text; bytes that are not UTF-8 become single characters. */
 function decodeAll(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** What a request asks that is about a path and nothing else, as authorizers are told of `/version` or `/apis`. */
+/** Returns the attributes of a non-resource request, such as `/version` or `/apis`. */
 export function pathInfo(verb: string, path: string): RequestInfo {
   return {
     isResource: false,
@@ -185,16 +190,16 @@ export function pathInfo(verb: string, path: string): RequestInfo {
   };
 }
 
-/** The header that counts the API servers which have passed a request on (kcp's `hops.HeaderName`). */
+/** Header that counts the API servers which have forwarded a request (kcp's `hops.HeaderName`). */
 export const HOPS_HEADER = "X-Kcp-Virtual-Resource-Hops";
-/** A request that so many API servers have passed on is not answered any more (kcp's `hops.Max`). */
+/** Number of hops at which a request is rejected (kcp's `hops.Max`). */
 export const MOST_HOPS = 4;
 
 const NAME: string = HOPS_HEADER.toLowerCase();
 
 /**
- * Through how many API servers a request says that it has come. What is no number, or comes twice, counts as too many: a
- * loop that spoils the header must end as well.
+ * Returns the number of hops that a request states. An invalid or repeated value counts as too many: a loop that corrupts the
+ * header must end as well.
  */
 export function hopsOf(headers: NodeJS.Dict<string | string[]>): number {
   const text = headers[NAME];
@@ -203,11 +208,11 @@ export function hopsOf(headers: NodeJS.Dict<string | string[]>): number {
   return Math.min(Number(text), MOST_HOPS);
 }
 
-/** How much of a chain is told on, characters: the last of it, which is where a loop shows. */
+/** Longest chain in a forwarded request, characters: the end of the chain, which shows a loop. */
 const LONGEST_CHAIN = 1024;
 
 /**
- * The chain with one server more at its end, as a `Via` header says it (RFC 9110): `1.1 quotes, 1.1 archive`.
+ * Appends a server to a `Via` header (RFC 9110): `1.1 quotes, 1.1 archive`.
  *
  * @param came the header of the request
  */
@@ -220,12 +225,12 @@ export function viaOf(came: string | undefined, name: string): string {
   return rest.slice(rest.indexOf(", ") + 2);
 }
 
-/** A request has gone in a circle, or nearly. The message goes to whoever sent it, and holds what they said. */
+/** Returns the error of a (near) loop. Its message shows the sender its own `Via` text. */
 export function tooManyHops(via: string): ApiError {
   const names = via.split(",").map((entry) => entry.trim().split(/\s+/)[1] ?? "?");
   const chain = names.map((name) => name.replace(/[^\x21-\x7e]/g, "?")).join(" -> ");
   return ApiError.internalError(
-    `the request was passed on by ${MOST_HOPS} API servers or more (${HOPS_HEADER}): ${chain}. ` +
+    `the request was forwarded by ${MOST_HOPS} API servers or more (${HOPS_HEADER}): ${chain}. ` +
       "One of them very likely leads back to another: check the URL that each forwards to",
   );
 }

@@ -1,8 +1,8 @@
-/** Where a request belongs in a distributed trace (W3C Trace Context). */
+/** Position of a request in a distributed trace (W3C Trace Context). */
 export interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16, of the caller's own span. */
+  /** 16 hexadecimal digits, of the caller's own span. */
   readonly spanId: string;
   readonly flags: number;
 }
@@ -11,7 +11,7 @@ const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const KEY = /^(?:[a-z][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})$/;
 const VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** Reads a `traceparent` header. `undefined`: it is none, or is malformed, and then there is no trace. */
+/** Parses a `traceparent` header. `undefined`: missing or malformed, so there is no trace. */
 export function parseTraceParent(text: string): TraceParent | undefined {
   if (text.length > 512) return undefined;
   const [, version, traceId = "", spanId = "", flags = "", more] = FORM.exec(text) ?? [];
@@ -20,7 +20,7 @@ export function parseTraceParent(text: string): TraceParent | undefined {
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }
 
-/** Reads `tracestate` lines. `undefined`: there is none, or one of its members is malformed, and then all of it is void. */
+/** Parses `tracestate` lines. `undefined`: there are none, or one member is malformed, which invalidates all. */
 export function parseTraceState(lines: readonly string[]): string | undefined {
   const text = lines.join(",");
   if (text === "" || text.length > 512) return undefined;

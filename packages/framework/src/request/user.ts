@@ -1,4 +1,4 @@
-/** Who asks, as data: what a stream may keep and what is sent to a source. */
+/** Identity of a caller as data: what a stream may keep and a source gets. */
 export interface Identity {
   readonly name: string;
   readonly uid: string;
@@ -6,7 +6,7 @@ export interface Identity {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** An authenticated caller (Kubernetes' `user.Info`). Immutable: verdicts about it are cached and shared. */
+/** An authenticated caller (Kubernetes' `user.Info`). Immutable: decisions about it are cached and shared. */
 export class User implements Identity {
   readonly name: string;
   readonly uid: string;
@@ -21,7 +21,7 @@ export class User implements Identity {
     Object.freeze(this);
   }
 
-  /** Whether the caller is a member of `group`, exactly as spelt. */
+  /** Whether the caller is a member of `group`, compared exactly. */
   in(group: string): boolean {
     return this.groups.includes(group);
   }
@@ -32,16 +32,16 @@ function frozen(extra: Identity["extra"]): Identity["extra"] {
   return Object.freeze(Object.fromEntries(copies));
 }
 
-/** Group of everybody whose credentials were accepted (Kubernetes adds it on every login). */
+/** Group of all authenticated users (Kubernetes adds it on every login). */
 export const AUTHENTICATED = "system:authenticated";
-/** Group of those who showed no credentials, where they are let in at all. */
+/** Group of callers without credentials, where they are admitted. */
 export const UNAUTHENTICATED = "system:unauthenticated";
-/** Kubernetes' name for those who showed no credentials. */
+/** Kubernetes' name for callers without credentials. */
 export const ANONYMOUS = "system:anonymous";
 
 /**
- * The user with {@link AUTHENTICATED} added, as Kubernetes does after any authenticator (`AuthenticatedGroupAdder`): not
- * to somebody whom a proxy in front calls anonymous or {@link UNAUTHENTICATED}.
+ * Returns the user with {@link AUTHENTICATED} added, as Kubernetes does after any authenticator (`AuthenticatedGroupAdder`),
+ * unless a proxy in front marks the user as anonymous or {@link UNAUTHENTICATED}.
  */
 export function authenticatedUser(identity: Partial<Identity> & { readonly name: string }): User {
   const { name, groups = [] } = identity;

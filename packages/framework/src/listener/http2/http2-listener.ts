@@ -7,12 +7,12 @@ import { HTTP2_LIMITS } from "../listener-limits.ts";
 import { problem, refuseExpectations } from "../malformed.ts";
 import { Http2Request, Http2Response } from "./http2-request.ts";
 
-/** What serves a connection once its protocol is known. */
+/** Serves a connection once its protocol is known. */
 type Take = (this: HttpServer, socket: TLSSocket) => void;
 
 /**
- * Serves those connections of an HTTPS listener that have chosen HTTP/2 in their handshake, by the same handlers: the
- * others go on as if this were not there.
+ * Serves connections of an HTTPS listener that chose HTTP/2 in their handshake, with the same handlers; the others are
+ * unaffected.
  */
 export function serveHttp2(
   https: HttpServer,
@@ -24,16 +24,16 @@ export function serveHttp2(
     Http2ServerRequest: Http2Request,
     Http2ServerResponse: Http2Response as never,
   });
-  // All of them, also those that are answered without being a request for anybody.
+  // Every stream, including those answered without a request event.
   sessions.on("stream", (stream: ServerHttp2Stream) => {
-    // One that was reset at once has no session any more.
+    // A stream that was reset at once no longer has a session.
     const carrier = (stream.session as Partial<Carried> | undefined)?.carrier;
     if (carrier !== undefined) connections.answer(carrier, stream);
   });
-  // As all that handles requests knows them.
+  // The type that all request handlers use.
   sessions.on("request", onRequest as never);
   sessions.on("connect", (_req: Http2Request, res: Http2Response) =>
-    respondStatus(res as never, problem(405, "this is no proxy: CONNECT is not served")),
+    respondStatus(res as never, problem(405, "CONNECT is not supported: this server is not a forward proxy")),
   );
   refuseExpectations(sessions);
   let arriving: TLSSocket | undefined;
@@ -42,7 +42,7 @@ export function serveHttp2(
     if (arriving !== undefined) connections.carries(arriving, session);
   });
   const [http1] = https.listeners("secureConnection") as Take[];
-  if (http1 === undefined) throw new Error("Node's HTTPS server does not listen to its own connections");
+  if (http1 === undefined) throw new Error("Node's HTTPS server has no connection listener");
   https.off("secureConnection", http1);
   https.on("secureConnection", (socket: TLSSocket) => {
     if (socket.alpnProtocol !== "h2") return http1.call(https, socket);

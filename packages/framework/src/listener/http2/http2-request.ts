@@ -2,12 +2,12 @@ import { Http2ServerRequest, Http2ServerResponse, type IncomingHttpHeaders } fro
 import type { Socket } from "node:net";
 import type { Carried } from "../connections.ts";
 
-/** A body that ended early, as HTTP/1.1 has it. */
+/** Error of a body that ended early, as in HTTP/1.1. */
 const CUT: NodeJS.ErrnoException = Object.assign(new Error("aborted"), { code: "ECONNRESET" });
 
 /**
- * A request of HTTP/2 that looks as one of HTTP/1.1 does: its headers are headers alone, with `Host`, they can be
- * changed, and a body that is cut is an error, not the end of a shorter body.
+ * An HTTP/2 request that looks like an HTTP/1.1 one: its headers exclude pseudo headers, include `Host` and can be changed; a
+ * body that is cut is an error, not a shorter body.
  */
 export class Http2Request extends Http2ServerRequest implements Carried {
   readonly carrier: Socket | undefined;
@@ -31,13 +31,13 @@ export class Http2Request extends Http2ServerRequest implements Carried {
     return this.#distinct;
   }
 
-  /** As in HTTP/1.1, nobody has to listen to what is only the client's leaving. */
+  /** As in HTTP/1.1, a client's disconnect needs no error listener. */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     super._destroy(this.listenerCount("error") === 0 ? null : error, callback);
   }
 }
 
-/** Without the pseudo headers, which `method` and `url` tell. */
+/** Removes the pseudo headers, which `method` and `url` represent. */
 function plain(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const found: IncomingHttpHeaders = Object.create(null);
   const authority = headers[":authority"];
@@ -46,7 +46,7 @@ function plain(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return found;
 }
 
-/** The same as lines. A `Host` that differs from the authority stays, so that two are seen, and refused. */
+/** Returns the same as lines. A `Host` that differs from the authority stays, so that the request has two and is rejected. */
 function plainLines(lines: readonly string[], authority: string | undefined): string[] {
   const found = authority === undefined ? [] : ["host", authority];
   for (let at = 0; at < lines.length; at += 2) {
@@ -68,16 +68,16 @@ function distinct(lines: readonly string[]): NodeJS.Dict<string[]> {
   return found;
 }
 
-/** Why an answer is cut: the client sees its stream reset by an error, not ended. */
-const ANSWER_CUT = new Error("the answer was cut");
+/** Reason to cut a response: the client sees its stream reset by an error, not ended. */
+const ANSWER_CUT = new Error("the response was cut");
 
 type Written = (error: Error) => void;
 
-/** A response of HTTP/2 that tells, as one of HTTP/1.1 does, when it is destroyed, and whoever still writes to it. */
+/** An HTTP/2 response that, like an HTTP/1.1 one, reports when it is destroyed, also to code that still writes to it. */
 export class Http2Response extends Http2ServerResponse {
   static {
-    // In its types they are properties, which an accessor may not override. A client that leaves is heard of before its
-    // stream has come to its end, which Node then ends by itself.
+    // The types declare properties, which an accessor may not override. A disconnect is reported before its stream ends; Node
+    // ends the stream by itself.
     Object.defineProperties(Http2Response.prototype, {
       destroyed: {
         get(this: Http2Response) {

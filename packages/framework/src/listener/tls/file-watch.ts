@@ -1,14 +1,14 @@
 import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 
-/** How often files are looked at whatever their folders tell, ms: as often as Kubernetes does. */
+/** Polling interval of files, ms, whatever their folders report: as in Kubernetes. */
 const POLL = 60_000;
-/** How long to wait for the other files of a change, ms. */
+/** Wait for the other files of a change, ms. */
 const SETTLE = 200;
 
 /**
- * Calls back when files may hold something else. Their folders are watched, so that files may be renamed into place and
- * Kubernetes may turn the link `..data` to a new folder; where a file system tells of nothing, there is the poll.
+ * Calls back when files may have changed. It watches folders, so that files may be renamed into place and Kubernetes may move
+ * the link `..data`; it also polls, for file systems without notifications.
  */
 export class FileWatch implements Disposable {
   readonly #changed: () => void;
@@ -31,7 +31,7 @@ export class FileWatch implements Disposable {
     this.#watchers.clear();
   }
 
-  /** A folder that could not be watched, or no longer, may be there by now. */
+  /** A folder whose watch failed or ended may exist by now. */
   #look(): void {
     this.#watch();
     this.#changed();
@@ -45,7 +45,7 @@ export class FileWatch implements Disposable {
         watcher.on("error", () => this.#forget(folder));
         this.#watchers.set(folder, watcher);
       } catch {
-        // Too many watches, or no such folder: there is the poll.
+        // Too many watches, or no such folder: polling remains.
       }
     }
   }
@@ -55,7 +55,7 @@ export class FileWatch implements Disposable {
     this.#watchers.delete(folder);
   }
 
-  /** However much else goes on in the folders: what comes in the meantime is looked at with the rest, what comes later anew. */
+  /** Runs one check for all events in the meantime, however many arrive; later ones start another. */
   #settle(): void {
     this.#settling ??= setTimeout(() => {
       this.#settling = undefined;

@@ -1,9 +1,9 @@
 import { checkName, namesIn, type Pair, readPair, readText } from "./pair.ts";
 import type { SniCertificate, TlsOptions } from "./tls-options.ts";
 
-/** All that the options of a server give at a time. */
+/** Current contents of all TLS options. */
 export interface Material {
-  /** For clients that ask for no name, or for none of these. */
+  /** Pair for clients that send no name, or an unknown one. */
   readonly pair: Pair;
   readonly byName: ReadonlyMap<string, Pair>;
   /** PEM, for each file with client authorities. */
@@ -11,10 +11,10 @@ export interface Material {
 }
 
 /**
- * Reads it.
+ * Reads all files.
  *
- * @param caFiles those of the authenticators
- * @throws Error that names the option, and what to do about it
+ * @param caFiles client authorities of the authenticators
+ * @throws Error that names the option and the fix
  */
 export function readMaterial(options: TlsOptions, caFiles: readonly string[]): Material {
   const { sni = [], clientCaFile } = options;
@@ -29,12 +29,12 @@ function readCa(file: string, option: string): string {
   return pem;
 }
 
-/** Whether both say the same. */
+/** Whether both are equal. */
 export function isSame(one: Material, other: Material): boolean {
   return textOf(one) === textOf(other);
 }
 
-/** The files that it comes from. */
+/** Returns the files behind the options. */
 export function filesOf(options: TlsOptions): readonly string[] {
   const pairs = [options, ...(options.sni ?? [])].flatMap((source) =>
     "certFile" in source ? [source.certFile, source.keyFile] : [],
@@ -42,7 +42,7 @@ export function filesOf(options: TlsOptions): readonly string[] {
   return options.clientCaFile === undefined ? pairs : [...pairs, options.clientCaFile];
 }
 
-/** Names that are given win over those in certificates; of two alike, the first. */
+/** Explicit names win over those in certificates; of two equal ones, the first. */
 function readByName(sni: readonly SniCertificate[]): Map<string, Pair> {
   const byName = new Map<string, Pair>();
   const entries = sni.map((source, at) => ({ names: source.names, pair: readPair(source, `tls.sni[${at}]`) }));

@@ -2,13 +2,13 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { TlsCertificate } from "./tls-options.ts";
 
-/** A certificate with those that vouch for it, and its key, PEM. */
+/** A certificate with its intermediates, and its key, PEM. */
 export interface Pair {
   readonly cert: string;
   readonly key: string;
 }
 
-/** What an option gives, read anew where it names files. @throws Error that names the option and what is wrong with it */
+/** Reads a pair, from its files if it names any. @throws Error that names the option and the problem */
 export function readPair(source: TlsCertificate, option: string): Pair {
   const fromFiles = "certFile" in source;
   const pair = fromFiles
@@ -21,16 +21,16 @@ export function readPair(source: TlsCertificate, option: string): Pair {
   return pair;
 }
 
-/** The text of a file. @throws Error that names the option */
+/** Returns the text of a file. @throws Error that names the option */
 export function readText(file: string, option: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`${option} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+    throw new Error(`cannot read ${option} ${file}: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
   }
 }
 
-/** OpenSSL's own errors say nothing that helps. */
+/** OpenSSL's own errors are of no help. */
 function parse<T>(read: () => T, problem: string): T {
   try {
     return read();
@@ -39,24 +39,24 @@ function parse<T>(read: () => T, problem: string): T {
   }
 }
 
-/** A name that clients may ask for: labels, of which the first may be `*`. */
+/** Valid server name: labels, of which the first may be `*`. */
 const NAME = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
-/** @param option that it was given in @throws Error on a name that no client could ask for */
+/** @param option option of the name @throws Error on a name that no client could send */
 export function checkName(name: string, option: string): string {
   const lower = name.toLowerCase();
   if (NAME.test(lower)) return lower;
-  throw new Error(`${option}: name ${JSON.stringify(name)} must be a DNS name, or *. and one`);
+  throw new Error(`invalid ${option} name ${JSON.stringify(name)}: use a DNS name, or *. and one`);
 }
 
-/** The names that a certificate is good for: alternative names, and as in Kubernetes a common name that looks like one. */
+/** Returns the names of a certificate: alternative names, and as in Kubernetes a common name that looks like one. */
 export function namesIn(cert: string): readonly string[] {
   const { subjectAltName = "", subject = "" } = new X509Certificate(cert);
   const names = [...subjectAltName.matchAll(/DNS:([^,\s"]+)/g), ...subject.matchAll(/^CN=(.*)$/gm)];
   return [...new Set(names.map(([, name = ""]) => name.toLowerCase()))].filter((name) => NAME.test(name));
 }
 
-/** What `byName` has for a name, else for any in its place. */
+/** Returns the value of `byName` for a name, else for its wildcard. */
 export function findByName<T>(byName: ReadonlyMap<string, T>, name: string): T | undefined {
   const lower = name.toLowerCase();
   return byName.get(lower) ?? byName.get(lower.replace(/^[^.]+/, "*"));

@@ -6,7 +6,7 @@ import { filesOf, isSame, type Material, readMaterial } from "./material.ts";
 import { findByName, type Pair } from "./pair.ts";
 import type { TlsOptions } from "./tls-options.ts";
 
-/** Those of TLS 1.3, and of 1.2 the ones with forward secrecy and authenticated encryption. */
+/** All ciphers of TLS 1.3, and those of 1.2 with forward secrecy and authenticated encryption. */
 const CIPHERS = [
   "TLS_AES_128_GCM_SHA256",
   "TLS_AES_256_GCM_SHA384",
@@ -19,18 +19,18 @@ const CIPHERS = [
   "ECDHE-RSA-CHACHA20-POLY1305",
 ].join(":");
 
-/** Those of the authenticators. */
+/** Client authorities of the authenticators. */
 export interface ClientAuthorities {
-  /** PEM. */
+  /** Authorities, PEM. */
   readonly pem: readonly (string | Buffer)[];
-  /** Files with it. */
+  /** Files with authorities. */
   readonly files: readonly string[];
 }
 
-/** Looks up the context for a name that a client asks for. */
+/** Looks up the context for a server name. */
 type SniCallback = (name: string, choose: (error: Error | null, context?: SecureContext) => void) => void;
 
-/** What a server shows in handshakes, and which authorities it checks its clients against; now, and after changes. */
+/** Certificates and client authorities for handshakes, reloaded after changes. */
 export class ServingTls implements Disposable {
   readonly #options: TlsOptions;
   readonly #authorities: readonly (string | Buffer)[];
@@ -38,10 +38,10 @@ export class ServingTls implements Disposable {
   #material: Material;
   #byName: ReadonlyMap<string, SecureContext>;
   #watch: FileWatch | undefined;
-  /** What was wrong when the files were read last, so that it is told once. */
+  /** Last error of a reload, so that it is logged once. */
   #problem = "";
 
-  /** @throws Error on what cannot be used */
+  /** @throws Error on invalid options */
   constructor(options: TlsOptions, { pem, files }: ClientAuthorities) {
     this.#options = options;
     this.#authorities = [...pem, ...(options.clientCa === undefined ? [] : [options.clientCa])];
@@ -51,14 +51,13 @@ export class ServingTls implements Disposable {
   }
 
   /**
-   * PEM of all that client certificates are checked against in handshakes. Of a file it is a copy that equals nothing
-   * else: it may be another one by the next handshake.
+   * PEM of all client authorities. For a file it is a copy that equals nothing else: it may change before the next handshake.
    */
   get clientCa(): readonly (string | Buffer)[] {
     return [...this.#authorities, ...this.#material.clientCa.map((pem) => Buffer.from(pem))];
   }
 
-  /** What a listener begins with. */
+  /** Initial options of a listener. */
   get listenerOptions(): SecureContextOptions & { readonly SNICallback: SniCallback } {
     return {
       ...this.#contextOf(this.#material.pair, this.#material),
@@ -66,7 +65,7 @@ export class ServingTls implements Disposable {
     };
   }
 
-  /** Gives `server` what files hold as they change, until it is disposed. */
+  /** Reloads `server` when files change, until disposal. */
   follow(server: Server, log: Log): void {
     const files = [...filesOf(this.#options), ...this.#caFiles];
     if (files.length > 0) this.#watch ??= new FileWatch(files, () => this.#reload(server, log));
@@ -89,7 +88,7 @@ export class ServingTls implements Disposable {
     } catch (error) {
       const problem = (error as Error).message;
       if (problem !== this.#problem)
-        log({ level: "warn", message: "TLS certificates not reloaded, the old ones stay", error: problem });
+        log({ level: "warn", message: "TLS certificates not reloaded, previous ones stay in use", error: problem });
       this.#problem = problem;
     }
   }
@@ -101,7 +100,7 @@ export class ServingTls implements Disposable {
     return new Map([...material.byName].map(([name, pair]) => [name, contexts.get(pair) as SecureContext]));
   }
 
-  /** Every context must have all of it: one that is chosen by name takes the place of the server's whole. */
+  /** Every context must be complete: one chosen by name replaces the server's. */
   #contextOf({ cert, key }: Pair, { clientCa }: Material): SecureContextOptions {
     const ca = [...this.#authorities, ...clientCa];
     return { cert, key, minVersion: "TLSv1.2", ciphers: CIPHERS, ...(ca.length === 0 ? PLAIN : { ...ASKING, ca }) };
@@ -110,7 +109,7 @@ export class ServingTls implements Disposable {
 
 const PLAIN: SecureContextOptions = { secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
 
-/** A resumed session has forgotten the certificates between the client's and the authority's. */
+/** A resumed session no longer has the intermediate certificates. */
 const ASKING: SecureContextOptions = {
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET,
 };

@@ -10,12 +10,12 @@ import {
   LEVELS,
 } from "./check-policy.ts";
 
-/** What a policy makes of one request. */
+/** Result of a policy for one request. */
 export interface AuditDecision {
   readonly level: AuditLevel;
-  /** Whether what was sent is recorded. */
+  /** Whether to record the request body. */
   readonly request: boolean;
-  /** Whether what was answered is. */
+  /** Whether to record the response body. */
   readonly response: boolean;
   readonly omitStages: ReadonlySet<AuditStage>;
   readonly omitManagedFields: boolean;
@@ -26,7 +26,7 @@ interface Compiled {
   readonly decision: AuditDecision;
 }
 
-/** A policy, ready to be asked. */
+/** A compiled policy. */
 export class AuditRules {
   readonly #rules: readonly Compiled[];
   readonly #otherwise: AuditDecision;
@@ -36,7 +36,7 @@ export class AuditRules {
     this.#otherwise = decisionOf(policy, { level: "None" });
   }
 
-  /** The first rule that matches decides. @param user who logged in, if that is known */
+  /** Returns the decision of the first matching rule. @param user authenticated user, if known */
   decide(request: ObservedRequest, user: User | undefined): AuditDecision {
     for (const { rule, decision } of this.#rules) if (matches(rule, request, user)) return decision;
     return this.#otherwise;
@@ -69,7 +69,7 @@ function isGiven<T>(list: readonly T[] | undefined): list is readonly T[] {
   return list !== undefined && list.length > 0;
 }
 
-/** As Kubernetes names it; of what is refused before it is known, the method. */
+/** Returns Kubernetes' verb, or the method of a request rejected before its verb is known. */
 export function verbOf({ info, req }: ObservedRequest): string {
   return info?.verb ?? (req.method ?? "").toLowerCase();
 }
@@ -91,7 +91,7 @@ function isAbout({ group = "", resources, resourceNames }: AuditResources, info:
   );
 }
 
-/** By the path below the view, which is what policies that were written for Kubernetes are about, or by all of it. */
+/** Matches the path below the view, which policies written for Kubernetes expect, or the full path. */
 function matchesUrl(urls: readonly string[], { path, info }: ObservedRequest): boolean {
   const below = info?.path ?? path;
   return urls.some((url) => matchesPath(url, below) || matchesPath(url, path));

@@ -11,16 +11,16 @@ import { eventLine } from "./event.ts";
 import { originOf } from "./origin.ts";
 import { type AuditedRequest, AuditRecord } from "./record.ts";
 
-/** How long events wait to be put into words together, and then to be written together, ms. */
+/** Time events wait to be encoded, and then to be written, together, ms. */
 const DELAY = 20;
-/** What an event comes to, roughly, bytes, besides its URL. */
+/** Rough size of an event without its URL, bytes. */
 const TYPICAL = 1024;
-/** How much waits to be put into words: one at a time, between the stages of requests, that takes three times as long. */
+/** Size of a batch to encode: encoding events one at a time, between the stages of requests, takes three times as long. */
 const TOGETHER = 64 * TYPICAL;
-/** How often lost events are told of, ms. */
+/** Interval of reports about lost events, ms. */
 const TELL_EVERY = 10_000;
 
-/** An event to be. */
+/** An event to encode. */
 interface Pending {
   readonly request: AuditedRequest;
   readonly record: AuditRecord;
@@ -31,13 +31,13 @@ interface Pending {
 export interface AuditorOptions {
   readonly audit: Audit;
   readonly log: Log;
-  /** How long a request waits for room, ms. */
+  /** Time a request waits for room, ms. */
   readonly patience: number;
 }
 
 /** Writes the audit events of a server. */
 export class Auditor implements Observer, AsyncDisposable {
-  /** Events, and those of them that were lost. */
+  /** Events, and the lost and rejected ones among them. */
   readonly stats = { events: 0, lost: 0, rejected: 0 };
   readonly #audit: Audit;
   readonly #log: Log;
@@ -46,7 +46,7 @@ export class Auditor implements Observer, AsyncDisposable {
   readonly #writer: LineWriter;
   readonly #queue: LineQueue;
   #pending: Pending[] = [];
-  /** What they will come to, roughly, bytes. */
+  /** Rough size of pending events, bytes. */
   #pendingSize = 0;
   #timer: NodeJS.Timeout | undefined;
   #untold = 0;
@@ -59,7 +59,7 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#patience = patience;
     this.#rules = new AuditRules(audit.policy);
     this.#writer = writerTo(audit.to, (error) =>
-      log({ level: "warn", message: "audit log not begun anew", error: String(error) }),
+      log({ level: "warn", message: "audit log file not rotated", error: String(error) }),
     );
     const onLost = (count: number, error: unknown): void => this.#lost(count, String(error));
     this.#queue = new LineQueue({ writer: this.#writer, limit: audit.maxPending, delay: DELAY, onLost });
@@ -78,7 +78,7 @@ export class Auditor implements Observer, AsyncDisposable {
     request.origin = originOf(request);
   }
 
-  /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */
+  /** Called after authentication, before any effect. A promise delays the request until there is room for its events. */
   received(request: AuditedRequest): void | Promise<void> {
     const record = this.#record(request);
     request.audited = record;
@@ -97,7 +97,7 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#write(request, request.audited, request.failed ? "Panic" : "ResponseComplete");
   }
 
-  /** Writes what waits. */
+  /** Writes pending events. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#render();
     await this.#queue[Symbol.asyncDispose]();
@@ -114,7 +114,7 @@ export class Auditor implements Observer, AsyncDisposable {
     return this.#queue.isFullWith(this.#pendingSize);
   }
 
-  /** From now on nothing is done that is not written, whatever comes meanwhile. */
+  /** From now on every effect of the request is recorded, whatever else arrives. */
   #admit(request: AuditedRequest, record: AuditRecord): void {
     record.admitted = true;
     this.#write(request, record, "RequestReceived");
@@ -124,8 +124,8 @@ export class Auditor implements Observer, AsyncDisposable {
     const { level, omitStages } = record.decision;
     if (level === "None" || omitStages.has(stage)) return;
     this.stats.events += 1;
-    // Probes and what is refused early were not held back: anybody sends those, so that they must not fill the memory.
-    if (!record.admitted && this.#full) this.#lost(1, "more wait to be written than may");
+    // Probes and early rejections were not delayed: any client can send them, so they must not fill the memory.
+    if (!record.admitted && this.#full) this.#lost(1, "too many audit events are pending");
     else
       this.#add({
         request,
@@ -139,7 +139,7 @@ export class Auditor implements Observer, AsyncDisposable {
     const { path, search } = event.request;
     this.#pending.push(event);
     this.#pendingSize += TYPICAL + path.length + search.length;
-    // Whole objects are not kept longer than they must be.
+    // Whole objects are released as early as possible.
     if (this.#pendingSize >= TOGETHER || event.record.decision.response) this.#render();
     else this.#timer ??= setTimeout(() => this.#render(), DELAY).unref();
   }
@@ -176,7 +176,7 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#tell();
   }
 
-  /** Not once for each event: a full disk would fill the log too. */
+  /** In batches: a full disk would fill the log too. */
   #tell(): void {
     const now = performance.now();
     if (now - this.#toldAt < TELL_EVERY) return;

@@ -33,16 +33,16 @@ const RULE: Form = {
 const RESOURCES: Form = { group: "text", resources: "texts", resourceNames: "texts" };
 
 /**
- * Checks a policy as Kubernetes does, and what it only warns of too: an unknown field is a rule that does not say what
- * its author thinks.
+ * Validates a policy as Kubernetes does, and rejects what Kubernetes only warns about: with an unknown field, a rule does not
+ * mean what its author thinks.
  *
- * @throws Error with the path of each field that is wrong
+ * @throws Error with the path of each invalid field
  */
 export function checkPolicy(value: unknown): AuditPolicy {
-  if (!isJsonObject(value)) throw new Error("audit policy: it must be an object");
+  if (!isJsonObject(value)) throw new Error("invalid audit policy: use an object");
   const { apiVersion, kind } = value as Partial<AuditPolicy>;
   if (apiVersion !== "audit.k8s.io/v1" || kind !== "Policy")
-    throw new Error("audit policy: it must begin with apiVersion: audit.k8s.io/v1 and kind: Policy");
+    throw new Error("invalid audit policy: begin with apiVersion: audit.k8s.io/v1 and kind: Policy");
   const misshapen = formOf(value);
   if (misshapen.length > 0) throw new Error(`audit policy: ${formatCauses(misshapen)}`);
   const policy = value as unknown as AuditPolicy;
@@ -55,7 +55,7 @@ export function checkPolicy(value: unknown): AuditPolicy {
   return policy;
 }
 
-/** What is not of the type that it should be, or unknown. */
+/** Returns fields that are unknown or of the wrong type. */
 function formOf(value: object): StatusCause[] {
   const causes = problemsOf(value, "", POLICY);
   const { rules } = value as { readonly rules?: unknown };
@@ -145,37 +145,37 @@ function stageProblems(stages: readonly string[] = [], path: string): StatusCaus
   );
 }
 
-/** How much is written of a request: nothing, who did what to what, that and what was sent, that and what was answered. */
+/** Level of an event: none; metadata; with the request body; with the request and response bodies. */
 export type AuditLevel = "None" | "Metadata" | "Request" | "RequestResponse";
 
-/** When an event is written: the caller is known; the answer of a long-running request has begun; it is over; it failed within. */
+/** Stage of an event: after authentication; when a long-running response has begun; at the end; after an internal failure. */
 export type AuditStage = "RequestReceived" | "ResponseStarted" | "ResponseComplete" | "Panic";
 
-/** Kubernetes' `audit.k8s.io/v1` Policy: the first rule that matches counts, and what none matches is not audited. */
+/** Kubernetes' `audit.k8s.io/v1` Policy: the first matching rule counts; a request that matches none is not audited. */
 export interface AuditPolicy {
   readonly apiVersion: "audit.k8s.io/v1";
   readonly kind: "Policy";
   readonly metadata?: object;
   readonly rules: readonly AuditRule[];
-  /** Stages that no event is written for. */
+  /** Stages without events. */
   readonly omitStages?: readonly AuditStage[];
-  /** Leaves `metadata.managedFields` out of recorded objects. @default false */
+  /** Whether to omit `metadata.managedFields` from recorded objects. @default false */
   readonly omitManagedFields?: boolean;
 }
 
-/** A rule matches when all that it names does. It is about resources or about other paths, not both. */
+/** A rule, which matches when all its criteria do. It is about resources or about other paths, not both. */
 export interface AuditRule {
   readonly level: AuditLevel;
-  /** Who logged in; whom they impersonate does not count. @default everybody */
+  /** Authenticated users; impersonated ones do not count. @default all */
   readonly users?: readonly string[];
   readonly userGroups?: readonly string[];
   readonly verbs?: readonly string[];
   readonly resources?: readonly AuditResources[];
-  /** `""` is for what is in no namespace. */
+  /** Namespaces; `""` is for objects without one. */
   readonly namespaces?: readonly string[];
-  /** Whole paths as a client of one view sees them (`/apis*`) or with all before them (`/services/quotes/*`); `*` at the end only. */
+  /** Paths as a client of one view sees them (`/apis*`) or in full (`/services/quotes/*`); `*` at the end only. */
   readonly nonResourceURLs?: readonly string[];
-  /** Besides those of the policy. */
+  /** Stages in addition to those of the policy. */
   readonly omitStages?: readonly AuditStage[];
   /** @default the policy's */
   readonly omitManagedFields?: boolean;
@@ -183,14 +183,15 @@ export interface AuditRule {
 
 /** Resources of one API group. */
 export interface AuditResources {
-  /** `""` is the core group, `*` any. @default "" */
+  /** API group; `""` is the core group, `*` any. @default "" */
   readonly group?: string;
   /**
-   * `quotes`, `quotes/status`, `quotes/*` for all its subresources, `*` for everything; a star, a slash and a name for
-   * the subresource of any. @default all
+   * Resources: `quotes`, `quotes/status`, `quotes/*` for all its subresources, `*` for everything; a star, a slash and a name
+   * for the subresource of any.
+   * @default all
    */
   readonly resources?: readonly string[];
-  /** Needs `resources`. @default all */
+  /** Names of objects; needs `resources`. @default all */
   readonly resourceNames?: readonly string[];
 }
 

@@ -11,18 +11,18 @@ import type { AuditStage } from "./check-policy.ts";
 import { sourceIps } from "./origin.ts";
 import type { AuditedRequest, AuditRecord } from "./record.ts";
 
-// Events are written as text rather than as objects to be stringified: there are two for every request, and most of what
-// they say is said of the one before too.
+// Events are built as text rather than stringified objects: each request has two, and most of their text is the same as in
+// the previous request.
 
-/** A stage that a request has come to. */
+/** A stage that a request has reached. */
 export interface AuditMoment {
   readonly record: AuditRecord;
   readonly stage: AuditStage;
-  /** Of `performance.now()`. */
+  /** Time of `performance.now()`. */
   readonly moment: number;
 }
 
-/** One `audit.k8s.io/v1` Event as a line of JSON. It may be asked for later: only what was known at its stage is said. */
+/** Encodes one `audit.k8s.io/v1` Event as a line of JSON. It may run later: it contains only what was known at its stage. */
 export function eventLine(request: AuditedRequest, { record, stage, moment }: AuditMoment): string {
   record.head ??= headOf(request, record);
   const line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
@@ -38,7 +38,7 @@ export function eventLine(request: AuditedRequest, { record, stage, moment }: Au
   return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(request, verdict(request, record), stage)}}`;
 }
 
-/** Nothing is read from the request, into which a handler may write. */
+/** Does not read the request, which a handler may change. */
 function headOf(request: AuditedRequest, { decision }: AuditRecord): string {
   const { path, search, requestId, startedAt, user, impersonator, origin } = request;
   const addresses = origin === undefined ? [] : sourceIps(origin);
@@ -56,7 +56,7 @@ function headOf(request: AuditedRequest, { decision }: AuditRecord): string {
 /** Kubernetes' own limit. */
 const LONGEST_AGENT = 1024;
 
-/** Most requests come from a few programs. */
+/** Cache: most requests come from a few clients. */
 const agents = new Map<string, string>();
 const MOST_AGENTS = 100;
 
@@ -101,7 +101,7 @@ function objectRef(info: RequestInfo, metadata: AuditRecord["metadata"]): string
   );
 }
 
-/** Nothing for what is not there. */
+/** Returns "" for a missing value. */
 function member(name: string, value: string | undefined): string {
   return value === undefined || value === "" ? "" : `,"${name}":${JSON.stringify(value)}`;
 }
@@ -109,7 +109,7 @@ function member(name: string, value: string | undefined): string {
 function responseStatus(request: AuditedRequest, stage: AuditStage): string {
   const code = codeOf(request);
   if (stage === "Panic" && code < 500)
-    return '{"metadata":{},"status":"Failure","message":"the answer had begun, and was cut","reason":"InternalError","code":500}';
+    return '{"metadata":{},"status":"Failure","message":"the response had begun, and was cut","reason":"InternalError","code":500}';
   if (code === 0) return '{"metadata":{},"status":"Failure","message":"Connection closed early","code":0}';
   const answered = statusOf(request.res);
   if (answered === undefined) return `{"metadata":{},"code":${code}}`;
@@ -118,7 +118,7 @@ function responseStatus(request: AuditedRequest, stage: AuditStage): string {
   return JSON.stringify({ metadata: {}, status, message, reason, details, code });
 }
 
-/** Which kinds of credentials did not help, as Kubernetes tells; never the credentials. */
+/** Returns the kinds of failed credentials, as Kubernetes does; never the credentials. */
 function attempted({ req }: AuditedRequest): string {
   const scheme = /^\s*(\S+)\s/.exec(req.headers.authorization ?? "")?.[1]?.toLowerCase();
   const methods = [
@@ -131,19 +131,19 @@ function attempted({ req }: AuditedRequest): string {
     : "Authentication failed, no credentials provided";
 }
 
-/** The logical cluster under kcp's name for it. */
+/** Kcp's annotation for the logical cluster. */
 const WORKSPACE = "tenancy.kcp.io/workspace";
 const TRACE = "virtual-workspaces.dev/trace-id";
 const OMITTED = "virtual-workspaces.dev/omitted";
 
-/** Where a path leads is found out behind the first stage, whenever that is written. */
+/** The cluster of a path is resolved after the first stage, whenever that event is written. */
 function annotations(request: AuditedRequest, known: string, stage: AuditStage): string {
   const cluster = stage === "RequestReceived" && request.located ? "" : request.knownCluster;
   const written = known + member(WORKSPACE, cluster) + member(TRACE, request.traceId);
   return written === "" ? "" : `,"annotations":{${written.slice(1)}}`;
 }
 
-/** What is known once there is an answer. */
+/** Returns annotations that are known with the response. */
 function verdict({ decision }: AuditedRequest, { omitted }: AuditRecord): string {
   const cut = omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`;
   if (decision === undefined) return cut;
@@ -153,7 +153,7 @@ function verdict({ decision }: AuditedRequest, { omitted }: AuditRecord): string
   return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}${more}${cut}`;
 }
 
-/** What the rule says besides, without what would contradict us. */
+/** Returns the rule's own annotations, without those that the server sets. */
 function decided({ annotations }: Decision): string {
   if (annotations === undefined) return "";
   const own = Object.entries(annotations).filter(([key]) => !/^(authorization|audit)\.k8s\.io\//.test(key));
@@ -162,10 +162,13 @@ function decided({ annotations }: Decision): string {
 
 const ALLOWED = ',"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""';
 
-/** Characters: more than servers and proxies take most times, and less than a head may have. */
+/** Longest URL, characters: more than most servers and proxies accept, and less than a head may have. */
 const LONGEST = 8192;
 
-/** A URL as it is recorded. Nobody here takes a token from a query, but a client may send one all the same. */
+/**
+ * Returns a URL as recorded. Security: tokens in the query are masked; the server accepts none there, but a client may send
+ * one.
+ */
 function shownUri(path: string, search: string): string {
   const uri = path.length + search.length > LONGEST ? (path + search).slice(0, LONGEST) : path + search;
   const shown = search !== "" && /token|%/i.test(search) ? withoutTokens(uri) : uri;
@@ -177,7 +180,7 @@ function withoutTokens(uri: string): string {
   return at === -1 ? uri : uri.slice(0, at) + uri.slice(at).split("&").map(withoutToken).join("&");
 }
 
-/** Some read a `;` between parameters, and some a second `?`. */
+/** Some readers accept `;` between parameters, and some a second `?`. */
 const NAMES = /(?:^|[?;])([^?;=]*)=/g;
 
 function withoutToken(parameter: string): string {
@@ -186,7 +189,7 @@ function withoutToken(parameter: string): string {
   return parameter;
 }
 
-/** Not `decodeURIComponent`, which throws on what is malformed elsewhere. */
+/** Not `decodeURIComponent`, which throws on malformed text elsewhere. */
 function decoded(name: string): string {
   return name.replace(/%([\da-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

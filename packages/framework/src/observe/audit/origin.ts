@@ -1,16 +1,16 @@
 import { isIP } from "node:net";
 import type { ObservedRequest } from "../observer.ts";
 
-/** Where a request came from, and by which program. */
+/** Origin of a request: addresses and user agent. */
 export interface Origin {
-  /** The connection's other end; not every connection has an address. */
+  /** Remote address; not every connection has one. */
   readonly peer: string | undefined;
   readonly forwarded: string | string[] | undefined;
   readonly real: string | string[] | undefined;
   readonly agent: string | undefined;
 }
 
-/** To be asked for when the request begins: a connection that has ended does not know, and headers may be written over. */
+/** Reads the origin. Call it when the request begins: a closed connection has no address, and headers may be overwritten. */
 export function originOf({ req: { headers }, peer }: Pick<ObservedRequest, "req" | "peer">): Origin {
   return {
     peer,
@@ -20,12 +20,12 @@ export function originOf({ req: { headers }, peer }: Pick<ObservedRequest, "req"
   };
 }
 
-/** The most that are recorded of what a request says of its way. */
+/** Limit of recorded addresses. */
 const MOST = 16;
 
 /**
- * Where a request came from, as Kubernetes records it: what `X-Forwarded-For` and `X-Real-Ip` say, then the connection's
- * own peer. Whoever asks can write all but the last.
+ * Returns the source addresses, as Kubernetes records them: `X-Forwarded-For` and `X-Real-Ip`, then the remote address.
+ * Security: the client can forge all but the last.
  */
 export function sourceIps({ peer: address, forwarded, real }: Origin): readonly string[] {
   const peer = plain(address ?? "");
@@ -39,14 +39,14 @@ export function sourceIps({ peer: address, forwarded, real }: Origin): readonly 
 }
 
 function listed(header: string | string[] | undefined): string[] {
-  // A header block may be a megabyte of addresses: the last are those that proxies have added.
+  // A header block may hold a megabyte of addresses: proxies add the last ones.
   const parts = String(header ?? "")
     .slice(-64 * MOST)
     .split(",");
   return parts.map((part) => plain(part.trim())).filter((part) => isIP(part) !== 0);
 }
 
-/** An address of the older form as that, also where the socket is of the newer. */
+/** Returns an IPv4 address in its own form, also for a dual-stack socket. */
 function plain(address: string): string {
   return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
 }

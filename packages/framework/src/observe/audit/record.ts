@@ -7,25 +7,25 @@ import type { ObservedRequest } from "../observer.ts";
 import type { AuditDecision } from "./audit-rules.ts";
 import type { Origin } from "./origin.ts";
 
-/** A request as its audit events tell of it, and what is kept of it for them. */
+/** A request with its audit record. */
 export interface AuditedRequest extends ObservedRequest {
-  /** Where it came from, noted when it began. */
+  /** Origin, read when the request began. */
   origin: Origin | undefined;
   audited: AuditRecord | undefined;
 }
 
-/** What is kept of one request for its audit events. */
+/** Data of one request for its audit events. */
 export class AuditRecord {
   readonly decision: AuditDecision;
-  /** Whether the request was let in with the promise that its events are written, whatever waits. */
+  /** Whether the request was admitted with guaranteed room for its events. */
   admitted = false;
-  /** The beginning of each of its events, once there is one. */
+  /** Common prefix of its events, once encoded. */
   head: string | undefined;
-  /** Of the object that was sent: it may have a name that the URL does not say. */
+  /** Metadata of the sent object: its name may be missing from the URL. */
   metadata: Partial<ObjectMeta> | undefined;
-  /** JSON. */
+  /** Request object, JSON. */
   requestObject: string | undefined;
-  /** What is left out of the events, because it is too long or no JSON. */
+  /** Reason why objects are left out of the events: too long, or not JSON. */
   omitted: string | undefined;
   readonly #limit: number;
   readonly #answer: Capture | undefined;
@@ -38,7 +38,7 @@ export class AuditRecord {
     if (decision.response && isResource && !longRunning) this.#answer = new Capture(request.res, limit);
   }
 
-  /** What came as a body, decoded; before anything is changed in it. */
+  /** Records a decoded request body, before any change. */
   sent(value: unknown): void {
     if (!isJsonObject(value)) return;
     const { metadata } = value as { readonly metadata?: unknown };
@@ -46,14 +46,14 @@ export class AuditRecord {
     if (this.decision.request) this.requestObject = this.#bounded("requestObject", stringifyJson(this.#shown(value)));
   }
 
-  /** What came as a patch: as JSON if it is, else as its text. */
+  /** Records a patch: as JSON if it is JSON, else as its text. */
   sentPatch(body: Buffer): void {
     if (!this.decision.request) return;
     if (body.length > this.#limit) this.#omit("requestObject");
     else this.requestObject = this.#bounded("requestObject", patchJson(body.toString("utf8")));
   }
 
-  /** JSON of what was answered, once it has been. */
+  /** Returns the response body as JSON, once it is complete. */
   responseObject({ res }: ObservedRequest): string | undefined {
     const written = this.#answer?.bytes;
     if (this.#answer === undefined || written?.length === 0) return undefined;
@@ -69,7 +69,7 @@ export class AuditRecord {
 
   #encoded(text: string): string | undefined {
     try {
-      JSON.parse(text); // a storage's or handler's own bytes may be anything
+      JSON.parse(text); // bytes of a storage or handler may be anything
       const line = text.trim();
       const asItIs = !this.decision.omitManagedFields && !/[\r\n\u2028\u2029]/.test(line);
       return asItIs ? line : stringifyJson(this.#shown(parseOwnJson(line)));
@@ -104,7 +104,7 @@ function patchJson(text: string): string {
   }
 }
 
-/** An object, the items of a list, and what the rows of a table are of. */
+/** Handles an object, the items of a list, and the objects in the rows of a Table. */
 function withoutManagedFields(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const { metadata, items, rows } = value as Record<string, unknown>;
@@ -126,7 +126,7 @@ function withoutRowFields(row: unknown): unknown {
 
 type Write = (chunk?: unknown, ...rest: unknown[]) => unknown;
 
-/** Keeps what a response writes, up to a limit: beyond it nothing at all. */
+/** Captures what a response writes, up to a limit: beyond it nothing at all. */
 class Capture {
   readonly #limit: number;
   #pieces: Buffer[] = [];
@@ -152,7 +152,7 @@ class Capture {
     Object.assign(res, tapped);
   }
 
-  /** All that was written; `undefined` when that was too much. */
+  /** Captured bytes; `undefined` beyond the limit. */
   get bytes(): Buffer | undefined {
     return this.#length > this.#limit ? undefined : Buffer.concat(this.#pieces, this.#length);
   }
@@ -161,7 +161,7 @@ class Capture {
     if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) return;
     this.#length += chunk.length;
     if (this.#length > this.#limit) this.#pieces = [];
-    // A copy: writers use their buffers again.
+    // A copy: writers reuse their buffers.
     else this.#pieces.push(Buffer.from(chunk as Uint8Array));
     if (typeof chunk === "string") this.#length += (this.#pieces.at(-1)?.length ?? chunk.length) - chunk.length;
   }
@@ -177,7 +177,10 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
   ["zstd", zstdDecompressSync],
 ]);
 
-/** What was answered, without its `Content-Encoding`; `undefined` when that is more than `limit` bytes, or unknown. */
+/**
+ * Decodes the `Content-Encoding` of a response; `undefined` when the result exceeds `limit` bytes, or the encoding is
+ * unknown.
+ */
 function decompressed(
   bytes: Buffer,
   encoding: number | string | string[] | undefined,
@@ -194,6 +197,6 @@ function decoded(bytes: Buffer, coding: string, limit: number): Buffer | undefin
   try {
     return DECODERS.get(coding)?.(bytes, { maxOutputLength: limit });
   } catch {
-    return undefined; // more than that, or damaged
+    return undefined; // larger than that, or damaged
   }
 }

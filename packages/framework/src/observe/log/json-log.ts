@@ -3,28 +3,29 @@ import { LineQueue } from "./line-queue.ts";
 import type { Log, LogRecord } from "./log.ts";
 import { type LineTarget, writerTo } from "./target.ts";
 
-/** Where a JSON log goes, and how much of it. */
+/** Options of a JSON log. */
 export interface JsonLogOptions {
-  /** A file is readable to its owner alone. @default process.stderr */
+  /** Target; a file is readable by its owner only. @default process.stderr */
   readonly to?: LineTarget;
-  /** The least that is written. @default "info" */
+  /** Lowest level to write. @default "info" */
   readonly level?: LogRecord["level"];
-  /** How much may wait to be written, bytes; what comes then is lost and counted. @default 1 MiB */
+  /** Bytes that may be pending; further lines are dropped and counted. @default 1 MiB */
   readonly maxPending?: number;
 }
 
-/** A log whose lines are JSON. Disposing it writes what waits. */
+/** A log with JSON lines. Disposing it writes pending lines. */
 export interface JsonLog extends Log, AsyncDisposable {}
 
 const RANKS: Readonly<Record<LogRecord["level"], number>> = { info: 0, warn: 1, error: 2 };
-/** Characters of a line: a stack or an answer of another server may be of any length. */
+/** Longest line, characters: a stack or an upstream's response may have any length. */
 const LONGEST = 32 * 1024;
 
 /**
- * Writes a server's log as one JSON object a line: `time`, `level`, `message`, then the particulars; lines that are about
- * a request have its `requestId`, which is the answer's `Audit-Id`, and the `traceId` if there is one. What looks like a
- * bearer token or a password in a URL is masked, whoever let it slip into an error's text. A line is on its way at the
- * end of the turn; those that nobody takes are lost rather than kept, and the next one says how many.
+ * Writes a server's log as one JSON object a line: `time`, `level`, `message`, then the fields; lines about a request have
+ * its `requestId` (the response's `Audit-Id`), and the `traceId` if there is one. Lines are written at the end of the turn;
+ * when the target does not accept them they are dropped, and the next line reports how many.
+ *
+ * Security: bearer tokens, and passwords in URLs, are masked in all fields.
  *
  * @throws Error when the file cannot be written
  */
@@ -32,7 +33,7 @@ export function jsonLog({ to = process.stderr, level = "info", maxPending = 2 **
   checkWritable(to);
   let lost = 0;
   const queue = new LineQueue({
-    writer: writerTo(to, (error) => write({ level: "warn", message: "log file not begun anew", error: String(error) })),
+    writer: writerTo(to, (error) => write({ level: "warn", message: "log file not rotated", error: String(error) })),
     limit: maxPending,
     delay: 0,
     onLost: (count) => {
@@ -52,7 +53,7 @@ export function jsonLog({ to = process.stderr, level = "info", maxPending = 2 **
   return Object.assign(write, { [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose]() });
 }
 
-/** A log that cannot be written is told of by nobody: better at once. */
+/** Fails early: no log could report a log that cannot be written. */
 function checkWritable(to: LineTarget): void {
   const path = typeof to === "string" ? to : "path" in to && !("write" in to) ? to.path : undefined;
   if (path === undefined) return;
@@ -85,7 +86,7 @@ function shown(_key: string, value: unknown): unknown {
   return value instanceof Map || value instanceof Set ? [...value] : value;
 }
 
-/** Credentials as they stand in headers and URLs. */
+/** Masks credentials as they occur in headers and URLs. */
 function masked(line: string): string {
   return line
     .replace(/\b(bearer|basic)\s+(?=\S*[\d._-])[\w.~+/-]{4,}=*/gi, "$1 [masked]")

@@ -1,28 +1,28 @@
 import { type LineWriter, SomeLost } from "./target.ts";
 
-/** How long the end waits for lines to be taken, ms. */
+/** Time disposal waits for pending lines, ms. */
 const PATIENCE = 5_000;
 
 export interface LineQueueOptions {
   readonly writer: LineWriter;
-  /** Bytes that may wait. */
+  /** Bytes that may be pending. */
   readonly limit: number;
-  /** How long a line waits for others to be written with, ms; 0 is the end of the turn. */
+  /** Time a line waits for others in the same write, ms; 0 is the end of the turn. */
   readonly delay: number;
-  /** Lines that could not be written, with the reason. */
+  /** Called with the number of lost lines, and the reason. */
   readonly onLost: (count: number, error: unknown) => void;
 }
 
-/** Lines on their way out: in order, gathered, and never more than may wait. */
+/** Bounded queue of lines: in order, written in batches. */
 export class LineQueue implements AsyncDisposable {
   readonly #options: LineQueueOptions;
   readonly #pool = new Pieces();
-  /** Those that are full, the oldest first. */
+  /** Full pieces, oldest first. */
   readonly #full: Piece[] = [];
   #open: Piece | undefined;
-  /** Bytes, of all but the open piece. */
+  /** Bytes of all pieces but the open one. */
   #waiting = 0;
-  /** Lines that are being written. */
+  /** Lines being written. */
   #underWay = 0;
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #writing: Promise<void> | undefined;
@@ -32,17 +32,17 @@ export class LineQueue implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Whether as much waits as may. */
+  /** Whether the limit is reached. */
   get full(): boolean {
     return this.isFullWith(0);
   }
 
-  /** Whether that would be so with so many more bytes. */
+  /** Whether `more` bytes would reach the limit. */
   isFullWith(more: number): boolean {
     return this.#waiting + (this.#open?.size ?? 0) + more >= this.#options.limit;
   }
 
-  /** Takes a line, without its end, even when full: whoever must not, asks before. */
+  /** Adds a line, without its end, even when full: callers that must not exceed the limit check before. */
   add(line: string): void {
     if (this.#open?.fits(line) === false) this.#close(this.#open);
     this.#open ??= this.#pool.take(line);
@@ -57,19 +57,19 @@ export class LineQueue implements AsyncDisposable {
     return this.#room.promise;
   }
 
-  /** Writes what waits, however long that takes. */
+  /** Writes all pending lines, however long that takes. */
   async flush(): Promise<void> {
     while (this.#open !== undefined || this.#full.length > 0 || this.#writing !== undefined)
       await (this.#writing ?? this.#start());
   }
 
-  /** Writes what waits, and gives up on whoever does not take it. */
+  /** Writes pending lines, up to a time limit. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<"late">();
     const timer = setTimeout(resolve, PATIENCE, "late" as const);
     const how = await Promise.race([this.flush(), late]);
     clearTimeout(timer);
-    if (how === "late") this.#options.onLost(this.#lines(), "they were not taken before the end");
+    if (how === "late") this.#options.onLost(this.#lines(), "the target did not accept them before shutdown");
     else await this.#options.writer.close();
   }
 
@@ -77,7 +77,7 @@ export class LineQueue implements AsyncDisposable {
     return [...this.#full, this.#open].reduce((sum, piece) => sum + (piece?.lines ?? 0), this.#underWay);
   }
 
-  /** A full piece is written at once; one that is not waits, since a write of a few lines costs as much. */
+  /** A full piece is written at once; a partial one waits, since a write of a few lines costs as much. */
   #schedule(): void {
     if (this.#writing !== undefined) return;
     if (this.#full.length > 0) void this.#start();
@@ -86,7 +86,7 @@ export class LineQueue implements AsyncDisposable {
 
   #startLater(): NodeJS.Timeout | NodeJS.Immediate {
     const { delay } = this.#options;
-    // A process that has nothing else to do does not wait for the longer one: `flush` is for that.
+    // The timer does not keep an idle process alive: `flush` does.
     return delay === 0 ? setImmediate(() => void this.#start()) : setTimeout(() => void this.#start(), delay).unref();
   }
 
@@ -137,25 +137,25 @@ export class LineQueue implements AsyncDisposable {
   }
 }
 
-/** Bytes that are gathered before a write. */
+/** Bytes to collect before a write. */
 const SIZE = 64 * 1024;
-/** Unused buffers that are kept for the next. */
+/** Number of unused buffers to keep. */
 const KEPT = 4;
 const NEWLINE = 10;
 
-/** Lines, encoded one behind the other. */
+/** Consecutive encoded lines. */
 class Piece {
   readonly #buffer: Buffer;
   #length = 0;
   lines = 0;
-  /** Whether it waits, and the next line did not fit. */
+  /** Whether the piece is pending, and the next line did not fit. */
   full = false;
 
   constructor(buffer: Buffer) {
     this.#buffer = buffer;
   }
 
-  /** What was added, each line with its end. */
+  /** Added lines, each with its end. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -164,7 +164,7 @@ class Piece {
     return this.#buffer;
   }
 
-  /** What it is to be counted as, bytes: what lies idle behind the last line is memory too. */
+  /** Size that counts towards the limit, bytes: unused space in the buffer is memory, too. */
   get size(): number {
     return this.full ? this.#buffer.length : this.#length;
   }
@@ -183,13 +183,13 @@ class Piece {
 }
 
 /**
- * Buffers for pieces, used again. Lines that wait as strings would live until they are written, and the collector would
- * copy each of them: that cost more than all else about them.
+ * Pool of buffers for pieces. Pending strings would live until they are written, and the collector would copy each of them:
+ * that cost more than everything else about them.
  */
 export class Pieces {
   readonly #free: Buffer[] = [];
 
-  /** For a line and, most times, others. */
+  /** Returns a piece for a line and, usually, further ones. */
   take(line: string): Piece {
     const size = mostBytes(line) > SIZE ? bytesOf(line) : 0;
     if (size > SIZE) return new Piece(Buffer.allocUnsafeSlow(size));
@@ -201,7 +201,7 @@ export class Pieces {
   }
 }
 
-/** What tells without a look at the line: UTF-8 takes at most three bytes for each unit of a string. */
+/** Upper bound without reading the line: UTF-8 takes at most three bytes for each code unit. */
 function mostBytes(line: string): number {
   return 3 * line.length + 1;
 }

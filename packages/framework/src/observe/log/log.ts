@@ -1,14 +1,14 @@
-/** A line of a log: what happened, and particulars. Never holds credentials, headers or bodies. */
+/** A log record: a message and its fields. Security: it never contains credentials, headers or bodies. */
 export interface LogRecord {
   readonly level: "info" | "warn" | "error";
   readonly message: string;
   readonly [detail: string]: unknown;
 }
 
-/** Where a server writes what an operator should know. */
+/** Log of a server, for operators. */
 export type Log = (record: LogRecord) => void;
 
-/** Errors and warnings as process warnings, the rest nowhere: what a library does when nobody says otherwise. */
+/** Default log: errors and warnings become process warnings, the rest is discarded. */
 export const warningLog: Log = ({ level, message, ...details }) => {
   if (level !== "info") process.emitWarning(`${message} ${JSON.stringify(details)}`);
 };

@@ -4,24 +4,24 @@ import type { Writable } from "node:stream";
 import type { Awaitable } from "../../util/awaitable.ts";
 
 /**
- * Where lines go: the path of a file, a file that is rotated, a stream (`process.stdout`; it is not ended), or a
- * function, which gets each line without its end, the next one once its promise has settled.
+ * Target of lines: the path of a file, a rotated file, a stream (`process.stdout`; it stays open), or a function, which gets
+ * each line without its end, the next one once its promise has settled.
  */
 export type LineTarget = string | LogFileOptions | Writable | ((line: string) => Awaitable<void>);
 
-/** What lines are written with. */
+/** Writer of lines. */
 export interface LineWriter {
-  /** Opens what has to be. @throws Error that says in plain words what cannot be written */
+  /** Opens the target. @throws Error that states what cannot be written */
   open(): Promise<void>;
   /**
-   * Writes whole lines, one call at a time. Rejects when they are lost, with {@link SomeLost} when not all are. The bytes
-   * are the caller's again afterwards.
+   * Writes whole lines, one call at a time. Rejects when lines are lost, with {@link SomeLost} when only some are. The caller
+   * may reuse the bytes afterwards.
    */
   write(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Some of the lines could not be written, the last of them for `cause`. */
+/** Error of a write that lost some of its lines, the last of them for `cause`. */
 export class SomeLost extends Error {
   readonly count: number;
 
@@ -31,7 +31,7 @@ export class SomeLost extends Error {
   }
 }
 
-/** Told of what goes wrong without a line being lost. */
+/** Called on a problem that loses no line. */
 export type Trouble = (error: unknown) => void;
 
 export function writerTo(target: LineTarget, trouble: Trouble): LineWriter {
@@ -69,13 +69,13 @@ class Stream implements LineWriter {
 
   constructor(stream: Writable) {
     this.#stream = stream;
-    // What goes wrong is told to whoever writes: a reader that has gone away must not end the process.
+    // Errors go to the writer: a reader that has disconnected must not end the process.
     stream.on("error", ignore);
   }
 
   write(bytes: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
-      // A copy: a stream may hand on what it has taken.
+      // A copy: a stream may still use what it has taken.
       this.#stream.write(Buffer.from(bytes), (error) => {
         if (error === null || error === undefined) resolve();
         else reject(error);
@@ -92,23 +92,23 @@ class Stream implements LineWriter {
 function ignore(): void {}
 
 /**
- * A file that is begun anew before it grows too long (Kubernetes' `--audit-log-max*` flags; of each, 0 is no bound). One
- * that cannot be renamed is written on, which the log says; links and devices are never renamed.
+ * A file with rotation (Kubernetes' `--audit-log-max*` flags; 0 lifts each limit). If a rename fails, the file grows on, and
+ * the log reports it; links and devices are never renamed.
  */
 export interface LogFileOptions {
-  /** Made readable to its owner alone. Its folder must be there. Two servers cannot share one. */
+  /** Path of the file, readable by its owner only. Its folder must exist. Two servers cannot share a file. */
   readonly path: string;
-  /** Bytes after which it is renamed to `<name>-<time>.<extension>` and begun anew (`maxsize`). @default 100 MiB */
+  /** Size in bytes after which it is renamed to `<name>-<time>.<extension>` and started again (`maxsize`). @default 100 MiB */
   readonly maxSize?: number;
-  /** How many renamed ones are kept (`maxbackup`). @default all */
+  /** Number of rotated files to keep (`maxbackup`). @default all */
   readonly maxBackups?: number;
-  /** For how long renamed ones are kept, days (`maxage`). @default for ever */
+  /** Age up to which rotated files are kept, days (`maxage`). @default unlimited */
   readonly maxAge?: number;
 }
 
 const NEWLINE = Buffer.from("\n");
 const DAY = 86_400_000;
-/** `2026-11-21T17-33-10.123`: no colons, which some file systems refuse. */
+/** `2026-11-21T17-33-10.123`: without colons, which some file systems reject. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}$/;
 
 /** Appends to a file, and rotates it. */
@@ -116,7 +116,7 @@ class LogFile implements LineWriter {
   readonly #options: Required<LogFileOptions>;
   #handle: FileHandle | undefined;
   #size = 0;
-  /** A write that failed may have left a part of a line. */
+  /** A failed write may have left an incomplete line. */
   #torn = false;
   readonly #trouble: Trouble;
   #troubled = false;
@@ -162,7 +162,7 @@ class LogFile implements LineWriter {
     this.#handle = undefined;
   }
 
-  /** Never rejects: what stands there is written on, and this is tried again when it has grown by as much. */
+  /** Never rejects: on failure the current file grows on, and the next rotation tries again. */
   async #rotate(): Promise<void> {
     const old = this.#handle;
     this.#size = 0;
@@ -174,13 +174,13 @@ class LogFile implements LineWriter {
       await this.#removeOld();
       this.#troubled = false;
     } catch (error) {
-      // Once: a log that said so each time would fill itself.
+      // Once: repeated reports would fill the log.
       if (!this.#troubled) this.#trouble(error);
       this.#troubled = true;
     }
   }
 
-  /** Whether the file is no longer where it was. */
+  /** Whether the file has been moved away. */
   async #moved(): Promise<boolean> {
     const { path } = this.#options;
     try {
@@ -188,12 +188,12 @@ class LogFile implements LineWriter {
       await rename(path, await this.#freeName());
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return true; // somebody else was first
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return true; // another process renamed it first
       throw error;
     }
   }
 
-  /** Two within a millisecond would have one name. */
+  /** Finds a free name: two rotations within a millisecond would collide. */
   async #freeName(): Promise<string> {
     for (let time = Date.now(); ; time++) {
       const name = this.#named(time);
@@ -208,7 +208,7 @@ class LogFile implements LineWriter {
     return join(dirname(path), `${basename(path, extension)}-${text}${extension}`);
   }
 
-  /** Whatever cannot be removed now is removed with the next. */
+  /** A file that cannot be removed now is removed with the next rotation. */
   async #removeOld(): Promise<void> {
     const { maxBackups, maxAge } = this.#options;
     if (maxBackups === Infinity && maxAge === Infinity) return;
@@ -218,7 +218,7 @@ class LogFile implements LineWriter {
     await Promise.all(old.map(({ file }) => unlink(file).catch(() => undefined)));
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async #backups(): Promise<readonly { readonly file: string; readonly time: number }[]> {
     const { path } = this.#options;
     const extension = extname(path);

@@ -1,5 +1,5 @@
 import type { MetricDistribution, MetricFamily, MetricSample } from "../../virtual-workspace.ts";
-/** A histogram's series, counted as it goes. */
+/** A running histogram. */
 export class Buckets implements MetricDistribution {
   readonly labels: readonly string[];
   readonly counts: number[];
@@ -21,7 +21,7 @@ export class Buckets implements MetricDistribution {
   }
 }
 
-/** A counter with one label, or more, of few values. */
+/** A counter with labels of few values. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 
@@ -29,7 +29,7 @@ export class Tally {
     this.#counts.set(label, (this.#counts.get(label) ?? 0) + by);
   }
 
-  /** @param labels those that are to be there from the beginning: a rate of what has not yet happened is 0 */
+  /** @param labels values present from the start: the rate of an event that has not occurred is 0 */
   samples(labels: readonly string[] = []): MetricSample[] {
     const all = new Set([...labels, ...this.#counts.keys()]);
     return [...all].map((label) => ({ labels: [label], value: this.#counts.get(label) ?? 0 }));
@@ -37,36 +37,36 @@ export class Tally {
 }
 
 /**
- * What the parts of a server count by themselves, whether somebody looks or not: plain numbers. Labels must be of few
- * values, never a user's, a cluster's or an object's name.
+ * Counters of the server's parts: plain numbers, counted without a scrape too. Labels must have few values, never the name of
+ * a user, cluster or object.
  */
 export class Meters {
-  /** Connections that ended before they were TLS. */
+  /** Connections that ended during the TLS handshake. */
   tlsHandshakeErrors = 0;
-  /** Requests turned away by limits, by reason: `queue-full`, `time-out`, … */
+  /** Requests rejected by limits, by reason: `queue-full`, `time-out`, … */
   readonly rejected: Tally = new Tally();
-  /** Requests that wait for their turn; whoever has queues says so here. */
+  /** Number of queued requests; set by the owner of the queues. */
   waiting: () => number = () => 0;
 
   families(): MetricFamily[] {
     return [
       {
         name: "apiserver_tls_handshake_errors_total",
-        help: "Connections that ended within the TLS handshake.",
+        help: "Connections that ended during the TLS handshake.",
         type: "counter",
         labelNames: [],
         samples: [{ labels: [], value: this.tlsHandshakeErrors }],
       },
       {
         name: "apiserver_flowcontrol_rejected_requests_total",
-        help: "Requests turned away by limits, by reason.",
+        help: "Requests rejected by limits, by reason.",
         type: "counter",
         labelNames: ["reason"],
         samples: this.rejected.samples(),
       },
       {
         name: "apiserver_flowcontrol_current_inqueue_requests",
-        help: "Requests that wait for their turn, at this moment.",
+        help: "Number of queued requests.",
         type: "gauge",
         labelNames: [],
         samples: [{ labels: [], value: this.waiting() }],

@@ -3,8 +3,8 @@ import type { ServedResource } from "../../resource/served.ts";
 import type { ObservedRequest } from "../observer.ts";
 
 /**
- * What a request is counted under. Only what the server itself has names for: a virtual workspace, a resource that is
- * served. What a client may write as it likes is "other" or nothing: whoever could make series could fill the memory.
+ * Labels of a request. Their values come from the server only: a virtual workspace, a served resource. Security: text that
+ * clients choose becomes "other" or nothing, because new series could exhaust the memory.
  */
 export const REQUEST_LABELS = [
   "virtual_workspace",
@@ -20,7 +20,7 @@ export type RequestLabels = readonly [string, string, string, string, string, st
 
 const OTHER = "other";
 
-/** Kubernetes' words for verbs in metrics: those of HTTP, and what they come to. */
+/** Kubernetes' verbs in metrics: those of HTTP, and what they map to. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ["get", "GET"],
   ["list", "LIST"],
@@ -37,14 +37,14 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ["options", "OPTIONS"],
 ]);
 
-/** Paths outside of views that are answered. */
+/** Paths outside of views. */
 const OWN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
 export function labelsOf(request: ObservedRequest): RequestLabels {
   const info = request.info;
   const mounted = request.mounted;
   const own = OWN_PATHS.has(request.path) ? request.path : "";
-  // What is answered at /metrics is no virtual workspace.
+  // The view at /metrics is no virtual workspace.
   const view = own === "" ? (mounted?.name ?? "") : "";
   const verb = verbOf(request, info);
   if (info?.isResource !== true) return [view, verb, "", "", "", own, ""];
@@ -63,7 +63,7 @@ function verbOf({ req, method, search, served }: ObservedRequest, info: RequestI
   return VERBS.get(verb) ?? OTHER;
 }
 
-/** What a refused request was about is known where the view serves the same to everybody. */
+/** The resource of a rejected request is known where the view serves all callers the same. */
 function servedOf({ served, mounted, info }: ObservedRequest): ServedResource | undefined {
   if (served !== undefined) return served;
   const resources = mounted?.workspace.resources;
@@ -75,7 +75,7 @@ function subresourceOf({ subresource }: RequestInfo, served: ServedResource): st
   return OTHER;
 }
 
-/** Kubernetes' word for how much a request is about. */
+/** Kubernetes' scope of a request. */
 function scopeOf({ name, namespace, verb }: RequestInfo): string {
   if (name !== "" || verb === "create") return "resource";
   return namespace === "" ? "cluster" : "namespace";

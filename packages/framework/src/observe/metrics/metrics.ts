@@ -7,16 +7,17 @@ import { defineVirtualWorkspace, type MetricFamily, type VirtualWorkspace } from
 import { RequestMeter } from "./request-meter.ts";
 import { type MeteredServer, processFamilies, serverFamilies, viewFamilies, watchProcess } from "./server-families.ts";
 
-/** Who sees the metrics, and which. */
+/** Access to the metrics, and their selection. */
 export interface MetricsOptions {
   /**
-   * Who may read them: asked with the verb `get` and the path `/metrics`, as Kubernetes and kcp ask about non-resource
-   * URLs. Callers are authenticated as for any view. @default nobody
+   * Authorizes scrapes: called with the verb `get` and the path `/metrics`, as Kubernetes and kcp do for non-resource URLs.
+   * Callers are authenticated as for any view.
+   * @default no one may read them
    */
   readonly authorize?: Authorizer<unknown>;
-  /** Whether `process_*` and `nodejs_*` are among them. @default true */
+  /** Whether to include `process_*` and `nodejs_*`. @default true */
   readonly process?: boolean;
-  /** What is told besides, asked whenever somebody reads. Name nothing of a caller's in labels. @default nothing */
+  /** Additional families, called on every scrape. Labels must not contain data of callers. @default none */
   readonly families?: () => readonly MetricFamily[];
 }
 
@@ -24,10 +25,9 @@ export interface MetricsOptions {
 export interface Metrics extends Required<MetricsOptions> {}
 
 /**
- * Serves Prometheus metrics at `/metrics`, beside `/services`, in the text format 0.0.4 or as OpenMetrics, by `Accept`.
- * Names are Kubernetes' where it has the same; labels say the virtual workspace, never a user, logical cluster,
- * namespace or object. There are at most 2,000 sets of labels for requests, each with 37 series and one for each status
- * code; what comes beyond is counted as `other`.
+ * Serves Prometheus metrics at `/metrics`, beside `/services`, in the text format 0.0.4 or as OpenMetrics, by `Accept`. Names
+ * are Kubernetes' where they exist; labels name the virtual workspace, never a user, logical cluster, namespace or object.
+ * Requests have at most 2,000 sets of labels, each with 37 series and one per status code; the rest is counted as `other`.
  */
 export function metrics({ authorize = nobody, process = true, families = none }: MetricsOptions = {}): Metrics {
   return Object.freeze({ authorize, process, families });
@@ -35,15 +35,15 @@ export function metrics({ authorize = nobody, process = true, families = none }:
 
 const none = (): readonly MetricFamily[] => [];
 
-const nobody: Authorizer<unknown> = () => deny("nobody may read the metrics of this server");
+const nobody: Authorizer<unknown> = () => deny("this server has no rule for reading its metrics");
 
-/** Where metrics are. */
+/** Path of the metrics. */
 export const METRICS_PATH = "/metrics";
 
-/** The metrics of one server. */
+/** Metrics of one server. */
 export class ServerMetrics {
   readonly requests: RequestMeter = new RequestMeter();
-  /** What answers at {@link METRICS_PATH}: a view like others, that is no virtual workspace of anybody's. */
+  /** View at {@link METRICS_PATH}, internal to the server. */
   readonly workspace: VirtualWorkspace;
   readonly #core: MeteredServer;
   readonly #metrics: Metrics;
@@ -62,7 +62,7 @@ export class ServerMetrics {
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     if (req.method !== "GET" && req.method !== "HEAD") {
-      throw problem(405, "metrics are read: use GET");
+      throw problem(405, "the metrics are read-only: use GET");
     }
     const { requests } = this;
     const families: MetricFamily[] = [
@@ -77,7 +77,7 @@ export class ServerMetrics {
   }
 }
 
-/** OpenMetrics for whoever would rather have that. */
+/** OpenMetrics for clients that prefer it. */
 function formatOf(accept: string | undefined): Exposition {
   for (const { type, subtype } of accept === undefined ? [] : parseAccept(accept)) {
     if (type === "application" && subtype === "openmetrics-text") return "openmetrics";
@@ -86,7 +86,7 @@ function formatOf(accept: string | undefined): Exposition {
   return "text";
 }
 
-/** The formats that scrapers ask for. */
+/** Formats of scrapers. */
 type Exposition = "text" | "openmetrics";
 
 const CONTENT_TYPES: Readonly<Record<Exposition, string>> = {
@@ -94,7 +94,7 @@ const CONTENT_TYPES: Readonly<Record<Exposition, string>> = {
   openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
 };
 
-/** Metrics as scrapers read them: Prometheus' text format 0.0.4, or OpenMetrics 1.0. */
+/** Formats metrics as Prometheus' text format 0.0.4, or OpenMetrics 1.0. */
 function expose(families: readonly MetricFamily[], format: Exposition): string {
   const lines = families.flatMap((family) => linesOf(family, format));
   if (format === "openmetrics") lines.push("# EOF");
@@ -104,7 +104,7 @@ function expose(families: readonly MetricFamily[], format: Exposition): string {
 function linesOf(family: MetricFamily, format: Exposition): string[] {
   const { type, help } = family;
   const open = format === "openmetrics";
-  // A counter's name ends with _total in OpenMetrics, and the family's does not.
+  // In OpenMetrics the name of a counter ends with _total, and the family's does not.
   const name = open && type === "counter" ? family.name.replace(/_total$/, "") : family.name;
   const head = [`# HELP ${name} ${escaped(help, open)}`, `# TYPE ${name} ${type}`];
   if (family.type === "histogram") return [...head, ...histogramLines(family)];

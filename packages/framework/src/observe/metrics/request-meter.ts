@@ -7,22 +7,22 @@ import { labelsOf, REQUEST_LABELS, type RequestLabels } from "./labels.ts";
 const SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
-/** The most sets of labels that are counted apart; what a discovery hook makes up beyond them is counted together. */
+/** Limit of label sets; a discovery hook's further ones are counted together. */
 const MOST = 2_000;
 const REST: RequestLabels = ["other", "other", "other", "other", "other", "other", "other"];
 
 interface Series {
   readonly labels: RequestLabels;
-  /** By status code. */
+  /** Counts by status code. */
   readonly codes: Map<number, number>;
   readonly seconds: Buckets;
   readonly bytes: Buckets;
 }
 
-/** Counts requests. Cheap for each; what scrapers want to see is put together when they ask. */
+/** Counts requests. Cheap per request; families are built on a scrape. */
 export class RequestMeter implements Observer {
   readonly #series = new Map<string, Series>();
-  /** Requests under way, the long ones among them. */
+  /** Requests under way, including long-running ones. */
   readonly #open = { readOnly: 0, mutating: 0 };
   readonly #long = new Set<ObservedRequest>();
   readonly #authentication = new Tally();
@@ -49,7 +49,7 @@ export class RequestMeter implements Observer {
     this.#countVerdicts(request, code);
   }
 
-  /** All that is known, as metrics. */
+  /** Returns all metrics. */
   families(): MetricFamily[] {
     const all = [...this.#series.values()];
     const requests = all.flatMap(({ labels, codes }) =>
@@ -58,14 +58,14 @@ export class RequestMeter implements Observer {
     return [
       {
         name: "apiserver_request_total",
-        help: "Requests that have ended, by what they were about and the status code; code 0: the client left before there was one.",
+        help: "Requests that have ended, by subject and status code; code 0: the client left before there was one.",
         type: "counter",
         labelNames: [...REQUEST_LABELS, "code"],
         samples: requests,
       },
       {
         name: "apiserver_request_duration_seconds",
-        help: "How long requests took; watches as long as they lasted.",
+        help: "Request duration; for watches, their lifetime.",
         type: "histogram",
         labelNames: REQUEST_LABELS,
         bounds: SECONDS,
@@ -73,7 +73,7 @@ export class RequestMeter implements Observer {
       },
       {
         name: "apiserver_response_sizes",
-        help: "Bytes of answers whose length is known before they are written.",
+        help: "Response size in bytes, where it is known before the response is written.",
         type: "histogram",
         labelNames: REQUEST_LABELS,
         bounds: BYTES,
@@ -82,14 +82,14 @@ export class RequestMeter implements Observer {
       ...this.#underWay(),
       {
         name: "authentication_attempts",
-        help: "Requests by whether it was found out who asks; error: an authenticator failed.",
+        help: "Authentication attempts by result; error: an authenticator failed.",
         type: "counter",
         labelNames: ["result"],
         samples: this.#authentication.samples(["success", "failure", "error"]),
       },
       {
         name: "apiserver_authorization_attempts_total",
-        help: "Requests by what the last rule that was asked about them said.",
+        help: "Authorization decisions by result of the last rule.",
         type: "counter",
         labelNames: ["result"],
         samples: this.#authorization.samples(["allowed", "denied", "error"]),
@@ -123,7 +123,7 @@ export class RequestMeter implements Observer {
     else if (user !== undefined && failed) this.#authorization.add("error");
   }
 
-  /** Requests that have begun and not ended: counted when asked. */
+  /** Requests that have begun and not ended, counted on a scrape. */
   #underWay(): MetricFamily[] {
     const long = new Map<string, { readonly labels: RequestLabels; value: number }>();
     for (const request of this.#long) {
@@ -135,14 +135,14 @@ export class RequestMeter implements Observer {
     return [
       {
         name: "apiserver_current_inflight_requests",
-        help: "Requests under way that are not long-running, at this moment.",
+        help: "Requests under way that are not long-running.",
         type: "gauge",
         labelNames: ["request_kind"],
         samples: Object.entries(this.#open).map(([kind, value]) => ({ labels: [kind], value })),
       },
       {
         name: "apiserver_longrunning_requests",
-        help: "Watches, upgrades and the like whose answer has begun, at this moment.",
+        help: "Watches, upgrades and other long-running requests whose response has begun.",
         type: "gauge",
         labelNames: REQUEST_LABELS,
         samples: [...long.values()],

@@ -6,7 +6,7 @@ import type { Auditor } from "../audit/auditor.ts";
 import type { Log } from "../log/log.ts";
 import type { Meters } from "./family.ts";
 
-/** What there is to count of a server. */
+/** Parts of a server that have metrics. */
 export interface MeteredServer {
   readonly auditor: Pick<Auditor, "stats"> | undefined;
   readonly hub: WatchHub;
@@ -38,7 +38,7 @@ const AUDIT: readonly Single[] = [
   {
     name: "apiserver_audit_requests_rejected_total",
     type: "counter",
-    help: "Requests refused because their audit events could not be written.",
+    help: "Requests rejected because their audit events could not be written.",
     read: ({ auditor }) => auditor?.stats.rejected ?? 0,
   },
 ];
@@ -71,7 +71,7 @@ const WATCHES: readonly Single[] = [
   {
     name: `${PREFIX}_watch_rendered_events_total`,
     type: "counter",
-    help: "Events rendered: once for each representation, however many watch.",
+    help: "Events rendered, once for each representation.",
     read: ({ hub }) => hub.stats.rendered,
   },
   {
@@ -82,7 +82,7 @@ const WATCHES: readonly Single[] = [
   },
 ];
 
-/** What the parts of a server know of themselves, those within it too. */
+/** Returns the metrics of a server's parts, and of the servers within it. */
 export function serverFamilies(core: MeteredServer): MetricFamily[] {
   const all = [core, ...core.parts.map((part) => part.core)];
   const single = ({ read, ...family }: Single, cores: readonly MeteredServer[]): MetricFamily => ({
@@ -95,7 +95,7 @@ export function serverFamilies(core: MeteredServer): MetricFamily[] {
     ...WATCHES.map((family) => single(family, all)),
     {
       name: "apiserver_audit_error_total",
-      help: "Audit events lost: not written, or dropped because too many waited.",
+      help: "Audit events lost: not written, or dropped because too many were pending.",
       type: "counter",
       labelNames: ["plugin"],
       samples: [{ labels: ["log"], value: core.auditor?.stats.lost ?? 0 }],
@@ -111,7 +111,7 @@ export function serverFamilies(core: MeteredServer): MetricFamily[] {
   ];
 }
 
-/** One sample for each set of labels. */
+/** Returns one sample for each set of labels. */
 function summed(samples: readonly MetricSample[]): MetricSample[] {
   const sums = new Map<string, MetricSample>();
   for (const { labels, value } of samples) {
@@ -121,13 +121,13 @@ function summed(samples: readonly MetricSample[]): MetricSample[] {
   return [...sums.values()];
 }
 
-/** What the views of a server count of their own, and those of the servers within it: families of one name as one. */
+/** Returns the views' own metrics, also of servers within this one; families of one name are merged. */
 export function viewFamilies(core: MeteredServer): readonly MetricFamily[] {
   const byName = new Map<string, MetricFamily>();
   for (const family of all(core)) {
     const known = byName.get(family.name);
     if (known === undefined) byName.set(family.name, family);
-    // Views that make something else of a name make no series of it.
+    // A view whose family of a known name has another type or labels adds no series.
     else if (isAlike(known, family)) byName.set(family.name, joined(known, family));
   }
   return [...byName.values()];
@@ -154,16 +154,16 @@ function joined(one: MetricFamily, other: MetricFamily): MetricFamily {
   return { ...one, samples: [...one.samples, ...other.samples] } as MetricFamily;
 }
 
-/** prom-client's observers of the collector and the event loop cannot be ended: there is one set of them for a process. */
+/** prom-client's observers of the collector and the event loop cannot be stopped: there is one set per process. */
 let registry: PromClient.Registry | undefined;
 
-/** `process_*` and `nodejs_*`: CPU, memory, handles, delay of the event loop, collections. */
+/** Returns `process_*` and `nodejs_*`: CPU, memory, handles, delay of the event loop, collections. */
 export async function processFamilies(): Promise<MetricFamily[]> {
   registry ??= load();
   return (await registry.getMetricsAsJSON()).map(familyOf);
 }
 
-/** Loaded where metrics are served, and nowhere else. The delay of the event loop is measured from now on. */
+/** Starts process metrics, with the delay of the event loop. Loaded only where metrics are served. */
 export function watchProcess(): void {
   registry ??= load();
 }
@@ -175,7 +175,7 @@ function load(): PromClient.Registry {
   return loaded;
 }
 
-/** A metric of prom-client's. Its own writer cannot be used: once asked for OpenMetrics it has other names for ever. */
+/** Converts a metric of prom-client. Its own writer cannot be used: after one OpenMetrics scrape it keeps other names. */
 function familyOf(metric: PromClient.MetricObjectWithValues<PromClient.MetricValue<string>>): MetricFamily {
   const { name, help } = metric;
   const samples = metric.values;
@@ -197,7 +197,7 @@ interface HistogramValue {
   readonly value: number;
 }
 
-/** Buckets of prom-client are cumulated, and come before the sum and the count of their labels. */
+/** Buckets of prom-client are cumulative, and precede the sum and the count of their labels. */
 function distributionsOf(
   values: readonly HistogramValue[],
   valuesOf: (labels: object) => string[],

@@ -4,25 +4,25 @@ import { prefixOf } from "../../request/path.ts";
 import { parseTraceState } from "../../request/trace-parent.ts";
 import { codeOf, type ObservedRequest, streamOf } from "../observer.ts";
 
-/** Where every copy of OpenTelemetry's API, version 1, keeps what has been registered. */
+/** Where every copy of OpenTelemetry's API, version 1, stores its registrations. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 const NAME = "@virtual-workspaces/framework";
 
 /**
- * A span for each request, once somebody has registered a tracer provider with `@opentelemetry/api`. Until then the API
- * is not even loaded, and it need not be there.
+ * Records a span for each request once a tracer provider is registered with `@opentelemetry/api`. Until then the API is not
+ * loaded, and need not be installed.
  */
 export class Tracing {
   #api: typeof Api | undefined;
   #loading: Promise<void> | undefined;
 
-  /** Resolves when requests are traced, if they are to be. */
+  /** Resolves when tracing is active, or known to be off. */
   async ready(): Promise<void> {
     if (isRegistered()) await this.#load();
   }
 
-  /** Sends a request on its way within a span of its own. */
+  /** Runs a request within its own span. */
   run<R extends ObservedRequest>(request: R, run: (request: R) => Promise<void>): Promise<void> {
     if (!isRegistered()) return run(request);
     if (this.#api === undefined) {
@@ -37,7 +37,7 @@ export class Tracing {
       (api) => {
         this.#api = api;
       },
-      () => undefined, // somebody else's copy, which we cannot reach
+      () => undefined, // another copy of the API, out of reach
     );
     return this.#loading;
   }
@@ -97,7 +97,7 @@ function end(api: typeof Api, request: ObservedRequest, span: Api.Span): void {
   span.end();
 }
 
-/** What the path is an instance of: no name of a cluster, namespace or object. */
+/** Returns the route template of a path: without names of clusters, namespaces and objects. */
 function routeOf({ core, mounted, info, served }: ObservedRequest): string | undefined {
   if (mounted === undefined) return undefined;
   if (mounted === core.metrics) return info?.path;

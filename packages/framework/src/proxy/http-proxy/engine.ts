@@ -16,26 +16,29 @@ import { pipe as connection } from "../../listener/pipe.ts";
 import type { ProxyEngine } from "../proxy-options.ts";
 import { Sending } from "./sending.ts";
 
-/** Where another server is, for {@link httpProxyEngine}. */
+/** Options of {@link httpProxyEngine}. */
 export interface HttpProxyOptions extends Pick<UpstreamOptions, "url" | "tls" | "connections"> {
-  /** Headers that say who we are there, flat pairs, in place of others of their names: `["Authorization", "Bearer …"]`. @default none */
+  /**
+   * Headers that authenticate this server upstream, flat pairs, in place of others of their names: `["Authorization", "Bearer
+   * …"]`.
+   * @default none
+   */
   readonly credentials?: readonly string[];
   /** Client certificate and its key, PEM. @default none */
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** The largest head of an answer, bytes: Go's limit. Node's own is 16 KiB. */
+/** Largest head of a response, bytes: Go's limit. Node's own is 16 KiB. */
 const LARGEST_HEAD = 1024 * 1024;
-/** As the transport. */
+/** Same as in the transport. */
 const CONNECTIONS = 256;
 const KEPT = 30_000;
 
 /**
- * An engine over the package `http-proxy`, for those who have to have it. Its faults that would lose or mix up something are mended:
- * repeated headers stay apart, paths keep their bytes, who leaves here leaves there, and an answer that breaks off
- * fails. What it does not do is in the guide on proxying: SPDY, half-closed upgrades, second tries on connections that were
- * kept, tunnels.
+ * Engine over the package `http-proxy`, for users who require it. It corrects faults that would lose or mix up data: repeated
+ * headers stay apart, paths keep their bytes, a client that leaves also leaves the upstream, and an incomplete response
+ * fails. The guide on proxying lists what it lacks: SPDY, half-closed upgrades, retries on kept connections, tunnels.
  */
 export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
   readonly url: string;
@@ -44,10 +47,10 @@ export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
   readonly #proxy: ReturnType<typeof httpProxy.createProxyServer>;
   readonly #agents: { readonly short: HttpAgent; readonly long: HttpAgent };
 
-  /** @throws Error on a URL that is none */
+  /** @throws Error on an invalid URL */
   constructor({ url, tls = {}, connections = CONNECTIONS, credentials = [], cert, key }: HttpProxyOptions) {
     const target = new URL(url);
-    if (!/^https?:$/.test(target.protocol)) throw new Error("url of an engine: give it an http or https URL");
+    if (!/^https?:$/.test(target.protocol)) throw new Error("invalid url of an engine: use an http or https URL");
     const { ca, serverName, insecureSkipVerify = false } = tls;
     const secured = {
       ...(ca !== undefined && { ca }),
@@ -89,17 +92,17 @@ export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
   async upgrade(request: OutgoingUpgrade): Promise<StreamedResponse | UpgradedResponse> {
     const { method = "GET", protocol, signal } = request;
     signal?.throwIfAborted();
-    // It would close the connection without a word.
+    // `http-proxy` would close the connection without a response.
     if (method !== "GET" || protocol.toLowerCase() !== "websocket")
       throw ApiError.badRequest(
-        `upgrades to ${protocol} by ${method} are not passed on to the server behind this view: use a client that speaks WebSocket, by GET`,
+        `cannot forward an upgrade to ${protocol} by ${method} to the server behind this view: use a client that speaks WebSocket, by GET`,
       );
     const sending = this.#sending(request);
     this.#proxy.once("proxyReqWs", (out) => {
       sending.mend(out);
-      // Behind what is done with it now.
+      // Runs after the code that now handles the request.
       queueMicrotask(() => {
-        // Behind an upgrade that was refused nobody knows what its server takes the connection for.
+        // After a rejected upgrade, the protocol state of the upstream connection is unknown.
         out.shouldKeepAlive = false;
         sending.listen(out);
       });
@@ -109,7 +112,7 @@ export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
     return sending.answer;
   }
 
-  /** Ends all connections, and what is under way on them. */
+  /** Ends all connections, and requests under way on them. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#agents.short.destroy();
     this.#agents.long.destroy();
@@ -124,26 +127,26 @@ export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
   }
 
   #optionsOf(long: boolean) {
-    // It writes into the object that it is given as `ssl`, which for it is what every request begins with.
+    // `http-proxy` writes into the object it gets as `ssl`, and starts every request from that.
     return { agent: long ? this.#agents.long : this.#agents.short, ssl: { maxHeaderSize: LARGEST_HEAD } };
   }
 }
 
-/** An engine over the package `http-proxy`. @throws Error on a URL that is none */
+/** Creates an engine over the package `http-proxy`. @throws Error on an invalid URL */
 export function httpProxyEngine(options: HttpProxyOptions): HttpProxyEngine {
   return new HttpProxyEngine(options);
 }
 
-/** What it looks at of a client's request: what is sent is said otherwise. */
+/** Makes the parts of a client request that `http-proxy` reads; the real headers are set elsewhere. */
 function asked(method: string, headers: Record<string, string> = {}): IncomingMessage {
   const looks = { method, url: "/", headers, socket: { destroyed: false } };
   return Object.assign(new EventEmitter(), looks) as unknown as IncomingMessage;
 }
 
-/** What it looks at of an answer, which it leaves to us. */
+/** The parts of a response that `http-proxy` reads; this engine handles responses itself. */
 const ANSWERLESS = Object.freeze({ finished: false, headersSent: false }) as unknown as ServerResponse;
 
-/** The client of an upgrade, whom it would tell things. */
+/** Makes a dummy client socket of an upgrade, for `http-proxy` to write to. */
 function nobody(): Socket {
   return connection()[0] as Socket;
 }

@@ -10,14 +10,14 @@ import {
   type UpgradedResponse,
 } from "@virtual-workspaces/transport";
 
-/** Until there is a connection, and until the head of an answer has come, ms: the transport's own. */
+/** Connect timeout, ms: the transport's own. */
 const CONNECT = 5_000;
 const HEAD = 30_000;
 
-/** A connection that may not be one yet. */
+/** A connection that may not be established yet. */
 type Connecting = Duplex & { readonly connecting: boolean };
 
-/** A request that `http-proxy` has made and not yet written, mended before it is, and what comes of it. */
+/** A request made by `http-proxy`: corrected before it is written, and its response. */
 export class Sending {
   readonly answer: Promise<StreamedResponse | UpgradedResponse>;
   readonly #request: Outgoing;
@@ -35,7 +35,7 @@ export class Sending {
     this.answer = this.#settled.promise;
   }
 
-  /** What `http-proxy` takes for the body of a request: it is given what is to be sent before a byte of it is. */
+  /** Takes the place of the request body for `http-proxy`, which calls it before it writes a byte. */
   pipe(out: ClientRequest): ClientRequest {
     this.mend(out);
     this.listen(out);
@@ -46,7 +46,7 @@ export class Sending {
     return pieces.pipe(out);
   }
 
-  /** Before it is written. */
+  /** Corrects a request before it is written. */
   mend(out: ClientRequest): void {
     this.#out = out;
     out.path = this.#path;
@@ -58,14 +58,17 @@ export class Sending {
     signal?.addEventListener("abort", cut, { once: true });
     if (signal?.aborted === true) cut();
     const head = deadlines?.head ?? HEAD;
-    if (Number.isFinite(head)) this.#late = setTimeout(() => this.#end("timeout", "no answer", head), head);
+    if (Number.isFinite(head)) this.#late = setTimeout(() => this.#end("timeout", "no response", head), head);
     out.once("close", () => {
       clearTimeout(this.#late);
       signal?.removeEventListener("abort", cut);
     });
   }
 
-  /** Nobody but us is to hear of the answer: `http-proxy` would write it to the client, and close without a word what is none. */
+  /**
+   * Removes other response listeners: `http-proxy` would write to the client, and close the connection without a response on
+   * an invalid one.
+   */
   listen(out: ClientRequest): void {
     out.removeAllListeners("response").removeAllListeners("upgrade");
     out.on("response", (res) => this.#begin(res));
@@ -77,7 +80,7 @@ export class Sending {
     this.#settled.reject(signal?.aborted === true ? signal.reason : this.#failureOf(error));
   }
 
-  /** In place of what `http-proxy` makes of the headers: repeated names apart, a character a byte, lengths as they are. */
+  /** Replaces the headers that `http-proxy` has set: repeated names apart, one character per byte, lengths unchanged. */
   #write(out: ClientRequest): void {
     const { headers = [], body, length } = this.#request;
     for (const name of out.getHeaderNames()) if (!/^(?:host|connection|upgrade)$/.test(name)) out.removeHeader(name);
@@ -120,7 +123,7 @@ export class Sending {
     this.#settled.resolve(answer);
   }
 
-  /** The other server speaks something else from now on. */
+  /** Resolves with the connection after the upstream has switched protocols. */
   #upgraded(res: IncomingMessage, { socket, head }: { readonly socket: Duplex; readonly head: Buffer }): void {
     clearTimeout(this.#late);
     const { signal } = this.#request;
@@ -132,7 +135,7 @@ export class Sending {
     this.#settled.resolve({ status: 101, headers: headersOf(res), socket });
   }
 
-  /** Ends when its reader ends it, and fails when it is not whole. */
+  /** Ends when its reader ends it, and fails when it is incomplete. */
   async *#body(res: IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
     try {
       for await (const piece of res) yield piece as Buffer;
@@ -146,7 +149,7 @@ export class Sending {
   }
 }
 
-/** As the transport has them: a text, or several where a name came more than once. */
+/** Returns headers in the transport's form: a string, or several where a name is repeated. */
 function headersOf({ headersDistinct }: IncomingMessage): ResponseHeaders {
   const headers: Record<string, string | string[]> = {};
   for (const [name, values = []] of Object.entries(headersDistinct))
@@ -161,7 +164,10 @@ function bytes(text: string): string {
 const OF_TLS =
   /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO|HOSTNAME_MISMATCH|INVALID_(?:CA|PURPOSE))/;
 
-/** What an error of Node's client comes to. @param delivered whether there was a connection, so that the request may have arrived */
+/**
+ * Converts an error of Node's client.
+ * @param delivered whether there was a connection, so that the request may have arrived
+ */
 function failureOf(error: unknown, { what, delivered }: { what: string; delivered: boolean }): TransportError {
   if (isTransportError(error)) return error;
   const { code = "", message = String(error) } = error as NodeJS.ErrnoException;

@@ -4,39 +4,39 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** Who a certificate names. */
+/** Subject of a certificate. */
 export interface CertifiedSubject {
-  /** The common name: the user's. */
+  /** Common name: the user's name. */
   readonly name: string;
-  /** The organizations: the user's groups. `system:masters` is for who may do everything. */
+  /** Organizations: the user's groups. Security: `system:masters` may do everything. */
   readonly groups: readonly string[];
 }
 
-/** What a certificate is for: to sign others, to say who a client is, or to be called by names. */
+/** Purpose of a certificate: to sign others, to authenticate a client, or to serve under names. */
 export type Purpose = { readonly kind: "authority" } | ClientPurpose | ServerPurpose;
 
-/** To say who a client is. */
+/** Authentication of a client. */
 export interface ClientPurpose {
   readonly kind: "client";
-  /** What else the client may be called by, URIs (`urn:…`, `spiffe://…`). @default nothing */
+  /** Additional URIs of the client (`urn:…`, `spiffe://…`). @default none */
   readonly uris?: readonly string[];
 }
 
-/** To be called by these names. */
+/** Serving under these names. */
 export interface ServerPurpose {
   readonly kind: "server";
   readonly hosts: readonly string[];
   readonly addresses: readonly string[];
 }
 
-/** What is to be certified, from when on. */
+/** Contents of a new certificate. */
 export interface CertificateRequest {
   readonly subject: CertifiedSubject;
   readonly purpose: Purpose;
-  /** The clock: certificates are good from an hour before. */
+  /** Current time: certificates are valid from an hour before. */
   readonly now: Date;
-  /** For how long it is good, ms. @default a year, an authority's ten */
+  /** Validity, ms. @default a year, ten for an authority */
   readonly lifetime?: number;
-  /** The new key. RSA takes tenths of a second; some old tools read no other. @default "P-256" */
+  /** Kind of the new key. RSA takes tenths of a second; some old tools read nothing else. @default "P-256" */
   readonly key?: "P-256" | "RSA-2048";
 }

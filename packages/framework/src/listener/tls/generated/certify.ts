@@ -3,11 +3,11 @@ import { createPrivateKey, webcrypto } from "node:crypto";
 import type { CertificateRequest, CertifiedSubject, KeyPair, Purpose } from "./certificates.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
-/** Clocks of virtual machines lag. */
+/** Tolerance for clocks of virtual machines, which lag. */
 const LEEWAY = 60 * 60 * 1000;
-/** How keys on this curve are made, and sign. */
+/** Parameters of keys on this curve. */
 const P_256: webcrypto.EcKeyGenParams & webcrypto.EcdsaParams = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-/** How keys of this kind are. */
+/** Parameters of RSA keys. */
 const RSA_2048: webcrypto.RsaHashedKeyGenParams = {
   name: "RSASSA-PKCS1-v1_5",
   modulusLength: 2048,
@@ -15,15 +15,17 @@ const RSA_2048: webcrypto.RsaHashedKeyGenParams = {
   hash: "SHA-256",
 };
 
-/** What is certified besides: whose key it is. */
+/** A certificate's contents besides the purpose: its public key. */
 interface CertifiedKey {
   readonly publicKey: webcrypto.CryptoKey;
   readonly signing: Signing;
-  /** Who signs, PEM. @default the key itself */
+  /** Issuer, PEM. @default the key signs itself */
   readonly issuer: string | undefined;
 }
 
-/** A certificate of a key, PEM, with what strict verifiers ask for: key identifiers, usages, constraints. */
+/**
+ * Makes a certificate of a key, PEM, with the extensions that strict verifiers require: key identifiers, usages, constraints.
+ */
 async function certify(
   { subject, purpose, now, lifetime }: Omit<CertificateRequest, "key">,
   { publicKey, signing, issuer: issuedBy }: CertifiedKey,
@@ -34,7 +36,7 @@ async function certify(
   const name = new x509.Name(nameOf(subject));
   const certificate = await x509.X509CertificateGenerator.create({
     subject: name,
-    // To the byte: an authority of before may be encoded otherwise, and verifiers compare bytes.
+    // Byte for byte: an older authority may be encoded differently, and verifiers compare bytes.
     issuer: issuer?.subjectName ?? name,
     notBefore: new Date(now.getTime() - LEEWAY),
     notAfter: new Date(now.getTime() + (lifetime ?? days * DAY)),
@@ -49,25 +51,25 @@ async function certify(
   return `${certificate.toString("pem")}\n`;
 }
 
-/** Loaded only when there is something to issue: it would be the largest part of every start. */
+/** Loads the library on first use: it would be the largest part of every start. */
 async function loadX509(): Promise<typeof X509> {
   await import("reflect-metadata");
   return import("@peculiar/x509");
 }
 
-/** Said to be text: of a bare one the library reads `#` and what follows as DER. */
+/** Marked as text: the library parses `#` and what follows in a plain string as DER. */
 function nameOf({ name, groups }: CertifiedSubject): X509.JsonNameParams {
   return [...groups.map((group) => ({ O: [{ utf8String: group }] })), { CN: [{ utf8String: name }] }];
 }
 
-/** One call for each: their types differ. */
+/** One call per kind: their types differ. */
 function newKeys(key: "P-256" | "RSA-2048"): Promise<webcrypto.CryptoKeyPair> {
   return key === "P-256"
     ? webcrypto.subtle.generateKey(P_256, true, ["sign", "verify"])
     : webcrypto.subtle.generateKey(RSA_2048, true, ["sign", "verify"]);
 }
 
-/** How an authority signs. @throws Error when its key cannot be read */
+/** Returns an authority's signing key. @throws Error when the key cannot be read */
 async function signingBy({ key }: Pick<KeyPair, "key">): Promise<Signing> {
   const privateKey = createPrivateKey(key);
   const algorithm = privateKey.asymmetricKeyType === "rsa" ? RSA_2048 : P_256;
@@ -76,7 +78,7 @@ async function signingBy({ key }: Pick<KeyPair, "key">): Promise<Signing> {
   return { signingKey, signingAlgorithm: algorithm };
 }
 
-/** A key that signs, and how. */
+/** A signing key and its parameters. */
 interface Signing {
   readonly signingKey: webcrypto.CryptoKey;
   readonly signingAlgorithm: webcrypto.Algorithm & { readonly hash: webcrypto.HashAlgorithmIdentifier };
@@ -106,10 +108,10 @@ function extensionsFor(purpose: Purpose, x509: typeof X509): X509.Extension[] {
 }
 
 /**
- * A certificate with a new key, with what strict verifiers ask for: key identifiers, usages, constraints. Good for a year,
- * an authority's for ten. Nothing is kept: that is for the caller, whose secret the key is.
+ * Issues a certificate with a new key, with the extensions that strict verifiers require: key identifiers, usages,
+ * constraints. Valid for a year, an authority for ten. Nothing is stored: the caller keeps the key, which is a secret.
  *
- * @param authority who signs, by a key of either kind; without one the certificate signs itself
+ * @param authority signer, with a key of either kind; without one the certificate is self-signed
  * @throws Error when the authority's certificate or key cannot be read
  */
 export async function issue(request: CertificateRequest, authority?: KeyPair): Promise<KeyPair> {
@@ -123,13 +125,13 @@ export async function issue(request: CertificateRequest, authority?: KeyPair): P
   return { cert, key: `${PemConverter.encode(der, "PRIVATE KEY")}\n` };
 }
 
-/** A request for a certificate (PKCS #10) and the key that it is for, which stays with whoever asks; PEM. */
+/** A certificate signing request (PKCS #10) and its key, which stays with the requester; PEM. */
 export interface NewSigningRequest {
   readonly request: string;
   readonly key: string;
 }
 
-/** Makes a new key, P-256, and asks for a certificate of it. Whoever signs it may name somebody else. */
+/** Makes a new P-256 key and a signing request for it. The signer may choose another subject. */
 export async function newSigningRequest(subject: CertifiedSubject): Promise<NewSigningRequest> {
   const x509 = await loadX509();
   const keys = await newKeys("P-256");
@@ -139,9 +141,9 @@ export async function newSigningRequest(subject: CertifiedSubject): Promise<NewS
 }
 
 /**
- * Certifies the key of a request. What the request says of its subject is not looked at: the caller says who it is for.
+ * Certifies the key of a signing request. It ignores the subject of the request: the caller chooses the subject.
  *
- * @returns PEM; `undefined`: it is no request, or was not signed by the key that it is for, which is P-256
+ * @returns PEM; `undefined` for an invalid request, or one not signed by its own P-256 key
  * @throws Error when the authority's certificate or key cannot be read
  */
 export async function signRequest(

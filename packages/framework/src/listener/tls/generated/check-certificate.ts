@@ -2,18 +2,18 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { CertifiedSubject, KeyPair, Purpose, ServerPurpose } from "./certificates.ts";
 
-/** A certificate with less than this left is made anew, ms. */
+/** Remaining validity below which a certificate is renewed, ms. */
 const RENEW_BEFORE = 30 * 24 * 60 * 60 * 1000;
 
-/** Whether a kept certificate is still what would be made now. */
+/** Whether a stored certificate still matches what would be made now. */
 export function isGood(
   pair: KeyPair,
   expected: {
     readonly subject: CertifiedSubject;
     readonly now: Date;
-    /** PEM. The pair's own where it signs itself. */
+    /** Authority, PEM; for a self-signed pair, its own certificate. */
     readonly authority: string;
-    /** A server's certificate must be good for all its names. */
+    /** Purpose; a server's certificate must be valid for all its names. */
     readonly purpose?: Purpose;
   },
 ): boolean {
@@ -29,7 +29,7 @@ export function isGood(
       (expected.purpose?.kind !== "server" || isFor(certificate, expected.purpose))
     );
   } catch {
-    return false; // cut short or edited
+    return false; // truncated or edited
   }
 }
 
@@ -46,7 +46,7 @@ function isCurrent({ validFrom, validTo }: X509Certificate, now: Date): boolean 
   return Date.parse(validFrom) <= now.getTime() && Date.parse(validTo) - now.getTime() > RENEW_BEFORE;
 }
 
-/** As Node tells them, unescaped: a list only where there are several. */
+/** Returns attributes in Node's form, unescaped: a list only where there are several. */
 function attributesOf({ name, groups }: CertifiedSubject): Readonly<Record<string, unknown>> {
   const [group, ...more] = groups;
   return { ...(group !== undefined && { O: more.length === 0 ? group : groups }), CN: name };

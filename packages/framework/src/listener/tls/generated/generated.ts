@@ -6,28 +6,31 @@ import { isGood } from "./check-certificate.ts";
 import type { CertificateRequest, CertifiedSubject, KeyPair, ServerPurpose } from "./certificates.ts";
 import { issue } from "./certify.ts";
 
-/** A user with the certificate that says so, PEM: what a kubeconfig holds. */
+/** A user with their client certificate, PEM, for a kubeconfig. */
 export interface UserCertificate extends CertifiedSubject, KeyPair {}
 
-/** What {@link generatedTls} makes, and for whom. */
+/** Options of {@link generatedTls}. */
 export interface GeneratedTlsOptions {
-  /** Where it is kept, made if it is not there. Whoever can read it can pose as any user of the servers that trust it. */
+  /**
+   * Folder of the files, created if missing. Security: anyone who can read it can impersonate any user of the servers that
+   * trust it.
+   */
   readonly dir: string;
-  /** DNS names by which clients call the server. @default `["localhost"]` */
+  /** DNS names of the server. @default `["localhost"]` */
   readonly hosts?: readonly string[];
-  /** IP addresses by which they do. @default `["127.0.0.1", "::1"]` */
+  /** IP addresses of the server. @default `["127.0.0.1", "::1"]` */
   readonly addresses?: readonly string[];
-  /** Who gets a certificate of their own. Names are files too: not `ca`, not `server`. @default nobody */
+  /** Users who get a certificate. Names are also file names: not `ca`, not `server`. @default none */
   readonly users?: readonly CertifiedSubject[];
-  /** What certificates are dated and checked by. @default the clock */
+  /** Time for dates and checks of certificates. @default the clock */
   readonly now?: Date;
 }
 
-/** All that a server and its users need. */
+/** Certificates of a server and its users. */
 export interface GeneratedTls {
-  /** For `ServerOptions.tls`: files in `dir`, so that a server follows when they are renewed. */
+  /** For `ServerOptions.tls`: files in `dir`, so that a server reloads them after renewal. */
   readonly tls: { readonly certFile: string; readonly keyFile: string };
-  /** PEM of the authority that has signed the rest: what clients trust, and for `clientCertificates`. */
+  /** Certificate of the authority that signed the rest, PEM: for clients, and for `clientCertificates`. */
   readonly ca: string;
   readonly users: readonly UserCertificate[];
 }
@@ -35,13 +38,13 @@ export interface GeneratedTls {
 const AUTHORITY: CertifiedSubject = { name: "virtual-workspaces", groups: [] };
 
 /**
- * An authority of one's own, made at the first start, with a certificate for a server and one for each user: for
- * development, for tests, and for one machine. Certificates are good for a year, the authority for ten. What is kept is
- * used again, and made anew when it is within a month of its end, was cut short, is of another authority or for other
- * names; a server that runs meanwhile takes it up. Whoever calls this again, once a day, renews in time. The authority's
- * key stays in the folder, readable by its owner alone. To be called by one process at a time.
+ * Creates an authority on first start, with a certificate for a server and one for each user: for development, tests, and a
+ * single machine. Certificates are valid for a year, the authority for ten. Stored files are reused, and renewed within a
+ * month of their end, or when they are truncated, of another authority or for other names; a running server reloads them.
+ * Call this once a day to renew in time, from one process at a time. The authority's key stays in the folder, readable by its
+ * owner only.
  *
- * @throws Error on a host, an address or a user that cannot be certified, and when the folder cannot be written
+ * @throws Error on an invalid host, address or user, and when the folder cannot be written
  */
 export async function generatedTls(options: GeneratedTlsOptions): Promise<GeneratedTls> {
   const { dir, hosts = ["localhost"], addresses = ["127.0.0.1", "::1"], users = [], now = new Date() } = options;
@@ -71,20 +74,20 @@ export async function generatedTls(options: GeneratedTlsOptions): Promise<Genera
 
 function serverPurpose(hosts: readonly string[], addresses: readonly string[]): ServerPurpose {
   if (hosts.length + addresses.length === 0)
-    throw new Error("generated TLS: name a host or an address that the server is called by");
+    throw new Error("generated TLS needs a host or an address of the server: set hosts or addresses");
   for (const address of addresses)
-    if (isIP(address) === 0) throw new Error(`generated TLS: ${JSON.stringify(address)} is no IP address`);
+    if (isIP(address) === 0) throw new Error(`invalid address ${JSON.stringify(address)} of generated TLS: use an IP address`);
   return { kind: "server", hosts: hosts.map((host) => checkName(host, "generated TLS")), addresses };
 }
 
-/** The name of a user may hold anything; that of a file may not lead elsewhere. */
+/** A user's name may contain anything; a file name must not lead out of the folder. */
 function fileOf({ name }: CertifiedSubject): string {
   return encodeURIComponent(name);
 }
 
 function checkUser({ name }: CertifiedSubject): void {
   if (name === "" || ["ca", "server"].includes(name.toLowerCase()))
-    throw new Error(`generated TLS: a user may not be called ${JSON.stringify(name)}`);
+    throw new Error(`invalid user name ${JSON.stringify(name)} of generated TLS: use another name`);
 }
 
 interface Recipe {
@@ -92,7 +95,7 @@ interface Recipe {
   make(): Promise<KeyPair>;
 }
 
-/** Names files by their ending: with it, no name leads out of the folder. */
+/** Maps an ending to a file: with it, no name leads out of the folder. */
 type File = (ending: "crt" | "key") => string;
 
 function fileIn(dir: string, name: string): File {
@@ -108,14 +111,14 @@ async function ensure(file: File, { isGood: isStillGood, make }: Recipe): Promis
   return made;
 }
 
-/** Writes a file so that a reader sees the old one or the new one, never a part. Readable by its owner alone. */
+/** Writes a file atomically: a reader sees the old one or the new one. Readable by its owner only. */
 function keepPrivately(path: string, text: string): void {
   const beside = `${path}.${process.pid}.new`;
   writeFileSync(beside, text, { mode: 0o600 });
   renameSync(beside, path);
 }
 
-/** The text of a file, `undefined` when there is none. */
+/** Returns the text of a file, `undefined` when there is none. */
 function kept(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
