@@ -70,8 +70,7 @@ export function checkPrefix(prefix: string): void {
   const parameter = segments.find((segment) => segment.startsWith(":"));
   if (parameter !== undefined) throw new Error(`${shown}: move ${parameter} to the path, which follows it`);
   const [first = ""] = segments;
-  if (TAKEN.has(first))
-    throw new Error(`${shown}: /${first} belongs to the server; choose another first segment`);
+  if (TAKEN.has(first)) throw new Error(`${shown}: /${first} belongs to the server; choose another first segment`);
 }
 
 /**
