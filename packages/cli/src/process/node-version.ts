@@ -1,7 +1,7 @@
 // Loaded before anything else, also by a Node.js that is too old for the rest: nothing here may need a newer one.
 
 /** The oldest Node.js that the commands run on, as `engines` in package.json states it. */
-export const OLDEST_NODE = "22.19.0";
+const OLDEST_NODE = "22.19.0";
 
 /**
  * Reports a Node.js that is too old, and sets the exit code to 1.

@@ -78,7 +78,7 @@ async function workspaces(before: readonly string[], current: string): Promise<A
   if (parent === "" && separator !== "") return { words: [":root"], directive: NO_SPACE | NO_FILES };
   await using session = await open(before);
   const path = prefix === "" ? session.place.path : session.pathOf(parent);
-  const { items } = await session.client(path).resource(WORKSPACES).list({}, session.patience);
+  const { items } = await session.client(path).resource(WORKSPACES).list(session.patience);
   return { words: items.map(({ metadata }) => `${prefix}${metadata.name}`), directive: NO_SPACE | NO_FILES };
 }
 
@@ -86,12 +86,13 @@ async function workspaces(before: readonly string[], current: string): Promise<A
 async function mountObjects(before: readonly string[]): Promise<readonly string[]> {
   await using session = await open(before);
   const client = session.client(session.place.path);
-  const lists = [MOUNTS, CLUSTER_PROXIES].map(async (kind) => {
-    const { items } = await client.resource(kind).list({}, session.patience);
-    return items.map(({ metadata }) => `${kind.kind}/${metadata.name}`);
-  });
-  const settled = await Promise.allSettled(lists);
-  return settled.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  const [mounts, proxies] = await Promise.allSettled([
+    client.resource(MOUNTS).list(session.patience),
+    client.resource(CLUSTER_PROXIES).list(session.patience),
+  ]);
+  const names = (kind: string, one: typeof mounts | typeof proxies): readonly string[] =>
+    one.status === "fulfilled" ? one.value.items.map(({ metadata }) => `${kind}/${metadata.name}`) : [];
+  return [...names(MOUNTS.kind, mounts), ...names(CLUSTER_PROXIES.kind, proxies)];
 }
 
 async function open(before: readonly string[]): Promise<Session> {
