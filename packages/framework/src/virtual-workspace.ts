@@ -165,6 +165,21 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
  *
  * @throws Error on a malformed path or prefix, without `authorize`, when there is neither `resources` nor `handle` nor
  *   `upgrade`, when there is `handleWhen` without `handle`, or `passesImpersonation` beside `resources`, when a document is where something else is, or when there is `locate` or `clusterSuffix` without `:cluster`.
+ *
+ * @example
+ * ```ts
+ * import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+ *
+ * const Book = defineResource({ group: "example.dev", version: "v1", kind: "Book", scope: "Namespaced" });
+ *
+ * export default defineVirtualWorkspace({
+ *   name: "books", // served under /services/books/clusters/<cluster>
+ *   path: "/clusters/:cluster",
+ *   authorize: authenticated(),
+ *   resources: [Book.serve(Book.collection())],
+ * });
+ * ```
+ * @see docs/how-to/writing-a-view.md
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },

@@ -95,7 +95,18 @@ export interface ImpersonationRule extends Authorizer<unknown> {
 
 const ALLOWED: Decision = Object.freeze({ allowed: true });
 
-/** Yes. */
+/**
+ * Yes.
+ *
+ * @example
+ * ```ts
+ * import { type AuthorizeRequest, allow, deny } from "@virtual-workspaces/framework";
+ *
+ * const authorize = ({ user, params }: AuthorizeRequest<{ readonly cluster: string }>) =>
+ *   user.in(`members:${params.cluster}`) ? allow() : deny(`ask an administrator of ${params.cluster} for access`);
+ * ```
+ * @see docs/how-to/authorization.md
+ */
 export function allow(): Decision {
   return ALLOWED;
 }
@@ -104,6 +115,15 @@ export function allow(): Decision {
  * No, answered 403.
  *
  * @param reason what the caller can do about it; it is part of the message, so it must not tell secrets
+ *
+ * @example
+ * ```ts
+ * import { type AuthorizeRequest, allow, deny } from "@virtual-workspaces/framework";
+ *
+ * const authorize = ({ verb }: AuthorizeRequest<unknown>) =>
+ *   verb === "get" || verb === "list" || verb === "watch" ? allow() : deny("this view is read-only");
+ * ```
+ * @see docs/how-to/authorization.md
  */
 export function deny(reason: string): Decision {
   return { allowed: false, reason };

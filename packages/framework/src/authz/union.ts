@@ -17,6 +17,15 @@ import {
  * the most eager of them wants.
  *
  * @throws Error without an authorizer
+ *
+ * @example
+ * ```ts
+ * import { groups, union } from "@virtual-workspaces/framework";
+ * import { rbac } from "@virtual-workspaces/framework/authz";
+ *
+ * const authorize = union(groups("system:masters"), rbac({ file: "roles.yaml" }));
+ * ```
+ * @see docs/how-to/authorization.md
  */
 export function union<Params = unknown>(...authorizers: readonly Authorizer<NoInfer<Params>>[]): Authorizer<Params> {
   if (authorizers.length === 0) throw new Error("union: give it at least one authorizer");

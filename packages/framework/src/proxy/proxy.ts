@@ -162,6 +162,28 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
  * to say, and what the other server is told of the caller for `headers`.
  *
  * @throws Error on options of an upstream that cannot be used
+ *
+ * @example
+ * ```ts
+ * import { authenticated, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+ * import { proxy } from "@virtual-workspaces/framework/proxy";
+ *
+ * const archive = proxy({
+ *   upstream: { url: "https://archive.example.dev" },
+ *   path: ({ tail }) => tail,
+ *   headers: ({ user }) => ["X-Remote-User", user.name],
+ * });
+ *
+ * export default defineVirtualWorkspace({
+ *   name: "archive",
+ *   path: "/",
+ *   authorize: authenticated(),
+ *   handle: archive.handle,
+ *   upgrade: archive.upgrade,
+ *   setup: () => archive, // closed with the server
+ * });
+ * ```
+ * @see docs/how-to/proxying.md
  */
 export function proxy(options: ProxyOptions): ReverseProxy {
   return new ReverseProxy(options);

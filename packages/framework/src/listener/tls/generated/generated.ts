@@ -42,6 +42,17 @@ const AUTHORITY: CertifiedSubject = { name: "virtual-workspaces", groups: [] };
  * key stays in the folder, readable by its owner alone. To be called by one process at a time.
  *
  * @throws Error on a host, an address or a user that cannot be certified, and when the folder cannot be written
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "@virtual-workspaces/framework";
+ * import { clientCertificates } from "@virtual-workspaces/framework/authn";
+ * import { generatedTls } from "@virtual-workspaces/framework/tls";
+ *
+ * const { tls, ca } = await generatedTls({ dir: "tls", users: [{ name: "ann", groups: ["librarians"] }] });
+ * const server = createServer({ virtualWorkspaces: [], authentication: [clientCertificates({ ca })], tls });
+ * ```
+ * @see docs/how-to/tls.md
  */
 export async function generatedTls(options: GeneratedTlsOptions): Promise<GeneratedTls> {
   const { dir, hosts = ["localhost"], addresses = ["127.0.0.1", "::1"], users = [], now = new Date() } = options;
