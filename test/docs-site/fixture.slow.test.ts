@@ -13,7 +13,7 @@ const PAGE = `# A <page> with {{ braces }} and \`{{ code }}\`
 
 <!-- not shown -->
 Text with {{ mustaches }}, <angle>, <script>alert(1)</script>, :tada:, example.dev and \`/clusters/:cluster\`{.cluster} stays as it is.
-A [link](../examples/one.ts), [another](#a-heading-with-angle-brackets) and a [third](../decisions/README.md).
+A [link](../../examples/one.ts), [another](#a-heading-with-angle-brackets) and a [third](../decisions/README.md).
 
 ## A heading with <angle brackets>
 
@@ -43,15 +43,17 @@ sequenceDiagram
 
 const ours = JSON.parse(readFileSync(join(root, "typedoc.json"), "utf8"));
 const plugin = ours.plugin.map((path: string) => join(root, path));
-const typedoc = { ...ours, plugin, entryPoints: ["packages/a/src/index.ts"], tsconfig: "packages/a/tsconfig.json" };
+const typedoc = { ...ours, plugin, entryPoints: ["packages/*/src/index.ts"], tsconfig: "tsconfig.json" };
 const compilerOptions = { module: "nodenext", types: [] };
 
 const FILES: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ version: "7.8.9" }),
   "typedoc.json": JSON.stringify(typedoc),
   "packages/a/package.json": JSON.stringify({ name: "a", type: "module" }),
-  "packages/a/tsconfig.json": JSON.stringify({ compilerOptions, include: ["src"] }),
-  "packages/a/src/index.ts": "/** What it is. @see docs/how-to/page.md */\nexport const a = 1;\n",
+  "tsconfig.json": JSON.stringify({ compilerOptions, include: ["packages"] }),
+  "packages/b/package.json": JSON.stringify({ name: "b", type: "module" }),
+  "packages/b/src/index.ts": "/** Another one. */\nexport const b = 2;\n",
+  "packages/a/src/index.ts": "/**\n * What it is.\n *\n * @see docs/how-to/page.md\n */\nexport const a = 1;\n",
   "CHANGELOG.md": "# Changelog\n",
   "CONTRIBUTING.md": "# Contributing\n\n## The documentation\n",
   "SECURITY.md": "# Security\n",

@@ -1,6 +1,6 @@
 // Why: the site is built in steps that nothing else needs to know: the pages are copied, typedoc adds the API reference, VitePress
 // renders all of it, and what it rendered is made independent of the path at which it is served.
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "../run.mjs";
@@ -57,15 +57,14 @@ export async function buildSite({ root, pages, out, repository }) {
   return { faults: [], modules: modules.length, seconds };
 }
 
-/** Mermaid as it is published, for the browser. @param {string} out */
+/** Mermaid as it is published, for the browser. Its files end with `.js`, since not every server knows `.mjs`. @param {string} out */
 function copyMermaid(out) {
-  const from = join(home, "node_modules/mermaid/dist");
-  const chunks = "chunks/mermaid.esm.min";
-  cpSync(join(from, "mermaid.esm.min.mjs"), join(out, "mermaid/mermaid.esm.min.mjs"));
-  cpSync(join(from, chunks), join(out, "mermaid", chunks), {
-    recursive: true,
-    filter: (file) => !file.endsWith(".map"),
-  });
+  const dist = join(home, "node_modules/mermaid/dist");
+  for (const file of globSync(["mermaid.esm.min.mjs", "chunks/mermaid.esm.min/*.mjs"], { cwd: dist })) {
+    const to = join(out, "mermaid", file.replace(/\.mjs$/, ".js"));
+    mkdirSync(dirname(to), { recursive: true });
+    writeFileSync(to, readFileSync(join(dist, file), "utf8").replace(/(\.\/[\w./-]+)\.mjs(?=["'])/g, "$1.js"));
+  }
 }
 
 /** The address of a page on the site. @param {string} page */

@@ -79,6 +79,11 @@ function showImport(model, text) {
   return text.replace(/^# .+\n/m, (title) => `${title}\n\`\`\`ts\n${line}\n\`\`\`\n`);
 }
 
+/** A list of exports has the first sentence of each. @param {string} text */
+function shorten(text) {
+  return text.replace(/^(\| \[[^|]*\| )(.*?[.!?])(?<!e\.g\.|i\.e\.) [A-Z`[].* \|$/gm, "$1$2 |");
+}
+
 /** A guide is linked to by its path on the site, which may be at any path. @param {string} page @param {string} text */
 function relativeLinks(page, text) {
   const folder = posix.dirname(`${API}/${page}`);
@@ -95,7 +100,9 @@ export function load(app) {
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, (context) => categorize(context.project), 1000);
   app.converter.on(Converter.EVENT_RESOLVE_END, (context) => linkGuides(context.project));
   app.renderer.on(MarkdownPageEvent.END, (page) => {
-    page.contents = FRONTMATTER + relativeLinks(page.url, showImport(page.model, page.contents ?? ""));
+    const list = page.model instanceof DeclarationReflection && page.model.kind === ReflectionKind.Module;
+    const text = list ? shorten(page.contents ?? "") : showImport(page.model, page.contents ?? "");
+    page.contents = FRONTMATTER + relativeLinks(page.url, text);
   });
   app.renderer.on(RendererEvent.END, ({ project, outputDirectory }) => {
     const url = (/** @type {import("typedoc").Reflection} */ of) => app.renderer.router?.getFullUrl(of) ?? "";

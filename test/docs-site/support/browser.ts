@@ -116,7 +116,7 @@ export class Visit implements AsyncDisposable {
   }
 
   expectNoFaults(): void {
-    expect(this.#faults).to.deep.equal([]);
+    expect(this.#faults.join("\n")).to.equal("");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

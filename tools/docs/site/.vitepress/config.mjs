@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
+import { accessibleTheme } from "../../accessible.mjs";
 import { anchorOf, plain } from "../../markdown.mjs";
 import { BASE } from "../../relocate.mjs";
 import { searchable, weight } from "../../search.mjs";
@@ -34,12 +35,15 @@ export default defineConfig({
     html: false,
     linkify: false,
     attrs: { disable: true },
+    // Their colours can be told from the background by everybody.
+    theme: { light: "github-light-high-contrast", dark: "github-dark-default" },
     languageAlias: { console: "shellsession" },
     anchor: { slugify: anchorOf },
     toc: { slugify: anchorOf },
     config: plain,
   },
   vite: {
+    plugins: [accessibleTheme()],
     build: { chunkSizeWarningLimit: 10_000, reportCompressedSize: false },
     logLevel: "warn",
   },

@@ -8,7 +8,7 @@ let drawn = 0;
 export async function drawDiagrams({ base, dark }) {
   const diagrams = document.querySelectorAll(`.vp-doc [${SOURCE}]`);
   if (diagrams.length === 0) return;
-  const { default: mermaid } = await import(/* @vite-ignore */ `${base}mermaid/mermaid.esm.min.mjs`);
+  const { default: mermaid } = await import(/* @vite-ignore */ `${base}mermaid/mermaid.esm.min.js`);
   const fontFamily = getComputedStyle(document.body).fontFamily;
   mermaid.initialize({ startOnLoad: false, securityLevel: "strict", theme: dark ? "dark" : "neutral", fontFamily });
   for (const diagram of diagrams) {
