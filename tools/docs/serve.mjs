@@ -12,6 +12,18 @@ const TYPES = /** @type {Record<string, string>} */ ({
   ".woff2": "font/woff2",
 });
 
+/** The file of the site for a request, or undefined. @param {string} url @param {string} base */
+function fileOf(url, base) {
+  try {
+    const path = decodeURIComponent(new URL(url, "http://127.0.0.1").pathname);
+    const below = path.startsWith(base) ? normalize(path.slice(base.length)) : "..";
+    if (below.startsWith("..") || below.includes("\0")) return undefined;
+    return below === "." || below.endsWith("/") ? join(below, "index.html") : below;
+  } catch {
+    return undefined; // no URL, or a wrong escape
+  }
+}
+
 /**
  * Serves the site in `folder` at 127.0.0.1, below the path `base`, which begins and ends with a slash.
  *
@@ -20,23 +32,18 @@ const TYPES = /** @type {Record<string, string>} */ ({
  */
 export async function serveSite({ folder, port, base = "/" }) {
   const server = createServer(async ({ method, url = "/" }, response) => {
-    const path = decodeURIComponent(new URL(url, "http://127.0.0.1").pathname);
-    const below = path.startsWith(base) ? normalize(path.slice(base.length)) : undefined;
-    const file =
-      below === undefined || below.startsWith("..")
-        ? undefined
-        : below === "." || below.endsWith("/")
-          ? join(below, "index.html")
-          : below;
+    const file = fileOf(url, base);
     const content = file === undefined ? undefined : await readFile(join(folder, file)).catch(() => undefined);
-    response.writeHead(content === undefined ? 404 : 200, {
-      "Content-Type": TYPES[extname(content ? String(file) : ".html")] ?? "application/octet-stream",
+    const shown = file === undefined || content === undefined ? "404.html" : file;
+    const body = content ?? (await readFile(join(folder, shown)).catch(() => "Page not found"));
+    response.writeHead(shown === file ? 200 : 404, {
+      "Content-Type": TYPES[extname(shown)] ?? "application/octet-stream",
     });
-    response.end(method === "HEAD" ? undefined : (content ?? (await readFile(join(folder, "404.html")))));
+    response.end(method === "HEAD" ? undefined : body);
   });
-  await new Promise((resolve, reject) =>
-    server.once("error", reject).listen(port, "127.0.0.1", () => resolve(undefined)),
-  );
+  await new Promise((resolve, reject) => {
+    server.once("error", reject).listen(port, "127.0.0.1", () => resolve(undefined));
+  });
   const address = /** @type {import("node:net").AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${address.port}${base}`,

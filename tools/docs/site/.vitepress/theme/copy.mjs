@@ -1,7 +1,7 @@
 // Why: a console listing shows commands after `$` and what they print. Its copy button copies the commands.
 
 /** The commands of a console listing. @param {string} listing */
-export const commandsOf = (listing) => {
+const commandsOf = (listing) => {
   const commands = [];
   let open = false;
   for (const line of listing.split("\n")) {
