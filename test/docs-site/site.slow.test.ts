@@ -108,7 +108,7 @@ describe("documentation site", function () {
         await using visit = await Visit.at(browser, site.folder, { base });
         await visit.open("");
         await visit.follow('.VPHero a[href$="tutorials/first-view.html"]', "tutorials/first-view.html");
-        expect(await visit.tab.locator(".VPSidebar .is-active").count()).to.be.above(0);
+        await visit.tab.locator(".VPSidebar .is-active").first().waitFor();
         await visit.follow('.VPNavBar a:has-text("How-to guides")', "how-to/writing-a-view.html");
         await visit.follow('.VPSidebar a[href$="how-to/stores.html"]', "how-to/stores.html");
         await visit.follow('.VPNavBar a:has-text("API")', "reference/api/");

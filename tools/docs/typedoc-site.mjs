@@ -1,8 +1,16 @@
 // Why: the API reference is part of the site. This plugin of typedoc names each module by what an import says, sorts its exports
 // into categories, turns `@see docs/how-to/….md` of a docstring into a link, and writes the list from which the sidebar is made.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join, posix, relative, sep } from "node:path";
-import { Comment, CommentTag, Converter, DeclarationReflection, ReflectionKind, RendererEvent } from "typedoc";
+import {
+  Application,
+  Comment,
+  CommentTag,
+  Converter,
+  DeclarationReflection,
+  ReflectionKind,
+  RendererEvent,
+} from "typedoc";
 import { MarkdownPageEvent } from "typedoc-plugin-markdown";
 import { titleOf } from "./titles.mjs";
 
@@ -92,6 +100,12 @@ function relativeLinks(page, text) {
 
 /** @param {import("typedoc-plugin-markdown").MarkdownApplication} app */
 export function load(app) {
+  // Without it typedoc asks for documentation of the package at the root alone.
+  app.on(Application.EVENT_BOOTSTRAP_END, () => {
+    const manifests = globSync("packages/{*,plugins/*}/package.json", { cwd: root });
+    const names = manifests.map((file) => JSON.parse(readFileSync(join(root, file), "utf8")).name);
+    app.options.setValue("packagesRequiringDocumentation", names);
+  });
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, reflection) => {
     if (reflection.kind !== ReflectionKind.Module) return;
     const file = context.project.getSymbolIdFromReflection(reflection)?.fileName;
