@@ -44,7 +44,7 @@ sequenceDiagram
 const ours = JSON.parse(readFileSync(join(root, "typedoc.json"), "utf8"));
 const plugin = ours.plugin.map((path: string) => join(root, path));
 const typedoc = { ...ours, plugin, entryPoints: ["packages/*/src/index.ts"], tsconfig: "tsconfig.json" };
-const compilerOptions = { module: "nodenext", types: [] };
+const compilerOptions = { module: "nodenext", types: [], noEmit: true, allowImportingTsExtensions: true };
 
 const FILES: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ version: "7.8.9" }),
@@ -141,6 +141,17 @@ describe("pages of the documentation site", function () {
     [
       "an export without documentation",
       { "packages/a/src/index.ts": "export const a = 1;\n" },
+      "does not have any documentation",
+    ],
+    [
+      "an export without documentation among those that have categories",
+      {
+        "packages/framework/package.json": JSON.stringify({ name: "framework", type: "module" }),
+        "packages/framework/src/index.ts": 'export { a, b, c, d, e, f, g, h } from "./authz/all.ts";\n',
+        "packages/framework/src/authz/all.ts": [..."abcdefgh"]
+          .map((name) => `${name === "d" ? "" : `/** It is ${name}. */\n`}export const ${name} = 1;\n`)
+          .join(""),
+      },
       "does not have any documentation",
     ],
   ];

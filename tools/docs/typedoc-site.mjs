@@ -59,8 +59,9 @@ function categorize(project) {
       if (name === undefined) continue;
       // Typedoc reads a function's category from its signatures.
       for (const each of child.signatures ?? [child]) {
-        each.comment ??= new Comment();
-        if (!each.comment.getTag("@category"))
+        // What has none is a fault, which a comment from here would hide.
+        if (imported) each.comment ??= new Comment();
+        if (each.comment !== undefined && !each.comment.getTag("@category"))
           each.comment.blockTags.push(new CommentTag("@category", [{ kind: "text", text: name }]));
       }
     }

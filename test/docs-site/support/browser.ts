@@ -13,7 +13,6 @@ const modules = join(root, "tools/docs/node_modules");
 interface Locator {
   click(): Promise<void>;
   first(): Locator;
-  count(): Promise<number>;
   waitFor(): Promise<void>;
   innerText(): Promise<string>;
   allInnerTexts(): Promise<string[]>;
