@@ -36,6 +36,20 @@ export interface ClientOptions {
 /**
  * A client of one API server. Immutable: `cluster` and `as` give another one over the same connections, so that no two
  * callers share anything that one of them could change.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@virtual-workspaces/client";
+ * import { defineResource } from "@virtual-workspaces/framework";
+ *
+ * const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });
+ *
+ * await using client = await Client.fromKubeconfig();
+ * const maps = client.cluster("root:shop").resource(ConfigMap).in("default");
+ * await maps.apply({ metadata: { name: "colours" }, data: { door: "green" } });
+ * for (const { metadata } of (await maps.list()).items) console.log(metadata.name);
+ * ```
+ * @see docs/how-to/client.md
  */
 export class Client implements AsyncDisposable {
   readonly upstream: Upstream;

@@ -151,6 +151,24 @@ export type WritableForwarded<T extends object> = Forwarded<T> &
  * written is deletes alone.
  *
  * @throws Error on options that cannot be used
+ *
+ * @example
+ * ```ts
+ * import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+ * import { forward, type Workspaces } from "@virtual-workspaces/forwarding";
+ *
+ * const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });
+ *
+ * export default ({ upstream }: Workspaces) =>
+ *   defineVirtualWorkspace({
+ *     name: "config",
+ *     path: "/clusters/:cluster",
+ *     authorize: authenticated(),
+ *     resources: [ConfigMap.serve(forward({ resource: ConfigMap, upstream }))],
+ *   });
+ * ```
+ * @see docs/how-to/forwarding.md
+ * @see docs/how-to/forwarding-identity.md
  */
 export function forward<T extends object>(
   options: ForwardOptions<T> & { readonly transform?: Required<Transform<T>> },

@@ -18,7 +18,7 @@ export interface Workspaces {
    */
   readonly upstream: Upstream;
   /**
-   * As whom {@link forward} asks on behalf of a caller: as that caller, whole, scopes, warrants and groups of the system too.
+   * As whom `forward()` asks on behalf of a caller: as that caller, whole, scopes, warrants and groups of the system too.
    * The server knows these by the same names, since it, or its front proxy, is who says who the caller is.
    */
   readonly identity: OutboundIdentity;

@@ -1,3 +1,8 @@
+/**
+ * Writing and serving views: kinds, collections, views, authorization, virtual workspaces and the server.
+ *
+ * @module
+ */
 export { CLUSTER_ANNOTATION, type ObjectOf } from "@virtual-workspaces/apimachinery";
 export type { Authenticator } from "./authn/authenticator.ts";
 export { staticTokens } from "./authn/bearer-tokens.ts";

@@ -216,6 +216,23 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
  * Defines a kind; its schema is its type.
  *
  * @throws Error on a JSON path that does not parse, or when `schema` is given beside `spec` or `status`.
+ *
+ * @example
+ * ```ts
+ * import { defineResource } from "@virtual-workspaces/framework";
+ *
+ * const Book = defineResource({
+ *   group: "example.dev",
+ *   version: "v1",
+ *   kind: "Book",
+ *   scope: "Namespaced",
+ *   spec: { type: "object", required: ["title"], properties: { title: { type: "string" }, pages: { type: "integer" } } },
+ *   columns: { Title: ".spec.title", Pages: ".spec.pages" },
+ * });
+ * const books = Book.collection();
+ * books.in("root", "default").set("dune", { title: "Dune", pages: 412 });
+ * ```
+ * @see docs/how-to/writing-a-view.md
  */
 export function defineResource<
   const Spec extends JsonSchema = never,

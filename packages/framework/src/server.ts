@@ -294,7 +294,31 @@ export class Server implements AsyncDisposable {
   }
 }
 
-/** Creates an API server for `virtualWorkspaces`; it serves once `listen` has resolved. @throws Error on views that clash */
+/**
+ * Creates an API server for `virtualWorkspaces`; it serves once `listen` has resolved.
+ *
+ * @throws Error on views that clash
+ *
+ * @example
+ * ```ts
+ * import { authenticated, createServer, defineResource, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+ *
+ * const Book = defineResource({ group: "example.dev", version: "v1", kind: "Book", scope: "Namespaced" });
+ * const books = defineVirtualWorkspace({
+ *   name: "books",
+ *   path: "/clusters/:cluster",
+ *   authorize: authenticated(),
+ *   resources: [Book.serve(Book.collection())],
+ * });
+ * const server = createServer({
+ *   virtualWorkspaces: [books],
+ *   authentication: [staticTokens({ "a-long-random-token": { name: "ann" } })],
+ * });
+ * const { url } = await server.listen({ port: 6444 });
+ * console.log(`${url}/services/books/clusters/root`);
+ * ```
+ * @see docs/how-to/operating.md
+ */
 export function createServer(options: ServerOptions): Server {
   return new Server(options);
 }

@@ -185,6 +185,21 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
  * @throws Error on a malformed path or prefix, without `authorize`, without all of `resources`, `handle` and `upgrade`, on
  * `handleWhen` without `handle`, on `passesImpersonation` beside `resources`, on a document at a path in use, or on `locate`
  * or `clusterSuffix` without `:cluster`.
+ *
+ * @example
+ * ```ts
+ * import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+ *
+ * const Book = defineResource({ group: "example.dev", version: "v1", kind: "Book", scope: "Namespaced" });
+ *
+ * export default defineVirtualWorkspace({
+ *   name: "books", // served under /services/books/clusters/<cluster>
+ *   path: "/clusters/:cluster",
+ *   authorize: authenticated(),
+ *   resources: [Book.serve(Book.collection())],
+ * });
+ * ```
+ * @see docs/how-to/writing-a-view.md
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },

@@ -1,3 +1,8 @@
+/**
+ * Stores that keep the objects of collections: in memory, on disk or in etcd.
+ *
+ * @module
+ */
 export { etcdStore } from "./etcd/open-etcd.ts";
 export type { EtcdOptions, EtcdTls } from "./etcd/options.ts";
 export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open-lmdb.ts";

@@ -185,7 +185,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a thrown value carries a Status, whichever copy of this package made it. */
+/**
+ * Whether a thrown value carries a Status, whichever copy of this package made it.
+ *
+ * @example
+ * ```ts
+ * import { isApiError } from "@virtual-workspaces/apimachinery";
+ *
+ * const unlessGone = (error: unknown) => (isApiError(error) && error.code === 404 ? undefined : Promise.reject(error));
+ * ```
+ * @see docs/reference/errors.md
+ */
 export function isApiError(error: unknown): error is ApiError {
   return typeof error === "object" && error !== null && BRAND in error;
 }

@@ -263,7 +263,31 @@ function isTimeout({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof DOMException && reason.name === "TimeoutError";
 }
 
-/** Starts a controller, which is stopped by `stop()`, at the end of an `await using` block, or by its signal. */
+/**
+ * Starts a controller, which is stopped by `stop()`, at the end of an `await using` block, or by its signal.
+ *
+ * @example
+ * ```ts
+ * import { Client, controller, Informer } from "@virtual-workspaces/client";
+ * import { defineResource } from "@virtual-workspaces/framework";
+ *
+ * const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });
+ *
+ * await using client = await Client.fromKubeconfig();
+ * await using informer = new Informer({ resource: client.resource(ConfigMap) }).start();
+ * await using running = controller({
+ *   name: "labeller",
+ *   sources: [{ informer }],
+ *   reconcile: async ({ namespace, name }, { object, signal }) => {
+ *     if (object === undefined || object.metadata.labels?.["seen"] === "yes") return;
+ *     const labels = { metadata: { labels: { seen: "yes" } } };
+ *     await client.resource(ConfigMap).in(namespace).mergePatch(name, labels, { signal });
+ *   },
+ *   onError: ({ error }) => console.error(String(error)),
+ * });
+ * ```
+ * @see docs/how-to/controllers.md
+ */
 export function controller<T extends KubeObject>(options: ControllerOptions<T>): Controller<T> {
   return new Controller(options);
 }

@@ -21,6 +21,23 @@ export interface EventsOptions {
  *
  * Memory: the objects, once, after `transform`, and what waits in iterators; 50 to 60 KiB for an informer without
  * objects, most of it its connection.
+ *
+ * @example
+ * ```ts
+ * import { Client, Informer } from "@virtual-workspaces/client";
+ * import { defineResource } from "@virtual-workspaces/framework";
+ *
+ * const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });
+ *
+ * await using client = await Client.fromKubeconfig();
+ * const informer = new Informer({ resource: client.resource(ConfigMap) });
+ * informer.on({
+ *   added: ({ metadata }) => console.log("added", metadata.name),
+ *   deleted: ({ metadata }) => console.log("deleted", metadata.name),
+ * });
+ * await using _running = informer.start();
+ * ```
+ * @see docs/how-to/informers.md
  */
 export class Informer<T extends object = object> implements AsyncDisposable {
   readonly kind: KindReference<T>;

@@ -18,6 +18,16 @@ import { impersonationOf, tokenFile, userCredentials } from "./user.ts";
  * `auth-provider` served, by `@kubernetes/client-node`, which is loaded for that and for nothing else.
  *
  * @throws Error on what cannot be used, with file, entry, field and remedy, and without any value that could be secret
+ *
+ * @example
+ * ```ts
+ * import { Client, loadKubeconfig } from "@virtual-workspaces/client";
+ *
+ * const config = await loadKubeconfig({ context: "staging" });
+ * await using client = new Client(config);
+ * console.log(config.upstream.url, config.namespace);
+ * ```
+ * @see docs/how-to/client.md
  */
 export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<LoadedKubeconfig> {
   const files = options.contents ?? (await kubeconfigs(options));

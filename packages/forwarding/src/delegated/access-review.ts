@@ -101,6 +101,16 @@ export interface SubjectAccessReviewAuthorizer<Params = unknown> extends Authori
  * question, and there would be hundreds.
  *
  * @throws Error on options that are out of range
+ *
+ * @example
+ * ```ts
+ * import { groups, union } from "@virtual-workspaces/framework";
+ * import { subjectAccessReview } from "@virtual-workspaces/forwarding";
+ *
+ * const upstream = { url: "https://kcp.example.dev:6443" }; // with tls and credentials
+ * const authorize = union(groups("system:masters"), subjectAccessReview({ upstream }));
+ * ```
+ * @see docs/how-to/delegation.md
  */
 export function subjectAccessReview<Params = unknown>(
   options: SubjectAccessReviewOptions<Params>,

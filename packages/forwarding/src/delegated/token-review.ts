@@ -60,6 +60,16 @@ interface Verdict {
  * or part of an error. Tokens above 32 KiB are nobody's.
  *
  * @throws Error on options that are out of range, and on `audiences` without one
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "@virtual-workspaces/framework";
+ * import { tokenReview } from "@virtual-workspaces/forwarding";
+ *
+ * const upstream = { url: "https://kcp.example.dev:6443" }; // with tls and credentials
+ * const server = createServer({ virtualWorkspaces: [], authentication: [tokenReview({ upstream, cluster: "root" })] });
+ * ```
+ * @see docs/how-to/delegation.md
  */
 export function tokenReview(options: TokenReviewOptions): TokenReviewAuthenticator {
   const settings = resolved("token review", options);

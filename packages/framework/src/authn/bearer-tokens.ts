@@ -123,6 +123,16 @@ export type TokenUser = Partial<Identity> & { readonly name: string };
  *
  * @param tokens users by token
  * @throws Error on an empty token or user name
+ *
+ * @example
+ * ```ts
+ * import { staticTokens } from "@virtual-workspaces/framework";
+ *
+ * const authentication = [
+ *   staticTokens({ [process.env["ROBOT_TOKEN"] ?? "only-for-tests"]: { name: "robot", groups: ["robots"] } }),
+ * ];
+ * ```
+ * @see docs/how-to/authentication.md
  */
 export function staticTokens(tokens: Readonly<Record<string, TokenUser>>): TokenAuthenticator {
   const verdicts = new Map<string, TokenVerdict>();

@@ -100,7 +100,18 @@ export interface ImpersonationRule extends Authorizer<unknown> {
 
 const ALLOWED: Decision = Object.freeze({ allowed: true });
 
-/** Allows the request. */
+/**
+ * Allows the request.
+ *
+ * @example
+ * ```ts
+ * import { type AuthorizeRequest, allow, deny } from "@virtual-workspaces/framework";
+ *
+ * const authorize = ({ user, params }: AuthorizeRequest<{ readonly cluster: string }>) =>
+ *   user.in(`members:${params.cluster}`) ? allow() : deny(`ask an administrator of ${params.cluster} for access`);
+ * ```
+ * @see docs/how-to/authorization.md
+ */
 export function allow(): Decision {
   return ALLOWED;
 }
@@ -109,6 +120,15 @@ export function allow(): Decision {
  * Denies the request with 403.
  *
  * @param reason what the caller can do about it; part of the message, so it must not contain secrets
+ *
+ * @example
+ * ```ts
+ * import { type AuthorizeRequest, allow, deny } from "@virtual-workspaces/framework";
+ *
+ * const authorize = ({ verb }: AuthorizeRequest<unknown>) =>
+ *   verb === "get" || verb === "list" || verb === "watch" ? allow() : deny("this view is read-only");
+ * ```
+ * @see docs/how-to/authorization.md
  */
 export function deny(reason: string): Decision {
   return { allowed: false, reason };

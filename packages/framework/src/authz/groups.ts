@@ -7,6 +7,15 @@ import { type AuthorizeRequest, type Authorizer, allow, deny, type Rules } from 
  * groups; put it before `rbac()` in a union, which gives that group no permissions.
  *
  * @throws Error without a group, or on an empty name
+ *
+ * @example
+ * ```ts
+ * import { groups, readOnly, union } from "@virtual-workspaces/framework";
+ *
+ * // Librarians may do everything, members of "readers" may read.
+ * const authorize = union(groups("librarians"), readOnly(groups("readers")));
+ * ```
+ * @see docs/how-to/authorization.md
  */
 export function groups(...names: readonly string[]): Authorizer<unknown> {
   if (names.length === 0) throw new Error("groups: no group given: name at least one");
@@ -16,7 +25,22 @@ export function groups(...names: readonly string[]): Authorizer<unknown> {
   return authorizerBy((user) => user.groups.some((group) => wanted.has(group)), "you are in no group that may do this");
 }
 
-/** Allows every request with accepted credentials. */
+/**
+ * Allows every request with accepted credentials.
+ *
+ * @example
+ * ```ts
+ * import { authenticated, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+ *
+ * export default defineVirtualWorkspace({
+ *   name: "hello",
+ *   path: "/",
+ *   authorize: authenticated(),
+ *   handle: (_request, response) => void response.end("hello"),
+ * });
+ * ```
+ * @see docs/how-to/authorization.md
+ */
 export function authenticated(): Authorizer<unknown> {
   return authorizerBy((user) => user.in(AUTHENTICATED), "log in first");
 }

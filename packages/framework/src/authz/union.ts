@@ -16,6 +16,15 @@ import {
  * guess. A denial stops the search only if it is `final`. Open watches use the shortest interval of the members.
  *
  * @throws Error without an authorizer
+ *
+ * @example
+ * ```ts
+ * import { groups, union } from "@virtual-workspaces/framework";
+ * import { rbac } from "@virtual-workspaces/framework/authz";
+ *
+ * const authorize = union(groups("system:masters"), rbac({ file: "roles.yaml" }));
+ * ```
+ * @see docs/how-to/authorization.md
  */
 export function union<Params = unknown>(...authorizers: readonly Authorizer<NoInfer<Params>>[]): Authorizer<Params> {
   if (authorizers.length === 0) throw new Error("union: no authorizer given: give at least one");

@@ -170,6 +170,28 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
  * it, and `headers` what the upstream learns about the caller.
  *
  * @throws Error on invalid options of an upstream
+ *
+ * @example
+ * ```ts
+ * import { authenticated, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+ * import { proxy } from "@virtual-workspaces/framework/proxy";
+ *
+ * const archive = proxy({
+ *   upstream: { url: "https://archive.example.dev" },
+ *   path: ({ tail }) => tail,
+ *   headers: ({ user }) => ["X-Remote-User", user.name],
+ * });
+ *
+ * export default defineVirtualWorkspace({
+ *   name: "archive",
+ *   path: "/",
+ *   authorize: authenticated(),
+ *   handle: archive.handle,
+ *   upgrade: archive.upgrade,
+ *   setup: () => archive, // closed with the server
+ * });
+ * ```
+ * @see docs/how-to/proxying.md
  */
 export function proxy(options: ProxyOptions): ReverseProxy {
   return new ReverseProxy(options);

@@ -39,6 +39,26 @@ export class View<In extends object, Out extends object, Variant, Inputs>
  * than its source.
  *
  * @throws Error when there is `mapToSource` but the source cannot be written
+ *
+ * @example
+ * ```ts
+ * import { defineResource, view } from "@virtual-workspaces/framework";
+ *
+ * const Book = defineResource({
+ *   group: "example.dev",
+ *   version: "v1",
+ *   kind: "Book",
+ *   scope: "Namespaced",
+ *   spec: { type: "object", properties: { title: { type: "string" }, lent: { type: "boolean" } } },
+ * });
+ * const books = Book.collection();
+ *
+ * // A book that is lent leaves the view: watches get DELETED.
+ * const available = view({ from: books, select: ({ spec }) => spec?.lent !== true });
+ * const served = Book.serve(available);
+ * ```
+ * @see docs/how-to/writing-a-view.md
+ * @see docs/how-to/writable-views.md
  */
 export function view<In extends object, Out extends object = In, Variant = undefined, Inputs = Record<never, never>>(
   options: WritableViewOptions<In, Out, Variant, Inputs> & NeedsMap<In, Out, Variant, Inputs>,

@@ -13,7 +13,20 @@ import { apiResourceSchemaOf, definitionOf } from "./custom-resource-definitions
  */
 export type Manifests = readonly KubeObject[];
 
-/** The CustomResourceDefinition of a kind that was defined in code: for a workspace that has objects of it itself. */
+/**
+ * The CustomResourceDefinition of a kind that was defined in code: for a workspace that has objects of it itself.
+ *
+ * @example
+ * ```ts
+ * import { defineResource } from "@virtual-workspaces/framework";
+ * import { crdManifest, type Manifests } from "@virtual-workspaces/kcp";
+ *
+ * const Shelf = defineResource({ group: "example.dev", version: "v1", kind: "Shelf", plural: "shelves", scope: "Cluster" });
+ *
+ * export const manifests: Manifests = [crdManifest(Shelf)];
+ * ```
+ * @see docs/how-to/publishing-urls.md
+ */
 export function crdManifest(kind: ResourceDefinition): KubeObject {
   return { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", ...definitionOf(kind) };
 }
@@ -52,6 +65,17 @@ export interface ExportManifestsOptions {
  * beside, and the export goes over to it. kcp and the workspace server make the endpoint slice.
  *
  * @throws ApiError 422 on a kind whose names are none
+ *
+ * @example
+ * ```ts
+ * import { defineResource } from "@virtual-workspaces/framework";
+ * import { exportManifests, type Manifests } from "@virtual-workspaces/kcp";
+ *
+ * const Book = defineResource({ group: "example.dev", version: "v1", kind: "Book", scope: "Namespaced" });
+ *
+ * export const manifests: Manifests = exportManifests({ name: "library", resources: [Book] });
+ * ```
+ * @see docs/how-to/publishing-urls.md
  */
 export function exportManifests(options: ExportManifestsOptions): KubeObject[] {
   const { name, resources = [], storage = { crd: {} }, mayBind = [], mayUse = [] } = options;

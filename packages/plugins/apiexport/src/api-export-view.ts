@@ -17,6 +17,15 @@ import { claimableResources, SchemaKinds } from "./served/kinds.ts";
  *
  * Over the workspaces of a shard, asked as one of its administrators. Lists, watches and writes pass as bytes. One watch of
  * the server serves all who watch a resource of all workspaces. Ready once exports, schemas and bindings have been read.
+ *
+ * @example
+ * ```ts
+ * import { apiExportView } from "@virtual-workspaces/apiexport";
+ * import type { Workspaces } from "@virtual-workspaces/forwarding";
+ *
+ * export default (workspaces: Workspaces) => apiExportView(workspaces);
+ * ```
+ * @see docs/how-to/apiexport.md
  */
 export function apiExportView(options: ApiExportViewOptions): VirtualWorkspace {
   const { upstream, identity, kinds = [], onError = warn } = options;

@@ -21,6 +21,17 @@ import { clusterProxyView } from "./views/cluster-proxy-view.ts";
  * again, or started a second time.
  *
  * @throws Error on options that cannot be used
+ *
+ * @example
+ * ```ts
+ * import { clusterProxy, clusterProxyManifests } from "@virtual-workspaces/cluster-proxy";
+ * import type { Workspaces } from "@virtual-workspaces/forwarding";
+ *
+ * export const manifests = clusterProxyManifests();
+ *
+ * export default (workspaces: Workspaces) => clusterProxy(workspaces);
+ * ```
+ * @see docs/how-to/cluster-proxy.md
  */
 export function clusterProxy(options: ClusterProxyOptions): readonly VirtualWorkspace[] {
   const hub = new Hub(options);

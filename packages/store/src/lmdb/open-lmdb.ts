@@ -27,6 +27,15 @@ export interface LmdbStoreOptions {
  * together share the wait for the disk. Costs little memory: the file is mapped, and counts as cache of the system.
  *
  * @throws StoreError `Invalid` when the revision is not an integer from 1 to 2^45, `Locked`, `Damaged`, `NewerFormat`, `ReadOnly` or `NoSpace`; the message names the remedy
+ *
+ * @example
+ * ```ts
+ * import { keepHistory, lmdbStore } from "@virtual-workspaces/store";
+ *
+ * await using store = await lmdbStore({ dir: "data" });
+ * using _history = keepHistory(store);
+ * ```
+ * @see docs/how-to/stores.md
  */
 export async function lmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { dir, readOnly = false, wait = 0, revision } = options;

@@ -52,6 +52,16 @@ export interface MemoryStoreOptions {
  * it is compacted (`keepHistory`).
  *
  * @throws StoreError `Invalid` when the revision is not an integer from 1 to 2^52
+ *
+ * @example
+ * ```ts
+ * import { memoryStore } from "@virtual-workspaces/store";
+ *
+ * await using store = memoryStore();
+ * const put = { type: "put", key: "books/dune", value: Buffer.from("Dune") } as const;
+ * await store.commit({ conditions: [], operations: [put] });
+ * ```
+ * @see docs/how-to/stores.md
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   if (options.revision !== undefined) checkFirstRevision(options.revision, HIGHEST);

@@ -181,6 +181,19 @@ export class PersistentCollection<T extends object = object>
  * now: converted, pruned, defaults filled in.
  *
  * @throws RangeError on a time to live below a second, a history of no age, or a malformed key space
+ *
+ * @example
+ * ```ts
+ * import { defineResource } from "@virtual-workspaces/framework";
+ * import { lmdbStore, persistent } from "@virtual-workspaces/store";
+ *
+ * const Book = defineResource({ group: "example.dev", version: "v1", kind: "Book", scope: "Namespaced" });
+ *
+ * await using store = await lmdbStore({ dir: "data" });
+ * const books = Book.collection(persistent(store));
+ * const served = Book.serve(books);
+ * ```
+ * @see docs/how-to/stores.md
  */
 export function persistent(
   store: Store,

@@ -45,6 +45,30 @@ export interface PolicyRequest<Params> {
  * to a missing role grants nothing, and the 403 says so, as in Kubernetes.
  *
  * @throws Error on an object that Kubernetes would reject, naming its fields, and on a file that cannot be read
+ *
+ * @example
+ * ```ts
+ * import { rbac } from "@virtual-workspaces/framework/authz";
+ *
+ * const authorize = rbac({
+ *   objects: [
+ *     {
+ *       apiVersion: "rbac.authorization.k8s.io/v1",
+ *       kind: "ClusterRole",
+ *       metadata: { name: "reader" },
+ *       rules: [{ apiGroups: ["example.dev"], resources: ["books"], verbs: ["get", "list", "watch"] }],
+ *     },
+ *     {
+ *       apiVersion: "rbac.authorization.k8s.io/v1",
+ *       kind: "ClusterRoleBinding",
+ *       metadata: { name: "readers" },
+ *       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "reader" },
+ *       subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "readers" }],
+ *     },
+ *   ],
+ * });
+ * ```
+ * @see docs/how-to/authorization.md
  */
 export function rbac<Params = unknown>(source: RbacSource<Params>): Authorizer<Params> {
   const find = finder(source);

@@ -196,6 +196,32 @@ export class Converted<In extends object, Out extends object> implements Storage
  * Serves a kind in another version. `read` and `write` are required where the two differ in form.
  *
  * @throws Error when `to` is not another version of the kind of `from`, or there is one of that name already
+ *
+ * @example
+ * ```ts
+ * import { converted, defineResource } from "@virtual-workspaces/framework";
+ *
+ * const kind = { group: "example.dev", kind: "Timer", scope: "Namespaced" } as const;
+ * const Timer = defineResource({
+ *   ...kind,
+ *   version: "v1",
+ *   spec: { type: "object", required: ["seconds"], properties: { seconds: { type: "integer" } } },
+ * });
+ * const TimerV1beta1 = defineResource({
+ *   ...kind,
+ *   version: "v1beta1",
+ *   spec: { type: "object", required: ["minutes"], properties: { minutes: { type: "integer" } } },
+ * });
+ * const timers = Timer.collection();
+ * const beta = converted({
+ *   from: timers,
+ *   to: TimerV1beta1,
+ *   read: ({ spec }) => ({ spec: { minutes: Math.ceil(spec.seconds / 60) } }),
+ *   write: ({ spec }) => ({ spec: { seconds: spec.minutes * 60 } }),
+ * });
+ * const resources = [Timer.serve(timers), TimerV1beta1.serve(beta)];
+ * ```
+ * @see docs/how-to/versions.md
  */
 export function converted<In extends object, Out extends object>(
   options: ConvertedOptions<In, Out> & NeedsConversion<In, Out>,

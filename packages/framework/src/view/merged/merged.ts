@@ -128,7 +128,21 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   }
 }
 
-/** Makes a {@link Merged}. */
+/**
+ * Makes a {@link Merged}.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, merged } from "@virtual-workspaces/framework";
+ *
+ * const Book = defineResource({ group: "example.dev", version: "v1", kind: "Book", scope: "Namespaced" });
+ * const [north, south] = [Book.collection(), Book.collection()];
+ *
+ * const all = merged({ sources: { north: { source: north, cluster: "north" }, south: { source: south, cluster: "south" } } });
+ * const served = Book.serve(all, { verbs: ["get", "list", "watch"] });
+ * ```
+ * @see docs/how-to/several-sources.md
+ */
 export function merged<T extends object>(options: MergedOptions<T>): Merged<T> {
   return new Merged(options);
 }

@@ -14,6 +14,17 @@ import { RunningMounts } from "./running-mounts.ts";
  * unless `allow` has them. What is open through a Mount is cut when the Mount, or its Secret, leads elsewhere.
  *
  * @throws Error on options that cannot be used
+ *
+ * @example
+ * ```ts
+ * import type { Workspaces } from "@virtual-workspaces/forwarding";
+ * import { mountManifests, mountsView } from "@virtual-workspaces/mounts";
+ *
+ * export const manifests = mountManifests();
+ *
+ * export default (workspaces: Workspaces) => mountsView({ ...workspaces, allow: ["10.0.0.0/8"] });
+ * ```
+ * @see docs/how-to/mounts.md
  */
 export function mountsView({ onError = warn, ...given }: MountsViewOptions): VirtualWorkspace {
   const options = { ...given, onError };

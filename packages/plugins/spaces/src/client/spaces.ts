@@ -262,6 +262,17 @@ export class Spaces implements AsyncDisposable {
 /**
  * Follows Spaces and the Secrets that lead to them: gives clients of them by name, informers and lists across them. No provider is asked, ever. Whoever
  * follows them can do in each Space what its Secret allows.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@virtual-workspaces/client";
+ * import { followSpaces } from "@virtual-workspaces/spaces";
+ *
+ * await using client = await Client.fromKubeconfig();
+ * await using spaces = followSpaces({ client, onError: ({ error }) => console.error(String(error)) });
+ * ```
+ * @see docs/how-to/spaces.md
+ * @see docs/how-to/across-spaces.md
  */
 export function followSpaces(options: FollowSpacesOptions): Spaces {
   return new Spaces(options);

@@ -55,6 +55,18 @@ const FIRST_WAIT = 50;
 /**
  * Keeps Spaces and what is behind them in step: makes and deletes what is managed, makes Spaces of what it finds, and writes the Secrets by which they
  * are reached. It holds nothing that it cannot find out again, so it may be killed at any time, and started again elsewhere.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@virtual-workspaces/client";
+ * import { kubeconfigsProvider, SpaceManager, workspacesProvider } from "@virtual-workspaces/spaces";
+ *
+ * await using client = await Client.fromKubeconfig();
+ * const types = { kcp: workspacesProvider(), list: kubeconfigsProvider() };
+ * await using manager = new SpaceManager({ client, types });
+ * await manager.started;
+ * ```
+ * @see docs/how-to/spaces.md
  */
 export class SpaceManager implements AsyncDisposable {
   /** Resolves when it has read what there is, and begins to work. */

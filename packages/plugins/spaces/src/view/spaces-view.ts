@@ -28,6 +28,22 @@ import { REVIEW_EVERY, SpacesAccess } from "./spaces-access.ts";
  * Who may use a Space, and by which verbs, a SubjectAccessReview in the management cluster says of `spaces/proxy`; of several Spaces whoever may
  * list it in a namespace sees those of that namespace. Each is asked by the credential of its Secret: whoever may `get` there reads what that may read, Secrets
  * included, unless `identity` is `impersonate`.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@virtual-workspaces/client";
+ * import { tokenReview } from "@virtual-workspaces/forwarding";
+ * import { createServer } from "@virtual-workspaces/framework";
+ * import { followSpaces, spacesView } from "@virtual-workspaces/spaces";
+ *
+ * const client = await Client.fromKubeconfig();
+ * const onError = ({ error }: { readonly error: unknown }): void => console.error(String(error));
+ * const server = createServer({
+ *   virtualWorkspaces: [spacesView({ spaces: followSpaces({ client, onError }), reviews: client, onError })],
+ *   authentication: [tokenReview({ upstream: client.upstream })],
+ * });
+ * ```
+ * @see docs/how-to/spaces-view.md
  */
 export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
   const serving = new Serving(options);

@@ -45,6 +45,17 @@ const AUTHORITY: CertifiedSubject = { name: "virtual-workspaces", groups: [] };
  * owner only.
  *
  * @throws Error on an invalid host, address or user, and when the folder cannot be written
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "@virtual-workspaces/framework";
+ * import { clientCertificates } from "@virtual-workspaces/framework/authn";
+ * import { generatedTls } from "@virtual-workspaces/framework/tls";
+ *
+ * const { tls, ca } = await generatedTls({ dir: "tls", users: [{ name: "ann", groups: ["librarians"] }] });
+ * const server = createServer({ virtualWorkspaces: [], authentication: [clientCertificates({ ca })], tls });
+ * ```
+ * @see docs/how-to/tls.md
  */
 export async function generatedTls(options: GeneratedTlsOptions): Promise<GeneratedTls> {
   const { dir, hosts = ["localhost"], addresses = ["127.0.0.1", "::1"], users = [], now = new Date() } = options;

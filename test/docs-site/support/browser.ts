@@ -1,0 +1,125 @@
+// Why: what scripts do is tested in a browser, Debian's Chromium. It lives in the folder of the site's own tools, which not every clone has installed,
+// so it is imported when it is needed, with the types of what is used here.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect } from "chai";
+import { CHROMIUM_REMEDY, findChromium } from "../../../tools/chromium.mjs";
+import { serveSite } from "../../../tools/docs/serve.mjs";
+import { root } from "../../../tools/install.mjs";
+
+const modules = join(root, "tools/docs/node_modules");
+
+/** Of playwright-core. */
+interface Locator {
+  click(): Promise<void>;
+  first(): Locator;
+  waitFor(): Promise<void>;
+  innerText(): Promise<string>;
+  allInnerTexts(): Promise<string[]>;
+  fill(text: string): Promise<void>;
+}
+
+export interface Tab {
+  goto(url: string, options?: { readonly waitUntil: "networkidle" }): Promise<unknown>;
+  url(): string;
+  locator(selector: string): Locator;
+  waitForURL(url: (url: URL) => boolean): Promise<void>;
+  evaluate<T>(script: string): Promise<T>;
+  emulateMedia(options: { readonly colorScheme: "light" | "dark" }): Promise<void>;
+  on(event: "console", listener: (message: { type(): string; text(): string }) => void): void;
+  on(event: "pageerror", listener: (error: Error) => void): void;
+  on(event: "request", listener: (request: { url(): string }) => void): void;
+  on(event: "response", listener: (response: { url(): string; status(): number }) => void): void;
+  close(): Promise<void>;
+}
+
+interface Browser {
+  newPage(options: { readonly viewport: { readonly width: number; readonly height: number } }): Promise<Tab>;
+  close(): Promise<void>;
+}
+
+const SWITCHES = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Chromium, or undefined, said on stderr, where it is not to be had; with CI set that is an error. */
+export async function startChromium(): Promise<Browser | undefined> {
+  const found = findChromium();
+  if (found === undefined) {
+    if (process.env["CI"] !== undefined) throw new Error(CHROMIUM_REMEDY);
+    process.stderr.write(`SKIPPED: ${CHROMIUM_REMEDY}\n`);
+    return undefined;
+  }
+  const { chromium } = await import(pathToFileURL(join(modules, "playwright-core/index.mjs")).href);
+  // It makes a new profile in a folder of its own, and runs headless.
+  return await chromium.launch({ executablePath: found.path, env: found.env, args: SWITCHES });
+}
+
+/** A tab on a site that is served below `base`, and what went wrong in it. */
+export class Visit implements AsyncDisposable {
+  readonly url: string;
+  readonly tab: Tab;
+  readonly #faults: string[] = [];
+  readonly #close: () => Promise<void>;
+
+  private constructor(url: string, tab: Tab, close: () => Promise<void>) {
+    this.url = url;
+    this.tab = tab;
+    this.#close = close;
+    tab.on("pageerror", ({ message }) => this.#faults.push(message));
+    tab.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") this.#faults.push(message.text());
+    });
+    tab.on("response", (response) => {
+      if (response.status() >= 400) this.#faults.push(`${response.status()} ${response.url()}`);
+    });
+    tab.on("request", (request) => {
+      if (!request.url().startsWith(url) && !request.url().startsWith("data:"))
+        this.#faults.push(`asked for ${request.url()}, which is not on the site`);
+    });
+  }
+
+  static async at(browser: Browser, folder: string, { base = "/", width = 1400 } = {}): Promise<Visit> {
+    const served = await serveSite({ folder, port: 0, base });
+    const tab = await browser.newPage({ viewport: { width, height: 900 } });
+    return new Visit(served.url, tab, served.close);
+  }
+
+  /** Opens a page and waits until it has loaded what it loads. */
+  async open(page: string): Promise<void> {
+    await this.tab.goto(this.url + page, { waitUntil: "networkidle" });
+  }
+
+  /** Clicks a link and waits for the page that it leads to. */
+  async follow(selector: string, page: string): Promise<void> {
+    await this.tab.locator(selector).first().click();
+    await this.tab.waitForURL((url) => url.href.split("#")[0] === this.url + page);
+  }
+
+  heading(): Promise<string> {
+    return this.tab.locator(".vp-doc h1").innerText();
+  }
+
+  /** The serious and critical faults that axe finds, a line each. */
+  async axe(axeSource: string): Promise<string[]> {
+    await this.tab.evaluate(axeSource);
+    return await this.tab.evaluate<string[]>(`axe.run(document).then(({ violations }) => violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ": " + html + " " + (any[0]?.message ?? ""))))`);
+  }
+
+  expectNoFaults(): void {
+    expect(this.#faults.join("\n")).to.equal("");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.tab.close();
+    await this.#close();
+  }
+}

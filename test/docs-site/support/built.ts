@@ -1,0 +1,72 @@
+// Why: the site is built once for all of its tests, and each page is read once.
+import { globSync, readFileSync, rmSync } from "node:fs";
+import { join, posix } from "node:path";
+import { buildSite } from "../../../tools/docs/build.mjs";
+import { ensureInstalled, root } from "../../../tools/install.mjs";
+
+export interface Link {
+  readonly href: string;
+  /** The file of the site that it leads to. */
+  readonly file: string;
+  readonly anchor: string;
+}
+
+/** A page of the built site. */
+export class Page {
+  readonly file: string;
+  readonly html: string;
+  readonly ids: ReadonlySet<string>;
+
+  constructor(folder: string, file: string) {
+    this.file = file;
+    this.html = readFileSync(join(folder, file), "utf8");
+    this.ids = new Set([...this.html.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => decoded(id)));
+  }
+
+  /** What it refers to on the site: links, scripts, style sheets, fonts, images. */
+  links(html = this.html): Link[] {
+    return [...html.matchAll(/ (?:href|src)="([^"]*)"/g)]
+      .map(([, href = ""]) => decoded(href))
+      .filter((href) => !/^(?:https?|data|mailto):/.test(href))
+      .map((href) => {
+        const [path = "", anchor = ""] = href.split("#");
+        const file = path === "" ? this.file : posix.normalize(posix.join(posix.dirname(this.file), decodeURI(path)));
+        return {
+          href,
+          file: file.endsWith("/") || file === "." ? posix.join(file, "index.html") : file,
+          anchor: decodeURIComponent(anchor),
+        };
+      });
+  }
+
+  get sidebar(): string {
+    return /<aside class="VPSidebar"[\s\S]*?<\/aside>/.exec(this.html)?.[0] ?? "";
+  }
+}
+
+const decoded = (text: string): string =>
+  text.replaceAll("&amp;", "&").replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">");
+
+/** A built site, which goes with the block. */
+export interface Site extends Disposable {
+  readonly folder: string;
+  readonly faults: readonly string[];
+  readonly pages: ReadonlyMap<string, Page>;
+}
+
+/** Builds the site of the repository at `from` beside that of `npm run docs`. */
+export async function build(name: string, from = root): Promise<Site> {
+  await ensureInstalled(join(root, "tools/docs"));
+  const pages = join(root, `dist/${name}-pages`);
+  const out = join(root, `dist/${name}`);
+  const { faults } = await buildSite({ root: from, pages, out });
+  const files = globSync("**/*.html", { cwd: out }).map((file) => file.replaceAll("\\", "/"));
+  return {
+    folder: out,
+    faults,
+    pages: new Map(files.filter((file) => file !== "404.html").map((file) => [file, new Page(out, file)])),
+    [Symbol.dispose]: () => {
+      for (const folder of [pages, out]) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
