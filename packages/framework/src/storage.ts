@@ -217,8 +217,8 @@ export function isEncodedList(list: ListResult): list is EncodedList {
 }
 
 /**
- * One event of a source. Versions must increase from change to change; the first is above the one that {@link
- * Storage.changes} starts after.
+ * One event of a source. Versions must increase from change to change; the first is above the one that
+ * {@link Storage.changes} starts after.
  */
 export type Change<T extends KubeObject = KubeObject> =
   | { readonly type: "set"; readonly object: T | Encoded }

@@ -41,8 +41,8 @@ export interface SetupContext {
 }
 
 /**
- * A virtual workspace: an API server of its own under `/services/<name>`, or another prefix. Made by {@link
- * defineVirtualWorkspace}.
+ * A virtual workspace: an API server of its own under `/services/<name>`, or another prefix. Made by
+ * {@link defineVirtualWorkspace}.
  */
 export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   /**
@@ -95,8 +95,8 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * result is `params.cluster` for the impersonation rule, `authorize`, `resources`, reviews, storages, raw handlers and
    * audit; {@link RawRequest.prefix} keeps the original. It is called for every request after authentication and before
    * impersonation, except for `*`. No concurrency limit applies yet: answer from memory, at once if possible. An open watch
-   * stays with its logical cluster when the path moves. For a path to something inside a logical cluster, return {@link
-   * Located} with parameters. A thrown `ApiError` is the response: 404 or 403 where nothing exists (for this user), 429 while
+   * stays with its logical cluster when the path moves. For a path to something inside a logical cluster, return
+   * {@link Located} with parameters. A thrown `ApiError` is the response: 404 or 403 where nothing exists (for this user), 429 while
    * the answer is unknown. Any other exception or result is 500.
    *
    * Security: the error precedes `authorize`: every authenticated user learns whether a path exists.

@@ -147,8 +147,8 @@ function offersHttp2Alone({ headers: { upgrade } }: IncomingMessage): boolean {
 const offers = new WeakMap<Socket, IncomingMessage>();
 
 /**
- * Callback of Node's servers: whether an upgrade request is to be upgraded. Nodes before 24.9 do not call it: see {@link
- * isPlain}.
+ * Callback of Node's servers: whether an upgrade request is to be upgraded. Nodes before 24.9 do not call it: see
+ * {@link isPlain}.
  */
 export function shouldUpgradeCallback(req: IncomingMessage): boolean {
   if (!offersHttp2Alone(req)) return true;

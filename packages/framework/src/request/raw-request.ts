@@ -30,8 +30,8 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
    */
   readonly token?: string | undefined;
   /**
-   * Requested impersonation, flat pairs as received (`Impersonate-*`), where the view {@link
-   * VirtualWorkspace.passesImpersonation}. Security: this server has not authorized it.
+   * Requested impersonation, flat pairs as received (`Impersonate-*`), where the view
+   * {@link VirtualWorkspace.passesImpersonation}. Security: this server has not authorized it.
    */
   readonly impersonation?: readonly string[] | undefined;
   /**
