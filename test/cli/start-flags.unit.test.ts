@@ -75,7 +75,7 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--audit-log-mode=never", "--audit-log-path=-"], /--audit-log-mode never: say blocking or batch/],
   [["--audit-log-path=gone/audit.log"], /--audit-log-path .*: there is no folder .*gone: make it/],
   [["--audit-log-path=-", "--audit-policy-file=gone"], /--audit-policy-file .*gone cannot be read: ENOENT/],
-  [["--audit-log-path=-", "--audit-policy-file=policy.yaml"], /--audit-policy-file: audit policy: .*kind/],
+  [["--audit-log-path=-", "--audit-policy-file=policy.yaml"], /--audit-policy-file: invalid audit policy: .*kind/],
   [["--service-account-key-file=gone"], /--service-account-key-file .*gone cannot be read: ENOENT/],
   [
     ["--service-account-signing-key-file=a", "--service-account-private-key-file=b"],
