@@ -1,7 +1,4 @@
-/**
- * Wraps a callback so that an exception it throws does not stop its caller: Node.js reports it as an uncaught
- * exception.
- */
+/** Wraps a callback so that an exception it throws does not stop its caller: Node.js reports it as an uncaught exception. */
 export function reportingErrors<T>(tell: (what: T) => void): (what: T) => void {
   return (what) => {
     try {

@@ -141,7 +141,7 @@ describe("a controller", () => {
     await using it = start(shard, hang, { timeout: 20 });
     await until(() => it.running.metrics.succeeded === 1, { what: "done" });
     expect(it.running.metrics).to.include({ failed: 1, timeouts: 1 });
-    expect(String(reasons)).to.equal("TimeoutError: it took longer than 20 ms");
+    expect(String(reasons)).to.equal("TimeoutError: reconcile exceeded its timeout of 20 ms");
   });
 
   it("never works twice at a time on a key, and on several keys at once", async () => {

@@ -22,10 +22,7 @@ export interface RelatedSource {
   readonly key: (object: KubeObject, key: ObjectKey) => ObjectKey | readonly ObjectKey[];
 }
 
-/**
- * Creates a source of related objects: `related(informer, ownerKeys(Todo))`. Like controller-runtime's `Owns` and
- * `Watches`.
- */
+/** Creates a source of related objects: `related(informer, ownerKeys(Todo))`. Like controller-runtime's `Owns` and `Watches`. */
 export function related<T extends KubeObject>(
   informer: Source<T>,
   key: (object: T, key: ObjectKey) => ObjectKey | readonly ObjectKey[],
@@ -35,10 +32,7 @@ export function related<T extends KubeObject>(
 
 /** Second argument of a reconcile. */
 export interface ReconcileContext {
-  /**
-   * Aborts at the timeout, when the controller stops, or when the object's cluster is disengaged. Pass it to every
-   * call.
-   */
+  /** Aborts at the timeout, when the controller stops, or when the object's cluster is disengaged. Pass it to every call. */
   readonly signal: AbortSignal;
   /** Number of the attempt: 1, and 1 more after each failure. */
   readonly attempt: number;
@@ -82,10 +76,7 @@ export interface ControllerOptions<T extends KubeObject> {
    * @default such keys are dropped
    */
   readonly gone?: (key: ObjectKey, context: ReconcileContext) => Promise<void> | void;
-  /**
-   * Called for every failure except conflicts, which are retried silently. Required because failures would otherwise be
-   * invisible.
-   */
+  /** Called for every failure except conflicts, which are retried silently. Required because failures would otherwise be invisible. */
   readonly onError: (failure: ReconcileFailure) => void;
   /** Number of keys to reconcile concurrently (`MaxConcurrentReconciles`). @default 1 */
   readonly workers?: number;

@@ -6,9 +6,7 @@ export interface Due {
   place: number;
 }
 
-/**
- * Binary heap with the earliest entry at the top. Entries know their index, so that any of them can be removed early.
- */
+/** Binary heap with the earliest entry at the top. Entries know their index, so that any of them can be removed early. */
 export class DueHeap<T extends Due> {
   readonly #items: T[] = [];
 

@@ -6,10 +6,7 @@ export interface RateLimitOptions {
   readonly base?: number;
   /** Maximum delay, in ms. @default 1,000,000 */
   readonly max?: number;
-  /**
-   * Fraction of a delay to add at most, at random, so that keys that failed together are not retried together. @default
-   * 0
-   */
+  /** Fraction of a delay to add at most, at random, so that keys that failed together are not retried together. @default 0 */
   readonly jitter?: number;
   /** Retries of all keys per second, after a burst. Infinity disables the limit. @default 10 */
   readonly perSecond?: number;

@@ -35,10 +35,7 @@ export class Discovery {
     return (await this.#load(options)).kinds;
   }
 
-  /**
-   * Returns a kind by group and name, in the given or preferred version; `undefined` if it is not served. @throws as
-   * any request
-   */
+  /** Returns a kind by group and name, in the given or preferred version; `undefined` if it is not served. @throws as any request */
   find(
     kind: GroupKind & { readonly version?: string },
     options: CallOptions = {},

@@ -18,9 +18,7 @@ const TRAILER = 4;
 /** What crc32 makes of all bytes that end with their own crc32: so they need not be taken apart. */
 const WHOLE = 0x2144df1c;
 
-/**
- * Where something stands in the log: a revision and a number within it, as one integer. Its eight bytes sort as it does.
- */
+/** Where something stands in the log: a revision and a number within it, as one integer. Its eight bytes sort as it does. */
 export type LogPosition = number;
 
 export function logPosition(revision: number, index: number): LogPosition {

@@ -9,10 +9,7 @@ import { nameFields, type Records } from "./record.ts";
 /** The most that are remembered of what was reported already. */
 const MOST_REPORTED = 1000;
 
-/**
- * Entries of a store as objects. One that cannot be read stands for itself: whoever is to be shown it is told so, and
- * nobody else.
- */
+/** Entries of a store as objects. One that cannot be read stands for itself: whoever is to be shown it is told so, and nobody else. */
 export class Entries {
   readonly #keys: Pick<ObjectKeys, "parse">;
   readonly #records: Pick<Records, "read">;

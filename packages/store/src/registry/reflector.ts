@@ -31,9 +31,7 @@ const LOST = "too old resource version: the history that this watch was to go on
 
 /** How much of what happened to the objects of a kind is kept in memory: what is older is read from the store. */
 export interface RecentHistory extends HistoryOptions {
-  /**
-   * For how long, s; at most half as long again. The last hundred events stay, however old they are. @default 60
-   */
+  /** For how long, s; at most half as long again. The last hundred events stay, however old they are. @default 60 */
   readonly age?: number;
 }
 
