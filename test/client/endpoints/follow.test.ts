@@ -142,7 +142,7 @@ describe("followEndpoints", () => {
     const options = { resource, name: "shards", connect, start: () => undefined, onError: () => undefined };
     const endpoints = followEndpoints({ ...options, signal: abort.signal });
     abort.abort();
-    expect(await endpoints.synced.catch(String)).to.match(/closed before they were read/);
+    expect(await endpoints.synced.catch(String)).to.match(/closed before the object was read/);
     await endpoints[Symbol.asyncDispose]();
   });
 

@@ -89,10 +89,10 @@ describe("endpoints of a slice", () => {
     slices.list("no url", one.url, two.url);
     await until(() => it.told.length === 2, { what: "both" });
     expect(it.failures.map(({ error }) => String(error))).to.eql([
-      "ApiError: endpoint ftp://host/x: ftp: is neither https nor http",
-      "ApiError: endpoint no url: no URL: give one like https://host:6443/services/apiexport/root/todo",
-      "ApiError: endpoint http://…@host/: a user or password does not belong into it",
-      "ApiError: endpoint http://host/?x=1: a query or fragment does not belong into it",
+      'ApiError: invalid endpoint ftp://host/x: invalid scheme "ftp:": use https or http',
+      "ApiError: invalid endpoint no url: not a URL: use one like https://host:6443/services/apiexport/root/todo",
+      "ApiError: invalid endpoint http://…@host/: remove user and password from the URL",
+      "ApiError: invalid endpoint http://host/?x=1: remove query and fragment from the URL",
     ]);
     expect(it.informers.endpoints.invalid).to.have.length(1);
   });

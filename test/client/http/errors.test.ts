@@ -86,7 +86,10 @@ describe("an answer that is no success", () => {
 
 describe("a success that is not what was asked for", () => {
   const wrong: Readonly<Record<string, readonly [string, RegExp]>> = {
-    "no JSON": ["<html>", /the answer is no JSON object but application\/json: is this the URL of an API server/],
+    "no JSON": [
+      "<html>",
+      /the response is not a JSON object but application\/json: check that the URL is that of an API server/,
+    ],
     "no object": ["[]", /no JSON object/],
     nothing: ["", /no JSON object/],
     "another kind": ['{"kind":"Other","metadata":{}}', /the answer is "Other" instead of Note$/],
@@ -195,7 +198,9 @@ describe("a client as somebody else", () => {
       { name: "a\r\nb" },
     ];
     for (const identity of [...refused, { name: "ann", uid: " 7" }, { name: "ann", groups: [""] }])
-      expect(() => at.client.as(identity), JSON.stringify(identity)).to.throw(/^impersonate: \w+ ".*": it may not be/);
+      expect(() => at.client.as(identity), JSON.stringify(identity)).to.throw(
+        /^invalid impersonate\.\w+ ".*": use a non-empty text/,
+      );
     await at.client.as({ name: "änn o'x" }).resource(at.notes.kind).get("a");
     expect(Buffer.from(String(at.asked[0]?.headers["impersonate-user"]), "latin1").toString()).to.equal("änn o'x");
   });

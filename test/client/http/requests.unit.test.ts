@@ -20,7 +20,7 @@ describe("an answer that is too long", () => {
       const error = await transportError(requests.json({ path: "/x", limit: 5_000 }));
       expect([error.code, error.message], what).to.satisfy(
         ([code, text]: string[]) =>
-          code === "tooLarge" && text?.endsWith("longer than 5000 bytes: list in pages, by limit"),
+          code === "tooLarge" && text?.endsWith("longer than 5000 bytes: set limit to list in pages"),
       );
     }
   });

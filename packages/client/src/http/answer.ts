@@ -116,7 +116,7 @@ function madeUp(code: number, { what, text }: { readonly what: string; readonly 
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
   const rest = shown === "" ? "" : `: ${shown}${text.length > SHOWN ? " …" : ""}`;
-  const message = `${what}: the server answered ${code} without a Status${rest}`;
+  const message = `${what}: answered ${code} without a Status${rest}`;
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code };
 }
 
