@@ -111,7 +111,7 @@ describe("endpoints of a slice", () => {
     expect(status).to.include({ url: "https://shard-1.internal:6443/services/shard", address: one.url, ready: "True" });
     expect(others).to.eql([]);
     expect(it.failures.map(({ error }) => String(error))).to.eql([
-      "ApiError: endpoint https://elsewhere.example/services/shard: not one of ours",
+      "ApiError: invalid endpoint https://elsewhere.example/services/shard: not one of ours",
     ]);
   });
 

@@ -90,8 +90,8 @@ describe("a success that is not what was asked for", () => {
       "<html>",
       /the response is not a JSON object but application\/json: check that the URL is that of an API server/,
     ],
-    "no object": ["[]", /no JSON object/],
-    nothing: ["", /no JSON object/],
+    "no object": ["[]", /not a JSON object/],
+    nothing: ["", /not a JSON object/],
     "another kind": ['{"kind":"Other","metadata":{}}', /the answer is "Other" instead of Note$/],
     "no kind": ["{}", /the answer is of no kind instead of Note$/],
     "no metadata": ['{"kind":"Note"}', /instead of Note$/],
@@ -129,7 +129,7 @@ describe("compression", () => {
       { headers: { "Content-Encoding": "br" } },
       { headers: { "Content-Encoding": "gzip" } },
     ]);
-    expect((await transportError(at.notes.get("a"))).message).to.include('encoded as "br"');
+    expect((await transportError(at.notes.get("a"))).message).to.include('content encoding "br"');
     expect((await transportError(at.notes.get("a"))).message).to.include("says that it is gzip");
   });
 });
