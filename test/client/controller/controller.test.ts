@@ -259,7 +259,7 @@ describe("a controller", () => {
     });
     // An informer goes on trying: only its end is one.
     await informer.start().stop();
-    expect(await it.started.catch(String)).to.equal("Error: the informer of none was stopped before it was synced");
+    expect(await it.started.catch(String)).to.equal("Error: informer of none: stopped before it was synced");
     expect(failures.map(String)).to.eql([await it.started.catch(String)]);
     await it.stop();
   });

@@ -40,7 +40,7 @@ describe("an informer, when things fail", () => {
     wire.deaden({ all: true });
     await watched.until(() => watched.lifecycle.filter(({ type }) => type === "error").length >= 2);
     const errors = watched.lifecycle.flatMap((event) => (event.type === "error" ? [event.error.message] : []));
-    expect(errors.at(-1)).to.equal("the server did not begin to answer a watch within 1500 ms");
+    expect(errors.at(-1)).to.equal("the server did not answer a watch request within 1500 ms");
     expect(watched.informer.connected).to.equal(false);
     wire.revive();
     server.set("a", "1");

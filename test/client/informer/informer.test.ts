@@ -113,7 +113,7 @@ describe("an informer", () => {
     server.set("a", "2");
     await watched.until(() => watched.events.length === 3);
     expect(watched.informer.store.byIndex("text", "2")).to.have.length(1);
-    expect(() => watched.informer.store.byIndex("no", "2")).to.throw("there is no index");
+    expect(() => watched.informer.store.byIndex("no", "2")).to.throw('unknown index "no"');
     expect(problems.map(([message]) => message).sort()).to.deep.equal([
       "no index",
       "no transform",
@@ -187,7 +187,7 @@ describe("an informer", () => {
     await informer.stop();
     const again = informer.start(AbortSignal.abort()).synced;
     expect(await again.catch((error: Error) => error.message)).to.equal(
-      "the informer of notes was stopped before it was synced",
+      "informer of notes: stopped before it was synced",
     );
     await informer.stop();
     await informer.start().synced;
@@ -234,7 +234,7 @@ describe("an informer", () => {
 
   it("refuses options out of their bounds", () => {
     const make = (options: object) => () => new Watched(1, options);
-    expect(make({ renewEvery: 0 })).to.throw("renewEvery of an informer: give it a number from 1 to 3600");
+    expect(make({ renewEvery: 0 })).to.throw("invalid renewEvery of an informer: use a number from 1 to 3600");
     expect(make({ idle: 10 })).to.throw("idle of an informer");
     expect(make({ pageSize: Number.NaN })).to.throw("pageSize of an informer");
   });

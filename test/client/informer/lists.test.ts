@@ -79,7 +79,7 @@ describe("a list by watch", () => {
     expect(watched.labels).to.deep.equal(["added a"]);
     const fallback = watched.lifecycle.find(({ type }) => type === "fallback");
     expect(fallback?.type === "fallback" && fallback.cause.message).to.equal(
-      "a list by watch brought nothing new for 200 ms",
+      "a list by watch sent nothing new for 200 ms",
     );
   });
 
