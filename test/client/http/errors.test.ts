@@ -92,8 +92,8 @@ describe("a success that is not what was asked for", () => {
     ],
     "no object": ["[]", /not a JSON object/],
     nothing: ["", /not a JSON object/],
-    "another kind": ['{"kind":"Other","metadata":{}}', /the answer is "Other" instead of Note$/],
-    "no kind": ["{}", /the answer is of no kind instead of Note$/],
+    "another kind": ['{"kind":"Other","metadata":{}}', /the response is "Other" instead of Note$/],
+    "no kind": ["{}", /the response is of no kind instead of Note$/],
     "no metadata": ['{"kind":"Note"}', /instead of Note$/],
   };
   for (const [name, [body, message]] of Object.entries(wrong))
@@ -112,7 +112,7 @@ describe("a success that is not what was asked for", () => {
       once,
     );
     expect((await transportError(at.notes.list())).message).to.include('"Note" instead of a list of Note');
-    expect((await transportError(at.notes.list())).message).to.include("an item of the list is no object");
+    expect((await transportError(at.notes.list())).message).to.include("an item of the list is not an object");
     expect((await at.notes.list()).items).to.deep.equal([]);
   });
 });

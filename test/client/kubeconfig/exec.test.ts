@@ -140,16 +140,28 @@ describe("a credential plugin", () => {
       { command: "no-such-plugin", installHint: "get it" },
       /no-such-plugin cannot be run: ENOENT: get it$/,
     ],
-    "it prints no JSON": ["echo out-secret", {}, /printed no ExecCredential: it is no JSON/],
+    "it prints no JSON": ["echo out-secret", {}, /printed no valid ExecCredential: it is not JSON/],
     "it prints another version": [
       print(credential({ token: "out-secret" }, `${VERSION}beta1`)),
       {},
       /its apiVersion is not/,
     ],
-    "it gives nothing": [print(credential({})), {}, /neither a token nor a client certificate/],
-    "it gives a certificate alone": [print(credential({ clientCertificateData: "out-secret" })), {}, /go together/],
-    "it prints too much": ["yes out-secret", {}, /plugin prints more than 1048576 bytes$/],
-    "it has to ask somebody": ["", { interactiveMode: "Always" }, /wants to ask somebody, and there is no terminal/],
+    "it gives nothing": [print(credential({})), {}, /its status has neither token nor clientCertificateData/],
+    "it gives a certificate alone": [
+      print(credential({ clientCertificateData: "out-secret" })),
+      {},
+      /must have both clientCertificateData and clientKeyData/,
+    ],
+    "it prints too much": [
+      "yes out-secret",
+      {},
+      /plugin printed more than 1048576 bytes: check that it is a credential plugin$/,
+    ],
+    "it has to ask somebody": [
+      "",
+      { interactiveMode: "Always" },
+      /needs a terminal for its prompt: run this in a terminal/,
+    ],
   };
   for (const [what, [script, exec, message]] of Object.entries(failing))
     it(`is told when ${what}, without its secrets`, async () => {

@@ -113,22 +113,22 @@ describe("a kubeconfig", () => {
     ],
     "a certificate twice": [
       { user: { "client-certificate-data": "secret", "client-certificate": "ca.crt" } },
-      /both given: leave one out/,
+      /both set: remove one/,
     ],
     "a file that is not there": [
       { user: { "client-certificate": "no.crt", "client-key": "no.key" } },
       /client-certificate: .*no\.crt cannot be read: ENOENT/,
     ],
-    "an authority that is ignored": [{ cluster: { "insecure-skip-tls-verify": true } }, /both given: leave one out/],
-    "no server": [{ cluster: { server: "" } }, /clusters\[k\]\.cluster\.server: give the URL/],
+    "an authority that is ignored": [{ cluster: { "insecure-skip-tls-verify": true } }, /both set: remove one/],
+    "no server": [{ cluster: { server: "" } }, /clusters\[k\]\.cluster\.server is empty: set the URL/],
     "a cluster that is not there": [
       { context: { cluster: "other" } },
-      /contexts\[c\]\.context\.cluster: there is no cluster "other"/,
+      /contexts\[c\]\.context\.cluster: unknown cluster "other"/,
     ],
-    "a user that is not there": [{ context: { user: "other" } }, /there is no user "other"/],
+    "a user that is not there": [{ context: { user: "other" } }, /unknown user "other"/],
     "groups to impersonate, and nobody": [
       { user: { token: "secret", "as-groups": ["g"] } },
-      /need as, the user's name/,
+      /require as: set the user's name/,
     ],
     "both plugins": [
       {
@@ -137,12 +137,12 @@ describe("a kubeconfig", () => {
           "auth-provider": { name: "oidc" },
         },
       },
-      /auth-provider and exec are both given/,
+      /auth-provider and exec are both set: remove one/,
     ],
-    "a plugin of no version": [{ user: { exec: { command: "true" } } }, /exec\.apiVersion: give client\.auth/],
+    "a plugin of no version": [{ user: { exec: { command: "true" } } }, /exec\.apiVersion: use client\.auth/],
     "a plugin of no mode": [
       { user: { exec: { command: "true", apiVersion: "client.authentication.k8s.io/v1" } } },
-      /interactiveMode: give Never/,
+      /interactiveMode: use Never/,
     ],
   };
   for (const [name, [parts, message]] of Object.entries(refused))
@@ -159,9 +159,9 @@ describe("a kubeconfig", () => {
   it("is refused with a proxy, a URL with a password, values of another type, and what is no YAML, without its secrets", async () => {
     const cases: readonly (readonly [Parts, RegExp])[] = [
       [{ cluster: { "proxy-url": "http://u:secret@p" } }, /proxy-url: proxies are not supported/],
-      [{ cluster: { server: "https://u:secret@h" } }, /credentials do not belong in it/],
-      [{ user: { token: 12345 } }, /token must be a text: put it in quotes/],
-      [{ user: { token: "secret\nX: y" } }, /token may not contain line breaks/],
+      [{ cluster: { server: "https://u:secret@h" } }, /server: remove the credentials/],
+      [{ user: { token: 12345 } }, /token must be a string: put it in quotes/],
+      [{ user: { token: "secret\nX: y" } }, /token contains line breaks: remove them/],
       [{ user: { token: "x", as: "a", "as-groups": "g" } }, /as-groups must be a list/],
     ];
     for (const [parts, message] of cases)
@@ -195,7 +195,7 @@ describe("a kubeconfig", () => {
     expect(await upstream.credentials?.get()).to.deep.equal({ headers: ["Authorization", `Bearer ${jwt}`] });
     const none = (await loadKubeconfig({ file: write({ user: provider({}) }) })).upstream.credentials;
     expect((await rejected(Promise.resolve(none?.get()))).message)
-      .to.match(/users\[u\]\.user\.auth-provider: oidc gives no token: use exec instead$/)
+      .to.match(/users\[u\]\.user\.auth-provider: oidc returned no token: use exec instead$/)
       .and.not.include("secret");
   });
 
@@ -252,7 +252,7 @@ describe("a kubeconfig", () => {
   it("is that of the home, or the pod's account whose token is read again, or is missed", async () => {
     const env = { HOME: folder.path, KUBERNETES_SERVICE_HOST: "::1", KUBERNETES_SERVICE_PORT: "443" };
     expect((await rejected(loadKubeconfig({ env, serviceAccount: folder.path }))).message).to.include(
-      "there is no kubeconfig: no current context: set KUBECONFIG",
+      "no kubeconfig found: no current context: set KUBECONFIG",
     );
     writeFileSync(join(folder.path, "token"), "one\n");
     const pod = await loadKubeconfig({ env, serviceAccount: folder.path });

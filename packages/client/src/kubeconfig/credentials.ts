@@ -84,7 +84,7 @@ export class FreshFile {
     } catch (cause) {
       if (this.#text !== undefined) return this.#text;
       const { code } = cause as NodeJS.ErrnoException;
-      throw new KubeconfigError(`${this.#at}: cannot read ${this.#path}: ${code}`, { cause });
+      throw new KubeconfigError(`${this.#at}: ${this.#path} cannot be read: ${code}`, { cause });
     }
   }
 

@@ -52,7 +52,7 @@ async function read(path: string, at = "kubeconfig"): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    throw new KubeconfigError(`${at}: cannot read ${path}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+    throw new KubeconfigError(`${at}: ${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`, { cause });
   }
 }
 

@@ -107,7 +107,7 @@ function given(value: JsonObject, field: string): boolean {
   return (memberOf(value, field) ?? null) !== null;
 }
 
-/** Creates a source for the older `auth-provider` (oidc, azure, gcp), as far as `@kubernetes/client-node` supports it. */
+/** Creates a source for the older `auth-provider` (OIDC, Azure, GCP), as far as `@kubernetes/client-node` supports it. */
 async function authProvider(user: ConfigEntry): Promise<CredentialSource> {
   const at = `${user.at}.auth-provider`;
   const provider = memberOf(user.value, "auth-provider");

@@ -139,6 +139,6 @@ export function checkPatch(patch: unknown, form: "object" | "list"): void {
   throw ApiError.badRequest(
     form === "list"
       ? "the JSON patch is not a list of operations: for an object, use mergePatch"
-      : "the merge patch is not an object: for a list of operations, use jsonPatch",
+      : "the patch is not an object: for a list of operations, use jsonPatch",
   );
 }
