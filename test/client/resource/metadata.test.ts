@@ -57,7 +57,7 @@ describe("a client of a kind by its identity", () => {
     expect((await client.resource(Workspace, { identity }).list()).kind).to.equal("WorkspaceList");
     for (const wrong of ["a/b", "", "a:b", ".."])
       expect(() => client.resource(Workspace, { identity: wrong }), wrong).to.throw(
-        /^identity ".*" of a kind: use letters/,
+        /^invalid identity ".*" of a kind: use letters/,
       );
   });
 });

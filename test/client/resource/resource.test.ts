@@ -109,7 +109,7 @@ describe("a resource client", () => {
     await fleets.apply({ ...NORTH, spec: { ships: 3 } }, { force: true });
     const before = at.client.upstream.stats.requests;
     expect((await apiError(fleets.in("lake").create(NORTH))).message).to.include('in("lake")');
-    expect((await apiError(fleets.get("north"))).message).to.include("say which namespace");
+    expect((await apiError(fleets.get("north"))).message).to.include("has no namespace: use in(namespace)");
     expect((await apiError(fleets.update({ ...typed, metadata: { namespace: "sea" }, spec: {} }))).message).to.include(
       "name: give one",
     );
@@ -133,7 +133,7 @@ describe("a resource client", () => {
         name,
       ).to.equal(400);
       expect((await apiError(fleets.subresource(name === "" ? ".." : name).get("x"))).code, name).to.equal(400);
-      expect(() => at.client.cluster(name), name).to.throw("cluster: give a name");
+      expect(() => at.client.cluster(name), name).to.throw("invalid cluster");
     }
     expect(() => at.client.resource({ ...Fleet, plural: "../x" })).to.throw("plural");
     expect(() => at.client.resource({ ...Fleet, group: "a/b" })).to.throw("group");

@@ -22,10 +22,13 @@ describe("options of a store in etcd", () => {
     const authority = Authority.root("etcd");
     const [us, them] = [authority.issue({ name: "us" }), authority.issue({ name: "them" })];
     for (const [tls, why] of [
-      [{ ca: "garbage" }, /^tls: ca holds no certificate, PEM: /],
-      [{ cert: "garbage", key: us.key }, /^tls: cert and key are no certificate and its key, both PEM/],
-      [{ cert: us.cert, key: "" }, /^tls: cert and key are no/],
-      [{ ca: authority.cert, cert: us.cert, key: them.key }, /^tls: cert and key are no .*mismatch/],
+      [{ ca: "garbage" }, /^tls\.ca is not a PEM certificate: /],
+      [
+        { cert: "garbage", key: us.key },
+        /^tls\.cert and tls\.key are not a PEM certificate and its unencrypted PEM key/,
+      ],
+      [{ cert: us.cert, key: "" }, /^tls\.cert and tls\.key are not/],
+      [{ ca: authority.cert, cert: us.cert, key: them.key }, /^tls\.cert and tls\.key are not .*mismatch/],
     ] as const)
       expect((await refused("Invalid", () => etcdStore({ endpoints: ["https://a:1"], tls }))).message).to.match(why);
   });
@@ -33,7 +36,7 @@ describe("options of a store in etcd", () => {
   it("are refused with more in a URL than where etcd is", async () => {
     for (const url of ["http://:secret@a:1", "http://a:1/x", "http://a:1?x", "http://a:1#x"]) {
       const { message } = await refused("Invalid", () => etcdStore({ endpoints: [url] }));
-      expect(message).to.match(/without a user and a path$/);
+      expect(message).to.match(/without user and path$/);
     }
   });
 });

@@ -54,8 +54,8 @@ export function settings(options: EtcdOptions): Settings {
   if (first === undefined) throw invalid("endpoints is empty: set at least one, like https://host:2379");
   const secure = first.protocol === "https:";
   if (urls.some(({ protocol }) => protocol !== first.protocol))
-    throw invalid("endpoints mix https: and http:: use one of them");
-  if (tls !== undefined && !secure) throw invalid("tls is set with http: endpoints: use https: endpoints");
+    throw invalid("endpoints mix https and http: use one of them");
+  if (tls !== undefined && !secure) throw invalid("tls is set, but the endpoints use http: use https");
   if ((tls?.cert === undefined) !== (tls?.key === undefined))
     throw invalid("tls has only one of cert and key: set both");
   checkTls(tls ?? {});
