@@ -96,7 +96,7 @@ describe("the folder of a store on lmdb", () => {
     const dir = join(folder.path, "d");
     for (const path of [dir, join(dir, "below")]) {
       const { message } = await refused("Invalid", () => lmdbStore({ dir: path }));
-      expect(message).to.equal(`the store in ${path}: it is no folder, or below a file: choose another one`);
+      expect(message).to.equal(`the store in ${path}: it is not a directory, or below a file: choose another one`);
     }
     expect(readFileSync(dir, "utf8")).to.equal("mine");
   });

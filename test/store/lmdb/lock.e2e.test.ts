@@ -74,7 +74,7 @@ describe("the lock of a store on lmdb", function () {
       const stores = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       const messages = results.flatMap((result) => (result.status === "rejected" ? [String(result.reason)] : []));
       expect(stores, messages.join("\n")).to.have.length(1);
-      for (const message of messages) expect(message).to.contain("in use by this process already");
+      for (const message of messages) expect(message).to.contain("in use by this process since");
       for (const store of stores) await close(store);
     }
   });

@@ -120,9 +120,7 @@ describe("a backup", () => {
       },
     });
     const error = await refused("Compacted", () => backup(compacting, folder.file()));
-    expect(error.message).to.equal(
-      "the history is compacted before a backup of memory is done: keep it for longer (age, revisions)",
-    );
+    expect(error.message).to.equal("compaction overtook the backup of memory: keep a longer history (age, revisions)");
     expect(await folder.names()).to.deep.equal([]);
   });
 
@@ -158,7 +156,7 @@ describe("a backup", () => {
     await backup(copying, folder.file());
     expect(names[0]).to.match(/^backup\.[0-9a-f-]{36}\.partial$/);
     const error = await refused("Damaged", () => readBackup(folder.file("partial")));
-    expect(error.message).to.match(/is a backup that was never finished: take another one$/);
+    expect(error.message).to.match(/is an unfinished backup: use another one$/);
   });
 
   it("takes the place of a regular file only", async function () {
@@ -169,12 +167,12 @@ describe("a backup", () => {
     await symlink("none", folder.file("loose"));
     const before = await folder.names();
     for (const [name, why] of [
-      ["pipe", "no regular file: name another one"],
-      ["link", "a link: name the file that it points to"],
-      ["loose", "a link: name the file that it points to"],
+      ["pipe", "not a regular file: name another one"],
+      ["link", "a link: name its target"],
+      ["loose", "a link: name its target"],
     ] as const) {
       const { message } = await refused("Invalid", () => backup(store, folder.file(name)));
-      expect(message).to.equal(`the backup ${folder.file(name)} cannot be written: it is ${why}`);
+      expect(message).to.equal(`cannot write the backup ${folder.file(name)}: it is ${why}`);
     }
     expect((await lstat(folder.file("pipe"))).isFIFO()).to.equal(true);
     expect(await readFile(folder.file("link"), "utf8")).to.equal("kept");
@@ -190,10 +188,10 @@ describe("a backup", () => {
 
   it("names the remedy where it cannot be written", async () => {
     const nowhere = await refused("Invalid", () => backup(store, folder.file("none/backup")));
-    expect(nowhere.message).to.match(/ cannot be written: its folder does not exist: make it$/);
+    expect(nowhere.message).to.match(/^cannot write the backup .*: its directory does not exist: create it$/);
     await mkdir(folder.file("folder"));
     const isFolder = await refused("Invalid", () => backup(store, folder.file("folder")));
-    expect(isFolder.message).to.match(/: it is a folder: name a file$/);
+    expect(isFolder.message).to.match(/: it is a directory: name a file$/);
     expect(await folder.names()).to.deep.equal(["folder"]);
   });
 });

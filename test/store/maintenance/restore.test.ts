@@ -118,7 +118,7 @@ describe("restoring a backup", () => {
     const other = await backedUp();
     await write(other, put("mine", "1"));
     const error = await refused("Invalid", () => restore(folder.file(), other));
-    expect(error.message).to.equal("memory is not empty: a backup is restored into a new store only");
+    expect(error.message).to.equal("memory is not empty: restore the backup into a new store");
     expect(await contents(other)).to.deep.equal(["mine=1"]);
   });
 
@@ -127,7 +127,7 @@ describe("restoring a backup", () => {
     const other = open();
     const error = await refused("Invalid", () => restore(folder.file(), other));
     const { revision } = await readBackup(folder.file());
-    expect(error.message).to.match(/^memory is at revision 1, and must be at \d+ for clients to notice/);
+    expect(error.message).to.match(/^memory is at revision 1, but must be at \d+ for clients to notice/);
     expect(error.message).to.include(`open the new store with { revision: ${revision + 1_000_000_000} }`);
     expect(error.message).to.include("etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted");
     expect(await contents(other)).to.deep.equal([]);
@@ -171,26 +171,26 @@ describe("restoring a backup", () => {
       return `${error.code}: ${error.message.replaceAll(bad, "FILE")}`;
     };
     const damaged = "Damaged: the backup FILE is damaged:";
-    const nothing = "Nothing was restored; use another backup";
-    expect(await said("")).to.equal("Damaged: FILE is not a backup of a store");
-    expect(await said("PK\u0003\u0004".repeat(1000))).to.equal("Damaged: FILE is not a backup of a store");
-    expect(await said(Buffer.alloc(5000))).to.equal(
-      "Damaged: FILE is a backup that was never finished: take another one",
+    const nothing = "use another backup; nothing was restored";
+    expect(await said("")).to.equal("Damaged: FILE is not a backup of a store: use another file");
+    expect(await said("PK\u0003\u0004".repeat(1000))).to.equal(
+      "Damaged: FILE is not a backup of a store: use another file",
     );
-    expect(await said(whole.subarray(0, 100))).to.equal(`${damaged} its header cannot be read. ${nothing}`);
-    expect(await said(whole.subarray(0, 1100))).to.equal(`${damaged} it has 1100 bytes of ${whole.length}. ${nothing}`);
+    expect(await said(Buffer.alloc(5000))).to.equal("Damaged: FILE is an unfinished backup: use another one");
+    expect(await said(whole.subarray(0, 100))).to.equal(`${damaged} its header is unreadable: ${nothing}`);
+    expect(await said(whole.subarray(0, 1100))).to.equal(`${damaged} it has 1100 of ${whole.length} bytes: ${nothing}`);
     const flipped = Buffer.from(whole);
     flipped[1030] = 1 ^ (flipped[1030] ?? 0);
-    expect(await said(flipped)).to.equal(`${damaged} its checksum is wrong. ${nothing}`);
+    expect(await said(flipped)).to.equal(`${damaged} its checksum is wrong: ${nothing}`);
     const newer = Buffer.from(whole.toString("latin1").replace('Backup":1', 'Backup":2'), "latin1");
     expect(await said(newer)).to.equal(
-      "NewerFormat: FILE has format 2, and 1 is the newest that this version reads: " +
+      "NewerFormat: FILE has the format 2; this version reads formats up to 1: " +
         "restore it with the version that wrote it, or a newer one",
     );
     const missing = await refused("Invalid", () => restore(folder.file("none"), other));
-    expect(missing.message).to.match(/^there is no backup .*: name another file$/);
+    expect(missing.message).to.match(/^the backup .* does not exist: name another file$/);
     const isFolder = await refused("Invalid", () => restore(folder.path, other));
-    expect(isFolder.message).to.match(/ is a folder: name a backup's file$/);
+    expect(isFolder.message).to.match(/ is a directory: name the file of a backup$/);
   });
 
   it("that was broken off is not taken for a whole one", async () => {
@@ -207,7 +207,7 @@ describe("restoring a backup", () => {
     const error = await refused("NoSpace", () => restore(folder.file(), full));
     expect(error.message).to.equal("the disk is full. memory holds a part of the backup: remove it and restore again");
     const again = await refused("Damaged", () => restore(folder.file(), other));
-    expect(again.message).to.match(/^memory holds a part of a backup, since restoring it was broken off/);
+    expect(again.message).to.match(/^memory holds a part of a backup, because a restore was interrupted/);
     await refused("Damaged", () => checkRestored(other));
   });
 
@@ -221,6 +221,8 @@ describe("restoring a backup", () => {
       },
     });
     const error = await refused("Invalid", () => restore(folder.file(), raced));
-    expect(error.message).to.match(/^another process writes to memory: let nobody use it yet\. memory holds a part/);
+    expect(error.message).to.match(
+      /^another process writes to memory: stop it during the restore\. memory holds a part/,
+    );
   });
 });
