@@ -130,7 +130,7 @@ export interface Store extends AsyncDisposable {
    * @throws StoreError `Compacted` for a revision that is too old, `Future` for one that does not exist yet
    */
   range(range: KeyRange, options?: RangeOptions): Promise<RangeResult>;
-  /** Commits a transaction, and resolves when it is durable. After `Unknown` the outcome is unknown: do not retry without a read. */
+  /** Commits a transaction, and resolves when it is durable. After `Unknown` it may have been committed: do not retry without a read. */
   commit(transaction: Transaction, options?: { readonly signal?: AbortSignal }): Promise<Outcome>;
   /** Watches a range. This call never throws: reading the watch does. */
   watch(range: KeyRange, options: WatchOptions): Watch;

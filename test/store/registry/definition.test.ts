@@ -69,6 +69,6 @@ describe("objects that were kept under another definition", () => {
       .catch((error: unknown) => error);
     expect(read).to.include({ code: 500 });
     expect(troubles[0]).to.include({ code: "NewerFormat" });
-    expect((read as Error).message).to.match(/notes\.test\.dev root\/old was kept by a newer version/);
+    expect((read as Error).message).to.match(/a newer version of this package wrote notes\.test\.dev root\/old/);
   });
 });

@@ -63,6 +63,6 @@ describe("key spaces of a store", () => {
 
   it("have names that cannot be another's", () => {
     for (const name of ["", "a/b", "A", "@a", "-a", "a-", "a".repeat(254), "a\0b"])
-      expect(() => notes(name), name).to.throw(RangeError, "keySpace is");
+      expect(() => notes(name), name).to.throw(RangeError, "invalid keySpace ");
   });
 });

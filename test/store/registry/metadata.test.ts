@@ -181,7 +181,7 @@ for (const engine of ["memory", "lmdb"] as const)
 
     it("refuses a beginning of names that is none, and says which entry cannot be read", async () => {
       for (const keySpaces of ["", "-a", "A", "a/"])
-        expect(() => new MetadataCollection(Note, { store, keySpaces })).to.throw(RangeError, "keySpaces is");
+        expect(() => new MetadataCollection(Note, { store, keySpaces })).to.throw(RangeError, "invalid keySpaces ");
       await store.commit({
         conditions: [],
         operations: [{ type: "put", key: "@one-a/root//x", value: Buffer.from("x") }],
@@ -191,8 +191,8 @@ for (const engine of ["memory", "lmdb"] as const)
       const { status, body } = await it.server.get(ALL, LIST);
       expect([status, body.message]).to.deep.equal([
         500,
-        "Internal error occurred: what is kept as root/x cannot be read",
+        "Internal error occurred: the stored object root/x is unreadable",
       ]);
-      expect(errors).to.deep.equal(["StoreError: what is kept as root/x cannot be read"]);
+      expect(errors).to.deep.equal(["StoreError: the stored object root/x is unreadable"]);
     });
   });

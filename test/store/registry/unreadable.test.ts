@@ -41,14 +41,14 @@ describe("an entry of a store that cannot be read", () => {
       for (const path of [`${OTHER}/bad`, OTHER, ALL_NOTES]) {
         const { status, body } = await server.get(path);
         expect([status, body.reason], path).to.deep.equal([500, "InternalError"]);
-        expect(body.message).to.match(/what is kept as notes\.test\.dev other\/bad is no object: restore it/);
+        expect(body.message).to.match(/the stored object notes\.test\.dev other\/bad is damaged: restore a backup/);
       }
       expect((await server.get(NOTES)).body.items).to.have.length(1);
       await server.send(`POST ${NOTES}`, note("new", 1));
       expect(await watch.take(1)).to.deep.equal(["ADDED new"]);
       expect((await all.next()).object.code).to.equal(500);
       expect(troubles).to.deep.equal([
-        `what is kept as notes.test.dev other/bad is no object: restore it from a backup, or delete it by the code that serves the kind`,
+        `the stored object notes.test.dev other/bad is damaged: restore a backup, or delete the object through the code that serves the kind`,
       ]);
     });
   }

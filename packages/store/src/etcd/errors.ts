@@ -9,7 +9,7 @@ export type Verdict =
   | { readonly is: "refused"; readonly error: StoreError }
   /** The token is no longer valid. */
   | { readonly is: "token"; readonly error: StoreError }
-  /** It is unknown whether etcd processed the call. */
+  /** Unknown outcome: etcd may have processed the call. */
   | { readonly is: "lost"; readonly error: StoreError };
 
 /** etcd's errors differ only in their texts, because several share a gRPC code. The first match wins. */

@@ -21,7 +21,7 @@ interface RangeRead {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads ranges linearizably, from any member. */
+/** Reads ranges from any member; reads are linearizable. */
 export class RangeReader {
   readonly #members: Members;
   readonly #keys: EtcdKeys;

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { StoreError } from "../store-error.ts";
 import { damaged, newerFormat } from "./faults.ts";
 
-// lmdb trusts its file: it follows page numbers blindly, and crashes the process if one is invalid. So this code checks the
-// file before lmdb opens it.
+// LMDB trusts its file: it follows page numbers blindly, and crashes the process if one is invalid. So this code checks the
+// file before LMDB opens it.
 
 const MAGIC = 0xbeefc0de;
 const VERSION = 2;
@@ -68,7 +68,7 @@ export function checkSharedFile(check: Omit<FileCheck, "depth">): void {
   }
 }
 
-/** Both meta pages must be valid: otherwise the file is not what lmdb wrote. */
+/** Both meta pages must be valid: otherwise the file is not what LMDB wrote. */
 function newest(file: number, dir: string): Meta {
   const first = readMeta(file, 0, dir);
   const second = readMeta(file, first.pageSize, dir);
@@ -135,7 +135,7 @@ interface Walk {
   readonly ordered: boolean;
 }
 
-/** Walks the pages of lmdb's file from their roots, as lmdb would, and validates each. */
+/** Walks the pages of LMDB's file from their roots, as LMDB would, and validates each. */
 class PageWalk {
   readonly #options: WalkOptions;
   /** Claimed pages, by number. */

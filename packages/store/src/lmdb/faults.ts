@@ -19,7 +19,7 @@ const REMEDIES = {
   Unavailable: "it is unavailable: fix the system's error, or choose another directory",
 } satisfies Partial<Record<StoreErrorCode, string>>;
 
-/** Converts an error of the file system or lmdb. */
+/** Converts an error of the file system or LMDB. */
 export function faultOf(error: unknown, dir: string): StoreError {
   if (isStoreError(error)) return error;
   const code = codeOf(codeIn(error));
@@ -27,7 +27,7 @@ export function faultOf(error: unknown, dir: string): StoreError {
   return new StoreError(code, `the store in ${dir}: ${REMEDIES[code]}${why}`, { cause: error });
 }
 
-/** Converts an error of a group that was not written. lmdb reports EIO if the disk took only a part, as a full one does. */
+/** Converts an error of a group that was not written. LMDB reports EIO if the disk took only a part, as a full one does. */
 export function writeFault(error: unknown, dir: string): StoreError {
   if (codeIn(error) !== errno.EIO) return faultOf(error, dir);
   const message = `the store in ${dir}: the disk is full or failing, or this user's quota is used up: free some space`;

@@ -199,7 +199,7 @@ export class LogReader implements History {
     return position === NOWHERE ? undefined : entryOf(this.record(integerKey(position), take));
   }
 
-  /** Copies a value, because lmdb reuses its read buffer. */
+  /** Copies a value, because LMDB reuses its read buffer. */
   #copied(at: Buffer, take: Take): Buffer | undefined {
     try {
       const bytes = this.#log.getBinaryFast(at);

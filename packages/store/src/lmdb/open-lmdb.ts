@@ -46,7 +46,7 @@ export interface LmdbStoreOptions {
 export async function lmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { dir, readOnly = false, wait = 0, revision } = options;
   if (revision !== undefined) checkFirstRevision(revision, HIGHEST);
-  // Loaded on demand: other engines do not need lmdb.
+  // Loaded on demand: other engines do not need LMDB.
   const [{ openFolder }, { LmdbStore }, { ReadOnlyStore }] = await Promise.all([
     import("./folder.ts"),
     import("./lmdb-store.ts"),

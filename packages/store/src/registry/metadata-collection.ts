@@ -16,7 +16,7 @@ const [QUOTE, BACKSLASH, OPEN, CLOSE] = [0x22, 0x5c, 0x7b, 0x7d];
 /** Options of a {@link MetadataCollection}. */
 export interface MetadataOptions extends Pick<PersistentOptions, "history" | "linger" | "progressEvery" | "onError"> {
   readonly store: Store;
-  /** Prefix of the key spaces (`PersistentOptions.keySpace`), whoever writes to them. */
+  /** Prefix of the key spaces (`PersistentOptions.keySpace`), of any writer. */
   readonly keySpaces: string;
 }
 
