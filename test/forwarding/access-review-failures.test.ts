@@ -15,7 +15,7 @@ function answer(status: unknown) {
   return { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: {}, status };
 }
 
-const UNAVAILABLE = [503, "ServiceUnavailable", "who may do this cannot be found out for now: try again"];
+const UNAVAILABLE = [503, "ServiceUnavailable", "the server that authorizes this request is unavailable: try again"];
 const LIES: Readonly<Record<string, unknown>> = {
   "of another kind": { ...answer({ allowed: true }), kind: "SelfSubjectAccessReview" },
   "of another version": { ...answer({ allowed: true }), apiVersion: "authorization.k8s.io/v1beta1" },
@@ -78,7 +78,7 @@ describe("an answer to a subject access review", () => {
   });
 
   for (const [code, hint] of [
-    [401, /does not know the credential/],
+    [401, /rejects the credentials/],
     [403, /system:auth-delegator/],
     [404, /no such API/],
     [302, /answered 302/],
@@ -197,7 +197,7 @@ describe("a server that decides about access", () => {
       { timeout: Number.NaN },
       { inFlight: 0 },
     ])
-      expect(() => subjectAccessReview({ upstream, ...wrong })).to.throw("must be a whole number from");
+      expect(() => subjectAccessReview({ upstream, ...wrong })).to.throw("use a whole number from");
     expect(() => subjectAccessReview({ upstream, watchesEvery: 0 })).to.throw("watchesEvery must be 100 ms or more");
   });
 });

@@ -232,7 +232,7 @@ describe("where a subject access review is asked", () => {
     for (const cluster of ["a/../b", "..", "A", "root?", "root:"]) {
       await using access = subjectAccessReview({ upstream, cluster: () => cluster });
       const ask = (): unknown => access(asked(authenticatedUser({ name: "alice" }), { verb: "get" }));
-      expect(ask, cluster).to.throw("is neither a logical cluster's name nor a workspace path");
+      expect(ask, cluster).to.throw("use the name of a logical cluster or a workspace path");
     }
   });
 });

@@ -122,8 +122,8 @@ describe("the server behind a view that forwards is asked", () => {
       expect(outcome(answer)).to.deep.equal([
         403,
         "Forbidden",
-        `forbidden: "${name}" is a name that API servers give rights to by themselves: the server behind this view is ` +
-          "not asked as it. Ask as somebody else, or there directly",
+        `forbidden: cannot act as "${name}" at the server behind this view: API servers grant rights to that name by ` +
+          "themselves; use another user, or send the request to that server",
       ]);
       expect(chain.upstream.stats.requests).to.equal(0);
     });

@@ -17,7 +17,7 @@ describe("a server that a view asks", () => {
     [200, "yes"],
     [403, "yes"],
     [404, "yes"],
-    [401, "does not take the credentials"],
+    [401, "rejects the credentials of this server"],
     [503, "answered 503"],
   ] as const)
     it(`that answers ${code} ${expected === "yes" ? "is there" : "is as good as away"}`, async () => {

@@ -156,7 +156,7 @@ describe("whoever runs a view that forwards", () => {
     };
     const one = `${MEMOS}/namespaces/a/memos/x` as const;
     await ask(`GET ${one}`, `GET ${MEMOS}/memos`, `DELETE ${one}`, `GET ${one}`);
-    expect(here.errors.map(String)).to.deep.equal([`Error: ${raw.url} answered 502, and not as an API server does`]);
+    expect(here.errors.map(String)).to.deep.equal([`Error: ${raw.url} answered 502, but not as an API server does`]);
     code = 200;
     await ask(`DELETE ${one}`);
     code = 502;

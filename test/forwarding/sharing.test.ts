@@ -90,7 +90,7 @@ describe("forwarded watches that nobody reads any more", () => {
     const answer = await at.here.server.get(`${ALL}?watch=true`);
     expect([answer.status, answer.body.message]).to.deep.equal([
       503,
-      `the server behind this view answered what is no list: it has more than 1000 pages`,
+      `the server behind this view answered with an invalid list: it has more than 1000 pages`,
     ]);
   }).timeout(60_000);
 });

@@ -112,7 +112,7 @@ export class Client implements AsyncDisposable {
    * @throws ApiError 400 for anything else
    */
   cluster(path: string): Client {
-    if (path === "") throw ApiError.badRequest(CLUSTER_PROBLEM);
+    if (path === "") throw ApiError.badRequest(`invalid cluster "": ${CLUSTER_PROBLEM}`);
     return new Client({ ...this.#options, upstream: this.upstream, cluster: path });
   }
 

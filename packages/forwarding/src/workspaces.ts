@@ -12,7 +12,7 @@ import type { OutboundIdentity } from "./upstream/identity.ts";
  * ```
  */
 export interface Workspaces {
-  /** API server. Security: requests without an `identity` have administrator rights, whoever the caller is. The command closes it. */
+  /** API server. Security: requests without an `identity` have administrator rights, for any caller. The command closes it. */
   readonly upstream: Upstream;
   /**
    * Identity for `forward()`: the caller with all scopes, warrants and system groups. The server knows them by the same

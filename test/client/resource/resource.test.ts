@@ -111,7 +111,7 @@ describe("a resource client", () => {
     expect((await apiError(fleets.in("lake").create(NORTH))).message).to.include('in("lake")');
     expect((await apiError(fleets.get("north"))).message).to.include("has no namespace: use in(namespace)");
     expect((await apiError(fleets.update({ ...typed, metadata: { namespace: "sea" }, spec: {} }))).message).to.include(
-      "name: give one",
+      "name is empty: set it",
     );
     expect(at.client.upstream.stats.requests).to.equal(before);
   });

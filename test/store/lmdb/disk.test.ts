@@ -60,7 +60,7 @@ describe("a small disk of a store on lmdb", () => {
     );
     const [, refused, code, looked] = said as [unknown, { code: string; message: string }, number, unknown];
     expect(refused.code, errors).to.equal("ReadOnly");
-    expect(refused.message).to.contain(dir).and.contain("right to write");
+    expect(refused.message).to.contain(dir).and.contain("write permission");
     expect(code).to.equal(1);
     expect(looked).to.deep.equal({ head: 1, keys: [] });
   }).timeout(20_000);

@@ -66,7 +66,7 @@ function mayCross(group: string): boolean {
 
 function reserved(name: string): ApiError {
   const message =
-    `API servers grant rights to the name ${quote(name)} by themselves, so it is not forwarded to the server behind this view: ` +
+    `cannot act as ${quote(name)} at the server behind this view: API servers grant rights to that name by themselves; ` +
     "use another user, or send the request to that server";
   return ApiError.forbidden({ resource: { group: "", resource: "" }, message });
 }
