@@ -133,6 +133,6 @@ describe("objects in a store", () => {
     expect([type, object.metadata.name]).to.deep.equal(["DELETED", "brief"]);
     expect(Number(object.metadata.resourceVersion)).to.equal(Number(body.metadata.resourceVersion) + 1);
     expect((await brief.get(`${NOTES}/brief`)).status).to.equal(404);
-    expect(() => persistent(store, { ttl: 0.5 })(Note)).to.throw(RangeError, "second");
+    expect(() => persistent(store, { ttl: 0.5 })(Note)).to.throw(RangeError, "use at least 1 second");
   });
 });

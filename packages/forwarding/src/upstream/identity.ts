@@ -88,7 +88,7 @@ function checkCarried({ name, uid, groups = [], extra = {} }: Impersonation): vo
 }
 
 /**
- * Returns the headers of every upstream request as flat pairs: hops, route and identity. Built anew; copies no header of the
+ * Returns the headers of every upstream request as flat pairs: hops, route and identity. Copies no header of the
  * caller.
  *
  * @throws ApiError 403 if headers cannot represent the caller
