@@ -80,7 +80,7 @@ describe("an answer to a subject access review", () => {
   for (const [code, hint] of [
     [401, /rejects the credentials/],
     [403, /system:auth-delegator/],
-    [404, /no such API/],
+    [404, /does not serve this API/],
     [302, /answered 302/],
   ] as const)
     it(`that is ${code} is a 500, and says to the operator what to do`, async () => {
@@ -198,6 +198,6 @@ describe("a server that decides about access", () => {
       { inFlight: 0 },
     ])
       expect(() => subjectAccessReview({ upstream, ...wrong })).to.throw("use a whole number from");
-    expect(() => subjectAccessReview({ upstream, watchesEvery: 0 })).to.throw("watchesEvery must be 100 ms or more");
+    expect(() => subjectAccessReview({ upstream, watchesEvery: 0 })).to.throw("invalid watchesEvery");
   });
 });

@@ -144,7 +144,9 @@ describe("forward() of objects with labels", () => {
 
   it("cannot be transformed besides", () => {
     const how = { resource: Memo as never, upstream: credentialed("http://127.0.0.1:1"), ...mine };
-    expect(() => forward({ ...how, transform: { show: (object) => object } })).to.throw("labels or transform");
+    expect(() => forward({ ...how, transform: { show: (object) => object } })).to.throw(
+      "labels and transform are both set",
+    );
   });
 });
 

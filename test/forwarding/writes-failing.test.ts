@@ -89,7 +89,7 @@ describe("a write to a server behind", () => {
       for (const call of [`POST ${PATH}`, `PUT ${PATH}/a`, `DELETE ${PATH}/a`] as const) {
         const { status, headers, body } = await view.front.send(call, call.startsWith("DELETE") ? undefined : NOTE);
         expect([status, body.reason, headers["retry-after"]], call).to.deep.equal([504, "Timeout", undefined]);
-        expect(body.message).to.match(/may have been done or not\. Look before you try again$/);
+        expect(body.message).to.match(/may or may not have taken effect; check before you retry$/);
       }
       expect(view.asked.map((call) => call.split(" ")[0])).to.deep.equal(["POST", "PUT", "DELETE"]);
     });

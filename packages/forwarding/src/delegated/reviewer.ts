@@ -91,7 +91,7 @@ export class Reviewer {
         transient: true,
       });
     const over = new AbortController();
-    const late = `${what}: no response within ${this.#timeout} ms`;
+    const late = `${what}: no answer within ${this.#timeout} ms`;
     const timer = setTimeout(() => over.abort(new ReviewFailure(late, { transient: true })), this.#timeout);
     using _left = onAbort(signal, () => over.abort(signal.reason));
     try {
