@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { writing } from "../../../packages/store/src/maintenance/backup-file.ts";
 import { refused } from "../contract/subject.ts";
 
-describe("an error while a backup's file is written", () => {
+describe("an error of writing a backup's file", () => {
   it("names the remedy", async () => {
     for (const [code, expected] of Object.entries({
       ENOSPC: "NoSpace",

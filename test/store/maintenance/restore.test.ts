@@ -14,7 +14,7 @@ import { Reader } from "../contract/reader.ts";
 import { everything, put, refused } from "../contract/subject.ts";
 import { changed, contents, Folder, write } from "./support.ts";
 
-describe("restoring a backup", () => {
+describe("restore", () => {
   const folder = Folder.forEachTest();
   const stores: Store[] = [];
 
@@ -27,7 +27,7 @@ describe("restoring a backup", () => {
     for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
   });
 
-  /** A backup of a few keys. @returns a new store for it */
+  /** Creates a backup of a few keys. @returns a new store for it */
   async function backedUp(): Promise<Store> {
     const store = open();
     for (const key of ["a", "b/\uFFFF", "b/\u{10000}"]) await write(store, put(key, `value of ${key}`));
@@ -36,7 +36,7 @@ describe("restoring a backup", () => {
     return open(revisionAfter(await backup(store, folder.file())));
   }
 
-  it("brings back all keys and values", async () => {
+  it("restores all keys and values", async () => {
     const store = open();
     const values = new Map<string, Buffer>();
     for (let index = 0; index < 1000; index++)
@@ -54,7 +54,7 @@ describe("restoring a backup", () => {
     await checkRestored(other);
   });
 
-  it("goes on above every revision that was given out", async () => {
+  it("continues above every revision that was used", async () => {
     const store = open();
     await write(store, put("a", "1"));
     const info = await backup(store, folder.file());
@@ -72,7 +72,7 @@ describe("restoring a backup", () => {
     expect((await other.get("a"))?.modRevision).to.be.above(lost);
   });
 
-  it("leaves to leases what was left of their time", async () => {
+  it("restores leases with their remaining time", async () => {
     const store = open();
     const [long, short] = [await store.grant(1000), await store.grant(1)];
     for (const key of ["a", "c"]) await write(store, put(key, "long", long));
@@ -92,7 +92,7 @@ describe("restoring a backup", () => {
     await reader.leave();
   });
 
-  it("grants a lease once more that ends before all of its keys are there", async () => {
+  it("grants a lease again that expires before all of its keys are restored", async () => {
     const store = open();
     const lease = await store.grant(60);
     for (let index = 0; index < 300; index++) await write(store, put(`k/${index}`, "x", lease));
@@ -114,7 +114,7 @@ describe("restoring a backup", () => {
     await checkRestored(other);
   });
 
-  it("needs an empty store", async () => {
+  it("requires an empty store", async () => {
     const other = await backedUp();
     await write(other, put("mine", "1"));
     const error = await refused("Invalid", () => restore(folder.file(), other));
@@ -122,7 +122,7 @@ describe("restoring a backup", () => {
     expect(await contents(other)).to.deep.equal(["mine=1"]);
   });
 
-  it("needs a store that begins above the lost one", async () => {
+  it("requires a store that starts above the lost one", async () => {
     await backedUp();
     const other = open();
     const error = await refused("Invalid", () => restore(folder.file(), other));
@@ -133,7 +133,7 @@ describe("restoring a backup", () => {
     expect(await contents(other)).to.deep.equal([]);
   });
 
-  it("writes nothing of a backup that is cut or changed, wherever", async () => {
+  it("writes nothing of a backup that is truncated or modified anywhere", async () => {
     const other = await backedUp();
     const whole = await readFile(folder.file());
     const head = await other.head();
@@ -160,7 +160,7 @@ describe("restoring a backup", () => {
     expect(await contents(other)).to.deep.equal([]);
   }).timeout(30_000);
 
-  it("says what is wrong with the file", async () => {
+  it("describes the fault of the file", async () => {
     const other = await backedUp();
     const whole = await readFile(folder.file());
     const bad = folder.file("bad");
@@ -193,7 +193,7 @@ describe("restoring a backup", () => {
     expect(isFolder.message).to.match(/ is a directory: name the file of a backup$/);
   });
 
-  it("that was broken off is not taken for a whole one", async () => {
+  it("marks an interrupted restore as incomplete", async () => {
     const store = open();
     for (let index = 0; index < 500; index++) await write(store, put(`k/${index}`, "x"));
     const other = open(revisionAfter(await backup(store, folder.file())));
@@ -211,7 +211,7 @@ describe("restoring a backup", () => {
     await refused("Damaged", () => checkRestored(other));
   });
 
-  it("stops when somebody else writes to the store", async () => {
+  it("stops if another client writes to the store", async () => {
     const other = await backedUp();
     let commits = 0;
     const raced = changed(other, {
