@@ -17,7 +17,7 @@ describe("a server that a view asks", () => {
     [200, "yes"],
     [403, "yes"],
     [404, "yes"],
-    [401, "rejects the credentials of this server"],
+    [401, "rejected this server's credentials"],
     [503, "answered 503"],
   ] as const)
     it(`that answers ${code} ${expected === "yes" ? "is there" : "is as good as away"}`, async () => {

@@ -240,7 +240,7 @@ describe("a relay", () => {
     await using there = await other((_req, res) => res.writeHead(401).end("who are you?"));
     await using here = await start(there.url);
     const { status, text } = await here.get("/services/archive/x", { user: "admin" });
-    expect([status, text.includes("rejects the credentials of this server")]).to.deep.equal([503, true]);
+    expect([status, text.includes("rejected this server's credentials")]).to.deep.equal([503, true]);
   });
 
   it("ends watches behind a line when the server closes, for clients to resume elsewhere", async () => {

@@ -47,7 +47,7 @@ export function describeKeeping(engine: Engine): void {
       expect(await other.remaining((await other.get("leased"))?.lease ?? "")).to.be.within(900, lease.ttl);
     }).timeout(60_000);
 
-    it("any number of keepers compact the history", async () => {
+    it("any number of processes compact the history", async () => {
       const base = await subject.store.head();
       const keepers = Array.from({ length: 3 }, () => keepHistory(subject.store, { revisions: 100, interval: 0.01 }));
       let head = base;

@@ -21,7 +21,7 @@ export interface Ended {
   readonly errors: string;
 }
 
-/** Runs a task to its end. */
+/** Runs a task and waits for its exit. */
 export async function run([program = "", ...args]: readonly string[]): Promise<Ended> {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   const ended = once(child, "exit");

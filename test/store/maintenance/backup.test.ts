@@ -179,7 +179,7 @@ describe("backup", () => {
     expect(await folder.names()).to.deep.equal(before);
   });
 
-  it("is cancelled by its signal, and leaves no file", async () => {
+  it("is canceled by its signal, and leaves no file", async () => {
     const reason = new Error("given up");
     await write(store, put("a", "1"));
     expect(await thrown(() => backup(store, folder.file(), { signal: AbortSignal.abort(reason) }))).to.equal(reason);

@@ -68,7 +68,7 @@ describe("keepHistory", () => {
     });
     using _ = keepHistory(closing, { interval: 0.001, onError: (error) => errors.push(error) });
     await promise;
-    // Another keeper that started later has checked often, so the first one must have too.
+    // Another call that started later has checked often, so the first one must have too.
     const other = memoryStore({ revision: 1 });
     const looked = Promise.withResolvers<void>();
     let looks = 0;

@@ -72,7 +72,7 @@ describe("HistoryKeeper", () => {
     expect(await oldest()).to.be.at.least(head - 2);
   });
 
-  it("writes one note, whichever of many keepers is first", async () => {
+  it("writes one note, whichever of many is first", async () => {
     const keepers = Array.from({ length: 8 }, () => keeper());
     const old = await write(10);
     await Promise.all(keepers.map((each) => each.step()));

@@ -64,7 +64,7 @@ export async function streamedError(answer: StreamedResponse, asked: UpstreamReq
 export function answeredError(answer: WholeResponse, asked: UpstreamRequest): ApiError {
   const { status: code, headers, body } = answer;
   if (code === 401 || code === 407) {
-    const what = "rejects the credentials of this server: its operator must renew them";
+    const what = "rejected this server's credentials: its operator must renew them";
     return upstreamFault(asked.origin, what);
   }
   if (asked.isEmptyUnserved === true && hasNoPath(answer)) return ApiError.notFoundPath();
