@@ -33,12 +33,12 @@ describe("an error response", () => {
       { code: 502, body: page, headers: { "Content-Type": "text/html" } },
       /answered 502 without a Status: <html> \[31m<b>Bad Gateway<\/b> <\/html>$/,
     ],
-    nothing: [{ code: 500, body: "" }, /answered 500 without a Status$/],
-    "what says that it is gzip, and is not": [
+    "an empty body": [{ code: 500, body: "" }, /answered 500 without a Status$/],
+    "invalid gzip": [
       { code: 503, body: "garbage", headers: { "Content-Encoding": "gzip" } },
       /answered 503 without a Status$/,
     ],
-    "more than is read": [{ code: 500, body: "x".repeat(2 ** 21) }, /answered 500 without a Status$/],
+    "a body above the limit": [{ code: 500, body: "x".repeat(2 ** 21) }, /answered 500 without a Status$/],
     "a bomb": [
       { code: 500, body: gzipSync(Buffer.alloc(2 ** 25)), headers: { "Content-Encoding": "gzip" } },
       /answered 500 without a Status$/,
@@ -91,7 +91,7 @@ describe("an invalid successful response", () => {
       /the response is not a JSON object but application\/json: check that the URL is that of an API server/,
     ],
     "no object": ["[]", /not a JSON object/],
-    nothing: ["", /not a JSON object/],
+    "an empty body": ["", /not a JSON object/],
     "another kind": ['{"kind":"Other","metadata":{}}', /the response is "Other" instead of Note$/],
     "no kind": ["{}", /the response is of no kind instead of Note$/],
     "no metadata": ['{"kind":"Note"}', /instead of Note$/],

@@ -145,8 +145,13 @@ describe("a list in pages", () => {
     "of another kind": { apiVersion: "v1", kind: "PodList", metadata: { resourceVersion: "20" }, items: [] },
     "without a version": { apiVersion: "test.dev/v1", kind: "NoteList", metadata: {}, items: [] },
     "without items": { apiVersion: "test.dev/v1", kind: "NoteList", metadata: { resourceVersion: "20" } },
-    "from before": { apiVersion: "test.dev/v1", kind: "NoteList", metadata: { resourceVersion: "9" }, items: [] },
-    "that is none": status(200, "Success"),
+    "with an older version": {
+      apiVersion: "test.dev/v1",
+      kind: "NoteList",
+      metadata: { resourceVersion: "9" },
+      items: [],
+    },
+    "that is a Status": status(200, "Success"),
     "with an object of another kind": {
       apiVersion: "test.dev/v1",
       kind: "NoteList",
@@ -155,7 +160,7 @@ describe("a list in pages", () => {
     },
   };
   for (const [which, lie] of Object.entries(lies))
-    it(`deletes nothing if ${which}`, async () => {
+    it(`${which} deletes nothing`, async () => {
       await using server = await Scripted.start(({ way, nth }, answer) => {
         if (way === "watchList") answer.status(422, "Invalid");
         else if (way === "watch" && nth === 0) answer.events(expired).end();

@@ -19,9 +19,9 @@ describe("watches of an informer", () => {
     },
     "an object without a version": { type: "MODIFIED", object: { ...note("a", "11"), metadata: { name: "a" } } },
     "an object without a name": { type: "ADDED", object: { ...note("a", "11"), metadata: { resourceVersion: "11" } } },
-    "an event of no known type": { type: "RENAMED", object: note("a", "11") },
-    "what is no event": { kind: "Note" },
-    "what is no object": { type: "DELETED", object: "a" },
+    "an event of an unknown type": { type: "RENAMED", object: note("a", "11") },
+    "a line that is not an event": { kind: "Note" },
+    "an event without an object": { type: "DELETED", object: "a" },
     null: null,
   };
   for (const [which, lie] of Object.entries(lies))

@@ -135,7 +135,7 @@ describe("a credential plugin", () => {
       {},
       /exec: .*plugin failed with exit code 3: log in first$/,
     ],
-    "it is not there": [
+    "it does not exist": [
       "",
       { command: "no-such-plugin", installHint: "get it" },
       /no-such-plugin cannot be run: ENOENT: get it$/,
@@ -146,8 +146,8 @@ describe("a credential plugin", () => {
       {},
       /its apiVersion is not/,
     ],
-    "it gives nothing": [print(credential({})), {}, /its status has neither token nor clientCertificateData/],
-    "it gives a certificate alone": [
+    "it returns no credential": [print(credential({})), {}, /its status has neither token nor clientCertificateData/],
+    "it returns a certificate without a key": [
       print(credential({ clientCertificateData: "out-secret" })),
       {},
       /must have both clientCertificateData and clientKeyData/,
@@ -157,7 +157,7 @@ describe("a credential plugin", () => {
       {},
       /plugin printed more than 1048576 bytes: check that it is a credential plugin$/,
     ],
-    "it has to ask somebody": [
+    "it needs to prompt": [
       "",
       { interactiveMode: "Always" },
       /needs a terminal for its prompt: run this in a terminal/,

@@ -78,7 +78,7 @@ describe("a kubeconfig", () => {
       writeFileSync(join(folder.path, "token"), "alice-token\n");
       return { user: { token: "another", tokenFile: "token" } };
     },
-    "a client certificate in it": () => {
+    "an embedded client certificate": () => {
       const { cert, key } = server.authority.client("ann", ["admins"]);
       return { user: { "client-certificate-data": base64(cert), "client-key-data": base64(key) } };
     },
@@ -88,13 +88,13 @@ describe("a kubeconfig", () => {
       writeFileSync(join(folder.path, "b.key"), key);
       return { user: { "client-certificate": "b.crt", "client-key": join(folder.path, "b.key") } };
     },
-    "an authority in it": () => ({
+    "an embedded authority": () => ({
       cluster: { "certificate-authority": "", "certificate-authority-data": base64(server.authority.ca) },
     }),
-    "no authority, and no wish for one": () => ({
+    "insecure-skip-tls-verify and no authority": () => ({
       cluster: { "certificate-authority": "", "insecure-skip-tls-verify": true },
     }),
-    "another name of the server": () => ({ cluster: { "tls-server-name": "localhost" } }),
+    "another server name": () => ({ cluster: { "tls-server-name": "localhost" } }),
   };
   for (const [name, parts] of Object.entries(accepted))
     it(`is accepted with ${name}`, async () => {
@@ -111,22 +111,25 @@ describe("a kubeconfig", () => {
       { user: { "client-certificate-data": base64("-----BEGIN x") } },
       /go together: the second is missing/,
     ],
-    "a certificate twice": [
+    "a certificate given twice": [
       { user: { "client-certificate-data": "secret", "client-certificate": "ca.crt" } },
       /both set: remove one/,
     ],
-    "a file that is not there": [
+    "a missing file": [
       { user: { "client-certificate": "no.crt", "client-key": "no.key" } },
       /client-certificate: .*no\.crt cannot be read: ENOENT/,
     ],
-    "an authority that is ignored": [{ cluster: { "insecure-skip-tls-verify": true } }, /both set: remove one/],
+    "an authority and insecure-skip-tls-verify": [
+      { cluster: { "insecure-skip-tls-verify": true } },
+      /both set: remove one/,
+    ],
     "no server": [{ cluster: { server: "" } }, /clusters\[k\]\.cluster\.server is empty: set the URL/],
-    "a cluster that is not there": [
+    "an unknown cluster": [
       { context: { cluster: "other" } },
       /contexts\[c\]\.context\.cluster: unknown cluster "other"/,
     ],
-    "a user that is not there": [{ context: { user: "other" } }, /unknown user "other"/],
-    "groups to impersonate, and nobody": [
+    "an unknown user": [{ context: { user: "other" } }, /unknown user "other"/],
+    "groups to impersonate without a user": [
       { user: { token: "secret", "as-groups": ["g"] } },
       /require as: set the user's name/,
     ],
@@ -139,8 +142,8 @@ describe("a kubeconfig", () => {
       },
       /auth-provider and exec are both set: remove one/,
     ],
-    "a plugin of no version": [{ user: { exec: { command: "true" } } }, /exec\.apiVersion: use client\.auth/],
-    "a plugin of no mode": [
+    "a plugin without a version": [{ user: { exec: { command: "true" } } }, /exec\.apiVersion: use client\.auth/],
+    "a plugin without a mode": [
       { user: { exec: { command: "true", apiVersion: "client.authentication.k8s.io/v1" } } },
       /interactiveMode: use Never/,
     ],
@@ -151,7 +154,7 @@ describe("a kubeconfig", () => {
       const error = await rejected(loadKubeconfig({ file }));
       expect(error.message)
         .to.match(message)
-        .and.include(name === "a file that is not there" ? "users[u]" : folder.path)
+        .and.include(name === "a missing file" ? "users[u]" : folder.path)
         .and.not.include("secret");
       expect(await kubectls(file).catch(() => "refused")).to.equal("refused");
     });

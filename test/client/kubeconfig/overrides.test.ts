@@ -42,7 +42,7 @@ describe("a kubeconfig with overrides", () => {
       { cluster: { server: url, "certificate-authority": ca() }, user: { token: "alice-token" } },
       [`--server=${url}`, `--certificate-authority=${ca()}`, "--token=alice-token"],
     ],
-    "another user, and no look at who answers": () => [
+    "another user, without verification of the server": () => [
       { cluster: { server: url, "insecure-skip-tls-verify": true }, context: { user: "file" } },
       [`--server=${url}`, "--insecure-skip-tls-verify", "--user=file"],
     ],

@@ -127,18 +127,19 @@ describe("the directory of a store on LMDB", () => {
   });
 
   const damages: Record<string, (inner: string) => void> = {
-    "without its data": (inner) => rmSync(join(inner, "data.mdb")),
-    "with no byte of data": (inner) => truncateSync(join(inner, "data.mdb")),
+    "without its data file": (inner) => rmSync(join(inner, "data.mdb")),
+    "with an empty data file": (inner) => truncateSync(join(inner, "data.mdb")),
     "with half a header": (inner) => truncateSync(join(inner, "data.mdb"), 100),
     "with one header of two": (inner) => truncateSync(join(inner, "data.mdb"), 5000),
-    "with another's data": (inner) => writeFileSync(join(inner, "data.mdb"), Buffer.alloc(100_000, "SQLite format 3")),
+    "with the data of another program": (inner) =>
+      writeFileSync(join(inner, "data.mdb"), Buffer.alloc(100_000, "SQLite format 3")),
     "with zeros for data": (inner) => writeFileSync(join(inner, "data.mdb"), Buffer.alloc(100_000)),
     "without a format": (inner) => rmSync(join(inner, "format.json")),
-    "with a format that is no number": (inner) => writeFileSync(join(inner, "format.json"), '{"format":"1"}'),
-    "with a format that is none": (inner) => writeFileSync(join(inner, "format.json"), "\0\0\0"),
+    "with a format that is not a number": (inner) => writeFileSync(join(inner, "format.json"), '{"format":"1"}'),
+    "with an invalid format": (inner) => writeFileSync(join(inner, "format.json"), "\0\0\0"),
   };
   for (const [what, damage] of Object.entries(damages)) {
-    it(`is damaged with ${what}, and does not change`, async () => {
+    it(`${what} is damaged, and does not change`, async () => {
       using folder = await stored();
       damage(join(folder.path, "store"));
       await refusedUnchanged("Damaged", folder, "restore a backup");
