@@ -96,7 +96,7 @@ describe("a response to a SubjectAccessReview", () => {
 });
 
 describe("a server that authorizes requests", () => {
-  it("that is unavailable or hangs causes 503 within the timeout, and is named only to the operator", async () => {
+  it("causes 503 within the timeout if it is down or hangs, and is named only to the operator", async () => {
     await using hole = await misbehaving(() => undefined);
     for (const url of [hole.url, await nowhere()]) {
       await using view = await startView({ upstream: { url }, timeout: 200 });
@@ -108,7 +108,7 @@ describe("a server that authorizes requests", () => {
     }
   });
 
-  it("that fails causes a process warning by default", async () => {
+  it("causes a process warning by default if it fails", async () => {
     await using access = subjectAccessReview({ upstream: { url: await nowhere() }, timeout: 100 });
     const about = asked(authenticatedUser({ name: "alice" }), { verb: "get" });
     const error = await Promise.resolve(access(about)).catch((reason: unknown) => reason);
@@ -117,7 +117,7 @@ describe("a server that authorizes requests", () => {
     expectFault(/subject access review failed: ReviewFailure: POST http/);
   });
 
-  it("that fails temporarily gets a retry", async () => {
+  it("gets a retry after a temporary failure", async () => {
     await using flaky = await misbehaving((res, count) => {
       if (count < 4) res.writeHead(500).end();
       else json(res, answer({ allowed: true }));
@@ -134,7 +134,7 @@ describe("a server that authorizes requests", () => {
     expect(busy.requests).to.equal(1);
   });
 
-  it("that is unavailable does not affect cached verdicts, and gets reviews again when it is back", async () => {
+  it("does not affect cached verdicts while it is down, and gets reviews again when it is back", async () => {
     let away = false;
     await using flaky = await misbehaving((res) => (away ? res.destroy() : json(res, answer({ allowed: true }))));
     await using view = await startView({ upstream: { url: flaky.url }, timeout: 3_000, allowCache: 60_000 });
@@ -146,7 +146,7 @@ describe("a server that authorizes requests", () => {
     expect(await view.code(NOTES)).to.equal(200);
   });
 
-  it("that fails does not deny requests in a union that another authorizer allows", async () => {
+  it("denies no requests in a union that another authorizer allows, even if it fails", async () => {
     await using view = await startView({ upstream: { url: await nowhere() }, timeout: 100, behind: authenticated() });
     expect(await view.code()).to.equal(200);
     expect(view.errors).to.have.length(1);

@@ -11,7 +11,7 @@ import { credentialed, MEMOS, Memo } from "./upstream.ts";
 const ALL = `${MEMOS.replace("/clusters/root/", "/clusters/*/")}/memos`;
 const INITIAL = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
 
-/** Its version increases with every request, like that of a store shared with other kinds; watches do not show that. */
+/** Server whose version increases with every request, like that of a store shared with other kinds; watches do not show that. */
 class Kcp implements AsyncDisposable {
   #version = 10;
   readonly #server = createServer(({ url = "", headers: { accept = "" } }, res) => {

@@ -164,7 +164,7 @@ describe("a relay", () => {
     expect((await pieces.next()).done).to.equal(true);
   });
 
-  it("answers before a body is read to its end, and serves the next request of the connection", async () => {
+  it("answers before it has read the whole body, and serves the next request of the connection", async () => {
     await using there = await other((_req, res) => res.writeHead(413, { connection: "close" }).end("too long"));
     await using here = await start(there.url);
     const { port } = new URL(here.url);

@@ -49,13 +49,13 @@ export interface Chain extends AsyncDisposable {
 
 export interface ChainOptions<T extends object> {
   readonly resource: Resource<T>;
-  /** Storage of the server behind. */
+  /** Storage of the upstream. */
   readonly kept: Storage<ObjectOf<T>>;
   readonly forward?: Partial<ForwardOptions<T>>;
   /** Options of the view in front. */
   readonly serve?: ServeOptions<ObjectOf<T>>;
   readonly authorize?: Authorizer<unknown>;
-  /** Authorizer of the server behind. @default allow everything */
+  /** Authorizer of the upstream. @default allow everything */
   readonly behindRule?: Authorizer<unknown>;
 }
 

@@ -212,7 +212,7 @@ describe("a response to a TokenReview", () => {
 });
 
 describe("a server that reviews tokens", () => {
-  it("that is unavailable does not affect cached users, authenticates no others, and gets reviews again when it is back", async () => {
+  it("does not affect cached users while it is down, authenticates no others, and gets reviews again when it is back", async () => {
     let away = false;
     await using flaky = await misbehaving((res) => {
       if (away) res.destroy();
@@ -228,7 +228,7 @@ describe("a server that reviews tokens", () => {
     expect(await server.name("b-token")).to.equal("alice");
   });
 
-  it("that is down or hangs is a failure within the timeout", async () => {
+  it("is a failure within the timeout if it is down or hangs", async () => {
     await using hole = await misbehaving(() => undefined);
     for (const url of [hole.url, await nowhere()]) {
       await using server = await start({ upstream: { url }, timeout: 200 });
@@ -241,7 +241,7 @@ describe("a server that reviews tokens", () => {
     }
   });
 
-  it("that is unavailable causes 503 for possibly valid tokens if configured; cached rejections stay 401", async () => {
+  it("causes 503 for possibly valid tokens while it is down if configured; cached rejections stay 401", async () => {
     let away = true;
     await using flaky = await misbehaving((res) => {
       if (away) res.destroy();
