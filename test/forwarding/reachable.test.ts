@@ -20,7 +20,7 @@ describe("reachable()", () => {
     [401, "rejected this server's credentials"],
     [503, "answered 503"],
   ] as const)
-    it(`that answers ${code} ${expected === "yes" ? "is there" : "is as good as away"}`, async () => {
+    it(`${expected === "yes" ? "resolves" : "rejects"} for a server that answers ${code}`, async () => {
       await using server = await misbehaving((res) => json(res, {}, code));
       expect(await verdict(server.url)).to.include(expected);
     });

@@ -199,7 +199,7 @@ describe("a response to a TokenReview", () => {
     });
 
   for (const code of [200, 202, 204, 302, 401, 403, 404, 422])
-    it(`${code === 200 ? "200 is one" : `${code} is none`}`, async () => {
+    it(`is ${code === 200 ? "valid" : "invalid"} with the code ${code}`, async () => {
       await using odd = await misbehaving((res) => {
         res.setHeader("Location", "/elsewhere");
         json(res, code === 204 ? undefined : answer({ authenticated: true, user }), code);

@@ -43,9 +43,9 @@ export interface ForwardOptions<T extends object> {
   readonly resourceIdentity?: string;
   /**
    * Response to lists and watches while the upstream does not serve the kind (404). `empty`: lists are empty and watches
-   * quiet; within a second after the upstream serves the kind, watches end with 410 and clients list again. Requests for
+   * quiet. Within a second after the upstream serves the kind, watches end with 410 and clients list again. Requests for
    * single objects remain 404.
-   * @default "refused": 404
+   * @default `"refused"`: 404
    */
   readonly unserved?: "empty" | "refused";
   readonly history?: HistoryOptions;

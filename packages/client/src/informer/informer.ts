@@ -76,8 +76,8 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the store is complete after the current start, or the next one if the informer is not running: after the
-   * first list, or, when a stopped informer resumes, once its watch is open. Rejects if the informer stops before that.
+   * Resolves when the store is complete after the current start, or the next one if the informer is not running. That is
+   * after the first list, or, if a stopped informer resumes, once its watch is open. Rejects if the informer stops before.
    */
   get synced(): Promise<void> {
     return this.#synced.promise;

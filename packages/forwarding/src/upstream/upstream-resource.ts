@@ -24,7 +24,7 @@ export interface UpstreamResourceOptions {
   readonly labels?: LabelSelector | undefined;
   /** See {@link ForwardOptions.resourceIdentity}. @default none */
   readonly resourceIdentity?: string | undefined;
-  /** See {@link ForwardOptions.unserved}. @default "refused" */
+  /** See {@link ForwardOptions.unserved}. @default `"refused"` */
   readonly unserved?: "empty" | "refused" | undefined;
   readonly onError: (error: unknown) => void;
 }

@@ -155,9 +155,9 @@ export class EtcdWatch implements Watch {
   }
 
   /**
-   * Returns whether etcd must send the events again. etcd reads previous entries when it sends: one may be missing because it
-   * was compacted, or because even the newest etcd may send events of a new watch before it has noted `prevKv`. Only a
-   * compacted entry is missing the second time.
+   * Returns whether etcd must send the events again. etcd reads previous entries when it sends, so one may be compacted by
+   * then. Even the newest etcd may also send events of a new watch before it has noted `prevKv`. Only a compacted entry is
+   * missing the second time.
    */
   #isToComeAgain(revision: number, events: readonly Event[]): boolean {
     const isNew = revision > this.reached && revision !== this.#lacking;
