@@ -15,7 +15,7 @@ describe("the lock of a store on LMDB", function () {
     const begun = new Date().toISOString();
     await using holder = await Holder.of(folder.path);
     const { message } = await refused("Locked", () => lmdbStore({ dir: folder.path }));
-    expect(message).to.contain(folder.path).and.contain(`process ${holder.pid},`).and.contain("stop it");
+    expect(message).to.contain(folder.path).and.contain(`process ${holder.pid} since`).and.contain("stop it");
     const [since = ""] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(message) ?? [];
     expect(since >= begun && since <= new Date().toISOString(), since).to.equal(true);
     const { said, code } = await run(command("open", folder.path));
@@ -46,7 +46,7 @@ describe("the lock of a store on LMDB", function () {
     try {
       await holder.kill();
       const { message } = await refused("Locked", () => lmdbStore({ dir: folder.path }));
-      expect(message).to.contain(`process ${worker},`);
+      expect(message).to.contain(`process ${worker} since`);
     } finally {
       process.kill(worker, "SIGKILL");
     }
