@@ -67,7 +67,7 @@ describe("a data folder", function () {
     const file = join(dev.folder.path, "data/store/format.json");
     const text = readFileSync(file, "utf8");
     writeFileSync(file, '{"format":1000}\n');
-    await refused(again(dev), /data.*was written by a newer version of this package: install that version/);
+    await refused(again(dev), /data.*a newer version of this package wrote it: install that version/);
     writeFileSync(file, text);
     await using same = await Dev.start(again(dev));
     expect((await list(same)).names).to.deep.equal(["one"]);
@@ -78,7 +78,7 @@ describe("a data folder", function () {
     for (const data of ["data", "data/below"])
       await refused(
         { in: folder.path, flags: ["--port", "0", "--data-dir", data] },
-        /data.*: it is no folder, or below a file: choose another one$/m,
+        /data.*: it is not a directory, or below a file: choose another one$/m,
       );
     expect(readdirSync(folder.path).sort()).to.deep.equal(["data", "note.ts", "state"]);
   });
@@ -89,7 +89,7 @@ describe("a data folder", function () {
     it("that is read-only", async () => {
       await using dev = await stopped();
       const mounts = "mount --bind data data; mount -o remount,bind,ro data";
-      await refused(again(dev, { mounts }), /data.*cannot be written: give this user the right/);
+      await refused(again(dev, { mounts }), /data.*is not writable: give this user write permission/);
     });
 
     it("whose rights do not suffice", async () => {
@@ -98,7 +98,7 @@ describe("a data folder", function () {
       expect(await run("chmod", ["-R", "a-w", folder])).to.include({ ok: true });
       // In a user namespace that maps nobody, root is nobody.
       const mounts = 'set -- unshare --user "$@"';
-      await refused(again(dev, { mounts }), /data.*cannot be written: give this user the right/);
+      await refused(again(dev, { mounts }), /data.*is not writable: give this user write permission/);
       expect(await run("chmod", ["-R", "u+w", folder])).to.include({ ok: true });
       await using same = await Dev.start(again(dev));
       expect((await list(same)).names).to.deep.equal(["one"]);

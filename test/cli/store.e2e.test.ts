@@ -88,7 +88,7 @@ describe("virtual-workspaces store", function () {
     expect(await create(dev, "one")).to.equal(201);
     expect(await store(dev, "backup a.backup")).to.include({ code: 0 });
     await refused(store(dev, "restore a.backup"), /data is not empty: a backup is restored into a folder that is new/);
-    await refused(store(dev, "restore none b"), /there is no backup .*none: name another file/);
+    await refused(store(dev, "restore none b"), /the backup .*none does not exist: name another file/);
     await refused(store(dev, "backup b.backup none"), /there is no folder .*none: name the one that the server has/);
     for (const data of ["note.ts", "note.ts/b"])
       await refused(
@@ -97,15 +97,18 @@ describe("virtual-workspaces store", function () {
       );
     for (const data of ["note.ts", "state"])
       await refused(store(dev, `backup b.backup ${data}`), /there is no store in .*: name the folder that the server/);
-    await refused(store(dev, "backup no/b.backup"), /cannot be written: its folder does not exist: make it/);
+    await refused(
+      store(dev, "backup no/b.backup"),
+      /cannot write the backup .*: its directory does not exist: create it/,
+    );
     symlinkSync("data", join(dev.folder.path, "link"));
     for (const file of ["data/store/data.mdb", "data/a.backup", "link/store/format.json"])
       await refused(store(dev, `backup ${file}`), /--to .* is in .*data, the store itself: write the backup somewhere/);
     expect(existsSync(join(dev.folder.path, "data/a.backup"))).to.equal(false);
     const bytes = readFileSync(join(dev.folder.path, "a.backup"));
     for (const [wrong, why] of [
-      [bytes.subarray(0, -1), /is damaged: .*\. Nothing was restored; use another backup/],
-      [Buffer.from(bytes).fill(0xff, bytes.length - 1), /is damaged: .*\. Nothing was restored; use another backup/],
+      [bytes.subarray(0, -1), /is damaged: .*: use another backup; nothing was restored/],
+      [Buffer.from(bytes).fill(0xff, bytes.length - 1), /is damaged: .*: use another backup; nothing was restored/],
       [Buffer.from("something else"), /is not a backup of a store/],
     ] as const) {
       writeFileSync(join(dev.folder.path, "b.backup"), wrong);

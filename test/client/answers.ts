@@ -1,4 +1,4 @@
-// Servers that answer what they are told to, one answer after the other, and count.
+// Servers that send scripted answers one after another, and count requests.
 
 import type { RequestListener } from "node:http";
 import { Client, type ClientOptions } from "@virtual-workspaces/client";
@@ -27,7 +27,7 @@ export const status = (code: number, rest: object = {}): Answer => ({
   }),
 });
 
-/** What was asked: method and path. */
+/** Method and path of a request. */
 export interface Asked {
   readonly method: string;
   readonly url: string;
@@ -42,7 +42,7 @@ export interface Answering extends AsyncDisposable {
   readonly url: string;
 }
 
-/** The last answer is that of all further requests. */
+/** Starts a server. The last answer repeats. */
 export async function answering(answers: readonly Answer[], options: Partial<ClientOptions> = {}): Promise<Answering> {
   let next = 0;
   return await listening((_req, res) => {

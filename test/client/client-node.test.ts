@@ -1,5 +1,5 @@
-// Why: decision 16 keeps our own reading of kubeconfigs for what @kubernetes/client-node does not do. Where a line about
-// theirs fails, they have changed: look at the decision again.
+// Why: decision 16 keeps our own kubeconfig reader for what @kubernetes/client-node does not support. If an assertion about
+// that package fails, it has changed: review the decision.
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
@@ -14,7 +14,7 @@ interface Applied {
   readonly ca?: unknown;
 }
 
-describe("a kubeconfig, read by @kubernetes/client-node and by us", () => {
+describe("a kubeconfig read by @kubernetes/client-node and by us", () => {
   let folder: Tree;
   beforeEach(() => {
     folder = tree({ token: "from-file\n" });
@@ -55,20 +55,20 @@ describe("a kubeconfig, read by @kubernetes/client-node and by us", () => {
     return { exec: { apiVersion: VERSION, command: path, interactiveMode: "Never" } };
   }
 
-  it("impersonates without groups there, and whole here", async () => {
+  it("impersonates without groups in client-node, and with all of them here", async () => {
     const file = write({ token: "t", as: "ann", "as-groups": ["g"] });
     const { headers } = await applied(loaded(file));
     expect(headers).to.deep.equal({ Authorization: "Bearer t", "Impersonate-User": "ann" });
     expect((await loadKubeconfig({ file })).impersonate).to.deep.equal({ name: "ann", groups: ["g"] });
   });
 
-  it("is nobody there whose token is in a file", async () => {
+  it("is anonymous in client-node if the token is in a file", async () => {
     const file = write({ tokenFile: "token" });
     expect((await applied(loaded(file))).headers).to.deep.equal({});
     expect(await ours(file)).to.equal("Bearer from-file");
   });
 
-  it("loses its authorities there where it has no user", async () => {
+  it("loses its authorities in client-node without a user", async () => {
     const pem = "-----BEGIN CERTIFICATE-----\n";
     const cluster = { "certificate-authority-data": Buffer.from(pem).toString("base64") };
     const file = write({}, { context: {}, cluster });
@@ -76,7 +76,7 @@ describe("a kubeconfig, read by @kubernetes/client-node and by us", () => {
     expect((await loadKubeconfig({ file })).upstream.tls).to.deep.equal({ ca: pem });
   });
 
-  it("cannot be merged there with one of the same names", async () => {
+  it("cannot be merged in client-node with one of the same names", async () => {
     const files = [write({ token: "one" }), write({ token: "two" }, { name: "other" })] as const;
     const [first, second] = files.map(loaded) as [KubeConfig, KubeConfig];
     expect(() => first.mergeConfig(second)).to.throw("Duplicate cluster: k");
@@ -84,7 +84,7 @@ describe("a kubeconfig, read by @kubernetes/client-node and by us", () => {
     expect((await upstream.credentials?.get())?.headers?.[1]).to.equal("Bearer one");
   });
 
-  it("says nothing to its plugin there, runs it for each that asks, and keeps what it gave", async () => {
+  it("passes nothing to its plugin in client-node, runs it for each caller, and keeps its result", async () => {
     const file = write(plugin(`echo run $KUBERNETES_EXEC_INFO >>"${folder.path}/runs"`));
     const runs = (): string[] => readFileSync(join(folder.path, "runs"), "utf8").trim().split("\n");
     const theirs = loaded(file);

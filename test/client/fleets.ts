@@ -1,4 +1,4 @@
-// A kind with everything that a client can ask for, served from memory.
+// Kind with everything that a client can request, served from memory.
 
 import { Client, type ClientOptions } from "@virtual-workspaces/client";
 import { allow, defineResource, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
@@ -28,7 +28,7 @@ function fleetView(fleets = Fleet.collection()): VirtualWorkspace {
   });
 }
 
-/** A server of fleets, and a client of it in the logical cluster `root`. */
+/** Starts a server of fleets, with a client in the logical cluster `root`. */
 export async function startFleets(options: Partial<ClientOptions> = {}): Promise<
   AsyncDisposable & {
     readonly client: Client;

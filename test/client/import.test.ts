@@ -1,4 +1,4 @@
-// Why: a client that costs 80 MiB before it has asked anything is left out of small programs.
+// Why: small programs cannot afford a client that uses 80 MiB before its first request.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const RECORDING = `
   const modules = [];
   registerHooks({ load: (url, context, next) => (modules.push(url), next(url, context)) });`;
 
-/** What was loaded by a process that runs this. */
+/** Modules that a process loads when it runs this script. */
 function loaded(script: string, env: NodeJS.ProcessEnv = {}): string[] {
   const text = `${RECORDING}\n${script}\nconsole.log(JSON.stringify(modules));`;
   const args = ["--conditions=@virtual-workspaces/source", "--input-type=module", "-e", text];
@@ -27,7 +27,7 @@ function loaded(script: string, env: NodeJS.ProcessEnv = {}): string[] {
 const isHeavy = (url: string): boolean => url.includes("/node_modules/@kubernetes/client-node/");
 
 describe("the import of the client", () => {
-  it("loads no model of Kubernetes' kinds, nor does a client that is given its server", () => {
+  it("loads no protobuf model of Kubernetes' kinds, even when a client is created with a server", () => {
     const modules = loaded(`
       const { Client } = await import("@virtual-workspaces/client");
       const client = new Client({ upstream: { url: "http://127.0.0.1:1" }, retries: false });
@@ -36,7 +36,7 @@ describe("the import of the client", () => {
     expect(modules.filter(isHeavy)).to.deep.equal([]);
   }).timeout(20_000);
 
-  it("nor does a kubeconfig that is JSON, but YAML does", () => {
+  it("does not load client-node for a JSON kubeconfig, but for a YAML one", () => {
     using folder = tree({
       yaml: "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k, cluster: {server: 'http://h'}}]\n",
     });

@@ -2,7 +2,7 @@ import { type ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { isTransportError, type TransportError } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 
-/** What a promise is rejected with. */
+/** Returns the error with which a promise rejects. */
 export async function rejected(promise: Promise<unknown>): Promise<Error> {
   const [result] = await Promise.allSettled([promise]);
   if (result?.status !== "rejected") return expect.fail("nothing was thrown");

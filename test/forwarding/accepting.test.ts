@@ -1,11 +1,11 @@
-// Views over forwarded kinds that are shown otherwise than they are kept: what a write may leave is judged by what is shown.
+// Writes through views over transformed kinds: the transformed object decides whether a write is accepted.
 import { forward, type Transform } from "@virtual-workspaces/forwarding";
 import { authenticated, defineVirtualWorkspace, view, type WritableSource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 import { MEMOS, Memo, type MemoContent, startThere } from "./upstream.ts";
 
-/** Kept in small letters, shown in capitals. */
+/** Stored in lower case, shown in upper case. */
 const CAPITALS: Required<Transform<MemoContent>> = {
   show: (memo) => ({ ...memo, spec: { ...memo.spec, text: memo.spec.text?.toUpperCase() ?? "" } }),
   keep: (memo) => ({ ...memo, spec: { ...memo.spec, text: memo.spec.text?.toLowerCase() ?? "" } }),
@@ -44,15 +44,15 @@ async function start(isShown: (text: string | undefined) => boolean) {
   };
 }
 
-describe("a write through a view of what is shown otherwise than it is kept", () => {
-  it("is refused where the view would not show it, whatever it looks like where it is kept", async () => {
+describe("a write through a view of transformed objects", () => {
+  it("is rejected if the view would not show the result, whatever the stored object looks like", async () => {
     await using views = await start((text) => text === "MINE" || text === "theirs");
     const { here, there } = views;
     expect((await here.send(`POST ${PATH}`, memo("x", "theirs"))).status).to.equal(403);
     expect(await there.memos.in("root", "a").get("x")).to.equal(undefined);
   });
 
-  it("is done where the view shows it", async () => {
+  it("is accepted if the view shows the result", async () => {
     await using views = await start((text) => text === "MINE" || text === "OURS");
     const { here, there } = views;
     const made = await here.send(`POST ${PATH}`, memo("x", "MINE"));
@@ -63,7 +63,7 @@ describe("a write through a view of what is shown otherwise than it is kept", ()
     expect((await there.memos.in("root", "a").get("x"))?.spec.text).to.equal("ours");
   });
 
-  it("hands down no patch and no delete of many: neither reaches what the view does not show", async () => {
+  it("forwards no patch or deletecollection, so that neither affects objects outside the view", async () => {
     await using views = await start((text) => text === "MINE" || text === "OURS");
     const { here, there } = views;
     for (const [name, text] of Object.entries({ x: "mine", y: "ours", z: "theirs" }))

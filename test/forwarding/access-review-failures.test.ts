@@ -1,4 +1,4 @@
-// A server that decides about access, and does not.
+// Failures of a server that authorizes requests.
 import { get } from "node:http";
 import { subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { authenticated, deny } from "@virtual-workspaces/framework";
@@ -15,23 +15,23 @@ function answer(status: unknown) {
   return { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: {}, status };
 }
 
-const UNAVAILABLE = [503, "ServiceUnavailable", "who may do this cannot be found out for now: try again"];
+const UNAVAILABLE = [503, "ServiceUnavailable", "the server that authorizes this request is unavailable: try again"];
 const LIES: Readonly<Record<string, unknown>> = {
   "of another kind": { ...answer({ allowed: true }), kind: "SelfSubjectAccessReview" },
   "of another version": { ...answer({ allowed: true }), apiVersion: "authorization.k8s.io/v1beta1" },
   "without a status": answer(undefined),
   "whose status is a list": answer([{ allowed: true }]),
   "with an empty status": answer({}),
-  "of a yes that is a text": answer({ allowed: "true" }),
-  "of a yes that is a number": answer({ allowed: 1 }),
-  "that is both": answer({ allowed: true, denied: true }),
-  "of a denial that is a text": answer({ allowed: true, denied: "no" }),
-  "that is no object": true,
+  "whose `allowed` is a string": answer({ allowed: "true" }),
+  "whose `allowed` is a number": answer({ allowed: 1 }),
+  "that is both allowed and denied": answer({ allowed: true, denied: true }),
+  "whose `denied` is a string": answer({ allowed: true, denied: "no" }),
+  "that is not an object": true,
 };
 
-describe("an answer to a subject access review", () => {
+describe("a response to a SubjectAccessReview", () => {
   for (const [what, body] of Object.entries(LIES))
-    it(`${what} lets nobody in`, async () => {
+    it(`${what} denies access`, async () => {
       await using liar = await misbehaving((res) => json(res, body));
       await using view = await startView({ upstream: { url: liar.url } });
       const refused = await view.get(NOTES);
@@ -43,7 +43,7 @@ describe("an answer to a subject access review", () => {
       expect(liar.requests).to.equal(1);
     });
 
-  it("of a yes with an error in its evaluation is a yes, of a no a no, and the error is not told", async () => {
+  it("is decided by `allowed` despite an evaluation error, which callers do not see", async () => {
     let allowed = true;
     await using kube = await misbehaving((res) => json(res, answer({ allowed, evaluationError: "hush" })));
     await using view = await startView({ upstream: { url: kube.url }, allowCache: 0, showReason: true });
@@ -53,7 +53,7 @@ describe("an answer to a subject access review", () => {
     expect([refused.status, refused.text.includes("hush")]).to.deep.equal([403, false]);
   });
 
-  it("that is denied is final in a union; one that is not allowed is not", async () => {
+  it("is final in a union if denied, but not if merely not allowed", async () => {
     let denied = true;
     await using kube = await misbehaving((res) => json(res, answer({ allowed: false, denied })));
     await using view = await startView({ upstream: { url: kube.url }, denyCache: 0, behind: authenticated() });
@@ -62,13 +62,13 @@ describe("an answer to a subject access review", () => {
     expect(await view.code()).to.equal(200);
   });
 
-  it("with a reason that is long is cut", async () => {
+  it("has a long reason cut", async () => {
     await using kube = await misbehaving((res) => json(res, answer({ allowed: false, reason: "x".repeat(100_000) })));
     await using view = await startView({ upstream: { url: kube.url }, showReason: true });
     expect((await view.get(NOTES)).text.length).to.be.lessThan(2_000);
   });
 
-  it("that is longer than 1 MiB is none", async () => {
+  it("is invalid above 1 MiB", async () => {
     await using kube = await misbehaving((res) =>
       json(res, answer({ allowed: true, reason: "x".repeat(2 * 1024 * 1024) })),
     );
@@ -78,12 +78,12 @@ describe("an answer to a subject access review", () => {
   });
 
   for (const [code, hint] of [
-    [401, /does not know the credential/],
+    [401, /rejects the credentials/],
     [403, /system:auth-delegator/],
-    [404, /no such API/],
+    [404, /does not serve this API/],
     [302, /answered 302/],
   ] as const)
-    it(`that is ${code} is a 500, and says to the operator what to do`, async () => {
+    it(`with code ${code} is a 500, and tells the operator what to do`, async () => {
       await using kube = await misbehaving((res) => {
         res.setHeader("Location", "/elsewhere");
         json(res, answer({ allowed: true }), code);
@@ -95,8 +95,8 @@ describe("an answer to a subject access review", () => {
     });
 });
 
-describe("a server that decides about access", () => {
-  it("that is not there, or never answers, is 503 within the time given, and named to the operator alone", async () => {
+describe("a server that authorizes requests", () => {
+  it("causes 503 within the timeout if it is down or hangs, and is named only to the operator", async () => {
     await using hole = await misbehaving(() => undefined);
     for (const url of [hole.url, await nowhere()]) {
       await using view = await startView({ upstream: { url }, timeout: 200 });
@@ -108,7 +108,7 @@ describe("a server that decides about access", () => {
     }
   });
 
-  it("that fails is told of as a process warning, where nobody else is told", async () => {
+  it("causes a process warning by default if it fails", async () => {
     await using access = subjectAccessReview({ upstream: { url: await nowhere() }, timeout: 100 });
     const about = asked(authenticatedUser({ name: "alice" }), { verb: "get" });
     const error = await Promise.resolve(access(about)).catch((reason: unknown) => reason);
@@ -117,7 +117,7 @@ describe("a server that decides about access", () => {
     expectFault(/subject access review failed: ReviewFailure: POST http/);
   });
 
-  it("that stumbles is asked again", async () => {
+  it("gets a retry after a temporary failure", async () => {
     await using flaky = await misbehaving((res, count) => {
       if (count < 4) res.writeHead(500).end();
       else json(res, answer({ allowed: true }));
@@ -127,14 +127,14 @@ describe("a server that decides about access", () => {
     expect(view.access.stats).to.deep.include({ asked: 1, retried: 3, failed: 0 });
   });
 
-  it("that wants more time than there is, is not waited for", async () => {
+  it("is not retried if Retry-After exceeds the timeout", async () => {
     await using busy = await misbehaving((res) => res.writeHead(503, { "Retry-After": "3600" }).end());
     await using view = await startView({ upstream: { url: busy.url } });
     expect(await view.code()).to.equal(503);
     expect(busy.requests).to.equal(1);
   });
 
-  it("that is away changes nothing for what is remembered, and is asked about the rest when it is back", async () => {
+  it("does not affect cached verdicts while it is down, and gets reviews again when it is back", async () => {
     let away = false;
     await using flaky = await misbehaving((res) => (away ? res.destroy() : json(res, answer({ allowed: true }))));
     await using view = await startView({ upstream: { url: flaky.url }, timeout: 3_000, allowCache: 60_000 });
@@ -146,7 +146,7 @@ describe("a server that decides about access", () => {
     expect(await view.code(NOTES)).to.equal(200);
   });
 
-  it("that fails locks nobody out in a union whom another lets in", async () => {
+  it("denies no requests in a union that another authorizer allows, even if it fails", async () => {
     await using view = await startView({ upstream: { url: await nowhere() }, timeout: 100, behind: authenticated() });
     expect(await view.code()).to.equal(200);
     expect(view.errors).to.have.length(1);
@@ -158,7 +158,7 @@ describe("a server that decides about access", () => {
     expect(await other.code()).to.equal(503);
   });
 
-  it("is left alone when the last caller who waits has left, and its connection is closed", async () => {
+  it("has its connection closed when the last waiting caller leaves", async () => {
     await using hole = await misbehaving(() => undefined);
     await using view = await startView({ upstream: { url: hole.url } });
     const headers = { authorization: "Bearer alice" };
@@ -178,7 +178,7 @@ describe("a server that decides about access", () => {
     expect(view.access.stats).to.deep.include({ asked: 1, failed: 0 });
   });
 
-  it("answers rules reviews with nothing, and says that this is not all", async () => {
+  it("causes incomplete, empty rules reviews", async () => {
     await using kube = await misbehaving((res) => json(res, answer({ allowed: true })));
     await using view = await startView({ upstream: { url: kube.url } });
     const path = "/services/notes/clusters/root/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
@@ -188,7 +188,7 @@ describe("a server that decides about access", () => {
     expect(kube.requests).to.equal(0);
   });
 
-  it("is given sensible numbers", () => {
+  it("requires valid options", () => {
     const upstream = { url: "http://127.0.0.1:1" };
     for (const wrong of [
       { allowCache: -1 },
@@ -197,7 +197,7 @@ describe("a server that decides about access", () => {
       { timeout: Number.NaN },
       { inFlight: 0 },
     ])
-      expect(() => subjectAccessReview({ upstream, ...wrong })).to.throw("must be a whole number from");
-    expect(() => subjectAccessReview({ upstream, watchesEvery: 0 })).to.throw("watchesEvery must be 100 ms or more");
+      expect(() => subjectAccessReview({ upstream, ...wrong })).to.throw("use a whole number from");
+    expect(() => subjectAccessReview({ upstream, watchesEvery: 0 })).to.throw("invalid watchesEvery");
   });
 });

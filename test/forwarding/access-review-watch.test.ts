@@ -1,12 +1,12 @@
-// Permissions that are withdrawn while a watch is open.
+// Permissions that are revoked while a watch is open.
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
 import { until } from "../_support/until.ts";
 import { NOTES, startView } from "./access-view.ts";
 import { startReviewing } from "./reviewing.ts";
 
-describe("a watch that another server has allowed", () => {
-  it("ends with 410 when it no longer does, others go on; watches about which the same is asked are one review", async () => {
+describe("a watch that another server authorizes", () => {
+  it("ends with 410 once it is denied, without effect on others; watches with equal checks share a review", async () => {
     await using kube = await startReviewing();
     for (const name of ["alice", "bob"]) kube.permit({ verbs: ["watch"], to: { kind: "User", name } });
     await using view = await startView({ upstream: kube.upstream, allowCache: 200, denyCache: 100, watchesEvery: 100 });
@@ -23,7 +23,7 @@ describe("a watch that another server has allowed", () => {
     view.notes.in("root").set("second", { text: "still here" });
     expect(await stays.take(1)).to.deep.equal(["ADDED second"]);
     for (const watch of watches) await watch[Symbol.asyncDispose]();
-    // One of bob's may be under way.
+    // One of bob's reviews may be in progress.
     await until(() => view.access.stats.asked === kube.seen.access.length);
     const { remembered, shared } = view.access.stats;
     expect(remembered + shared).to.be.greaterThan(0);

@@ -1,4 +1,4 @@
-// What somebody may do, where another server decides.
+// Authorization through another server.
 import { subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { Upstream } from "@virtual-workspaces/transport";
@@ -8,13 +8,13 @@ import { until } from "../_support/until.ts";
 import { ALICE, NOTES, startView } from "./access-view.ts";
 import { startReviewing, untilChanged } from "./reviewing.ts";
 
-/** What alice may do. */
+/** Returns alice's permissions. */
 const alice = (verbs: readonly string[], cluster = "root") =>
   ({ verbs, to: { kind: "User", name: "alice" }, cluster }) as const;
 const group = (name: string) => ({ verbs: ["get"], to: { kind: "Group", name } }) as const;
 
-describe("a subject access review", () => {
-  it("decides: a yes is served, a no is 403, and why is not told", async () => {
+describe("a SubjectAccessReview", () => {
+  it("serves allowed requests and rejects others with 403, without the reason", async () => {
     await using kube = await startReviewing();
     kube.permit(alice(["get"]));
     await using view = await startView({ upstream: kube.upstream });
@@ -29,7 +29,7 @@ describe("a subject access review", () => {
     expect((await open.get(NOTES)).body.message).to.match(/: RBAC: no secret-role was found$/);
   });
 
-  it("holds the whole caller and the whole request: 300 groups are one review", async () => {
+  it("holds the whole caller and request: 300 groups are one review", async () => {
     await using kube = await startReviewing();
     kube.permit(group("group-299-größe"));
     await using view = await startView({ upstream: kube.upstream });
@@ -67,7 +67,7 @@ describe("a subject access review", () => {
     expect(Object.keys(kube.seen.access[0] ?? {})).to.have.members([...Object.keys(rest), "groups"]);
   });
 
-  it("is made for each part of who is to be impersonated, and for what they want", async () => {
+  it("is sent for each part of an impersonation, and for the request itself", async () => {
     await using kube = await startReviewing();
     kube.permit({ verbs: ["impersonate"], to: { kind: "User", name: "bob" } });
     await using view = await startView({ upstream: kube.upstream });
@@ -86,7 +86,7 @@ describe("a subject access review", () => {
     ]);
   });
 
-  it("is made for somebody who asks what they may do, too", async () => {
+  it("is also sent for SelfSubjectAccessReviews", async () => {
     await using kube = await startReviewing();
     kube.permit(alice(["patch"]));
     await using view = await startView({ upstream: kube.upstream });
@@ -100,7 +100,7 @@ describe("a subject access review", () => {
     expect(kube.seen.access).to.have.length(2);
   });
 
-  it("is made once for 1,000 equal requests at a time, and for none of those that follow", async () => {
+  it("is sent once for 1,000 concurrent equal requests, and for none of the later ones", async () => {
     await using kube = await startReviewing();
     kube.permit(alice(["get"]));
     await using view = await startView({ upstream: kube.upstream });
@@ -115,7 +115,7 @@ describe("a subject access review", () => {
     expect(view.access.stats.duration).to.be.greaterThan(0);
   });
 
-  it("is made for each of 1,000 users, some at a time, and as many verdicts are kept as may be", async () => {
+  it("is sent for each of 1,000 users with limited concurrency, and verdicts are limited too", async () => {
     await using kube = await startReviewing();
     kube.permit(group("system:authenticated"));
     await using view = await startView({ upstream: kube.upstream, maximum: 100, inFlight: 50 });
@@ -129,7 +129,7 @@ describe("a subject access review", () => {
     expect(view.access.stats).to.deep.include({ asked: 1_000, kept: 100, inFlight: 0, waiting: 0 });
   }).timeout(30_000);
 
-  it("is remembered for a while, and no longer: what is granted is seen, and what is withdrawn", async () => {
+  it("is cached for its time, after which grants and revocations take effect", async () => {
     await using kube = await startReviewing();
     await using view = await startView({ upstream: kube.upstream, allowCache: 500, denyCache: 250 });
     const began = performance.now();
@@ -143,7 +143,7 @@ describe("a subject access review", () => {
     expect(kube.seen.access).to.have.length(3);
   });
 
-  it("is made anew each time where nothing may be remembered", async () => {
+  it("is sent for each request if caching is disabled", async () => {
     await using kube = await startReviewing();
     kube.permit(alice(["get"]));
     await using view = await startView({ upstream: kube.upstream, allowCache: 0, denyCache: 0 });
@@ -153,7 +153,7 @@ describe("a subject access review", () => {
     expect(view.access.stats).to.deep.include({ asked: 3, kept: 0 });
   });
 
-  it("is not taken for one about somebody else who is called the same", async () => {
+  it("distinguishes users of the same name", async () => {
     await using kube = await startReviewing();
     kube.permit(group("writers"));
     await using upstream = new Upstream(kube.upstream);
@@ -173,8 +173,8 @@ describe("a subject access review", () => {
   });
 });
 
-describe("where a subject access review is asked", () => {
-  it("is the logical cluster of the request, each with its own answer; all at once is refused", async () => {
+describe("the target of a SubjectAccessReview", () => {
+  it("is the request's logical cluster, each with its own verdict; all clusters at once are denied", async () => {
     await using kube = await startReviewing();
     kube.permit(alice(["get", "list"]));
     await using view = await startView({ upstream: kube.upstream });
@@ -184,7 +184,7 @@ describe("where a subject access review is asked", () => {
     expect(kube.seen.access.map(({ cluster }) => cluster)).to.deep.equal(["root", "other"]);
   });
 
-  it("may be said, for all at once too", async () => {
+  it("may be set, also for all clusters at once", async () => {
     await using kube = await startReviewing();
     kube.permit(alice(["list"], "all"));
     await using view = await startView({
@@ -196,7 +196,7 @@ describe("where a subject access review is asked", () => {
     expect(kube.seen.access.map(({ cluster }) => cluster)).to.deep.equal(["all"]);
   });
 
-  it("may be one of several servers, whose answers are not taken for each other's", async () => {
+  it("may be one of several servers, with separate verdicts", async () => {
     await using east = await startReviewing();
     await using west = await startReviewing();
     west.permit(alice(["get"]));
@@ -212,7 +212,7 @@ describe("where a subject access review is asked", () => {
     expect([east.seen.access.length, west.seen.access.length]).to.deep.equal([1, 1]);
   });
 
-  it("may be about something else than the request, or about nothing: then it is refused", async () => {
+  it("may have other attributes than the request, or none, which denies it", async () => {
     await using kube = await startReviewing();
     await using view = await startView({
       upstream: kube.upstream,
@@ -226,13 +226,13 @@ describe("where a subject access review is asked", () => {
     ]);
   });
 
-  it("is no path of the author's making", async () => {
+  it("is rejected if it is not a valid path", async () => {
     await using kube = await startReviewing();
     await using upstream = new Upstream(kube.upstream);
     for (const cluster of ["a/../b", "..", "A", "root?", "root:"]) {
       await using access = subjectAccessReview({ upstream, cluster: () => cluster });
       const ask = (): unknown => access(asked(authenticatedUser({ name: "alice" }), { verb: "get" }));
-      expect(ask, cluster).to.throw("is neither a logical cluster's name nor a workspace path");
+      expect(ask, cluster).to.throw("use the name of a logical cluster or a workspace path");
     }
   });
 });

@@ -1,4 +1,4 @@
-// A view of notes whose rule another server decides.
+// View of notes that another server authorizes.
 
 import { type SubjectAccessReviewOptions, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import {
@@ -14,7 +14,7 @@ import { startPlain } from "../_support/plain.ts";
 type Params = { readonly cluster: string };
 
 export interface AccessViewOptions extends SubjectAccessReviewOptions<Params> {
-  /** What is put behind it in a union. */
+  /** Authorizer after it in a union. */
   readonly behind?: Authorizer<unknown>;
 }
 
@@ -26,7 +26,7 @@ export const ALICE: Identity = {
   extra: { "example.dev/scopes": ["a", "ü"] },
 };
 
-/** Serves them to `alice`, `bob` and `user-0`… */
+/** Serves notes to `alice`, `bob` and `user-0`… */
 export async function startView({ behind, ...options }: AccessViewOptions) {
   const errors: unknown[] = [];
   const access = subjectAccessReview<Params>({ onError: (error) => errors.push(error), ...options });

@@ -1,4 +1,4 @@
-// Two servers that forward to each other, by mistake: whatever a client asks ends with an error, and leaves nothing running.
+// Two servers that forward to each other by mistake: every request ends with an error, and leaves nothing running.
 import { type Forwarded, forward } from "@virtual-workspaces/forwarding";
 import { allow, createServer, defineVirtualWorkspace, staticTokens, view } from "@virtual-workspaces/framework";
 import type { Storage } from "@virtual-workspaces/framework/storage";
@@ -9,7 +9,7 @@ import { Memo, type MemoContent } from "./upstream.ts";
 
 const PATH = "/services/memos/apis/test.dev/v1/namespaces/a/memos";
 
-/** A server at a port whose memos are those of the server at another port. */
+/** Starts a server whose memos are those of the server on another port. */
 async function startOne(port: number, next: number, served: (memos: Forwarded<MemoContent>) => Storage<never>) {
   const memos = forward<MemoContent>({
     resource: Memo,
@@ -43,18 +43,18 @@ async function startOne(port: number, next: number, served: (memos: Forwarded<Me
 }
 
 const INITIAL = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-/** As kubectl asks, and as client-go does. */
+/** Requests of kubectl and client-go. */
 const TARGETS = ["/x", "", "?limit=500", "?watch=true", `?watch=true&${INITIAL}`];
 
 const SERVED = {
-  "what they forward as it is": (memos: Forwarded<MemoContent>) => memos as unknown as Storage<never>,
-  "views of what they forward": (memos: Forwarded<MemoContent>) =>
+  "forwarded kinds": (memos: Forwarded<MemoContent>) => memos as unknown as Storage<never>,
+  "views of forwarded kinds": (memos: Forwarded<MemoContent>) =>
     view({ from: memos, select: () => true }) as unknown as Storage<never>,
 };
 
 describe("two servers that forward to each other", () => {
   for (const [what, served] of Object.entries(SERVED))
-    it(`and serve ${what} answer every request with the way that it went, and go on asking nothing`, async () => {
+    it(`answer every request with its route if they serve ${what}, and then send no more requests`, async () => {
       const [one = 0, two = 0] = await freePorts(2);
       await using first = await startOne(one, two, served);
       await using second = await startOne(two, one, served);

@@ -1,5 +1,5 @@
-// What was recorded from Kubernetes, played against a view that forwards to another of ours, and against a view of what is
-// forwarded: that objects are elsewhere makes no difference.
+// Replays recordings of Kubernetes against a forwarding view, and a view of forwarded objects: forwarding must make no
+// difference.
 import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
 import { view } from "@virtual-workspaces/framework";
@@ -13,8 +13,8 @@ import { type Subject, startSubject } from "../differential/subject.ts";
 import { upstreamAt } from "./support.ts";
 
 /**
- * Cases that do not apply, and yet turn on who owns fields: through a view each write is a replacement of the object at the
- * server behind, in the version that is forwarded, and that server works out the owners. docs/reference/conformance.md says so.
+ * Cases that do not apply and depend on field managers: through a view each write is an update at the upstream, in the
+ * forwarded version, and the upstream computes the managers. See docs/reference/conformance.md.
  */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   update: ["with managedFields emptied"],
@@ -29,7 +29,7 @@ function turnsOnOwners({ name, steps }: Case, topic: string): boolean {
 
 type Forwarded = WritableForwarded<{ readonly spec?: object }>;
 
-/** Two servers: one with the objects, which it forgets between cases, and one in front of it. */
+/** Starts two servers: one with the objects, reset between cases, and one in front. */
 async function startForwarded(
   kinds: readonly DifferentialKind[],
   start: (kinds: readonly DifferentialKind[], forwarded: (kind: DifferentialKind[0]) => Forwarded) => Promise<Subject>,
@@ -61,9 +61,9 @@ async function startForwarded(
   };
 }
 
-describe("what is forwarded is answered as Kubernetes does:", function () {
+describe("a forwarded kind answers like Kubernetes:", function () {
   this.timeout(60_000);
-  // Each version is forwarded as it is: the server behind converts.
+  // Each version is forwarded unchanged: the upstream converts.
   const versions = (kinds: readonly DifferentialKind[]) => kinds.flat().map((one) => [one] as const);
   answersAsRecorded(() =>
     startForwarded(KINDS, (kinds, forwarded) =>
@@ -72,7 +72,7 @@ describe("what is forwarded is answered as Kubernetes does:", function () {
   );
 });
 
-describe("a view of what is forwarded answers as Kubernetes does:", function () {
+describe("a view of a forwarded kind answers like Kubernetes:", function () {
   this.timeout(60_000);
   answersAsRecorded(
     () =>

@@ -1,5 +1,5 @@
-// Another server that is slow, dead, black-holed, restarting, forgetful or lying, end to end and with default settings: what
-// clients see of it meanwhile, and that all of it mends by itself.
+// An upstream that is slow, dead, black-holed, restarting, forgetful or invalid, end to end with default settings: what
+// clients see meanwhile, and that everything recovers.
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { until } from "../_support/until.ts";
@@ -7,19 +7,19 @@ import { TROUBLES, type Trouble } from "./faults/faults.ts";
 import { pathOf, Systems, textsOf, VIEWS } from "./faults/systems.ts";
 import { counted, Restartable } from "./faults/upstream.ts";
 
-/** By when all is well again, ms. */
+/** Maximum recovery time, in ms. */
 const MENDED = 15_000;
-/** How long a request takes at most while the other server fails, ms. */
+/** Maximum duration of a request while the upstream fails, in ms. */
 const ANSWERED = 31_000;
-/** By how much memory grows at most, MiB. */
+/** Maximum growth of memory, in MiB. */
 const MEMORY = 700;
 
-/** `FAULTS=5`: five of them, from all over the list, where there is no time for all. */
+/** `FAULTS=5` runs five of them, spread over the list, to save time. */
 const EVERY = Math.max(1, Math.floor(TROUBLES.length / Number(process.env["FAULTS"] ?? TROUBLES.length)));
 
 const memory = (): number => process.memoryUsage.rss() / 2 ** 20;
 
-/** How long it takes until it is so, ms. */
+/** Returns the time until a condition holds, in ms. */
 async function timeUntil(what: string, condition: () => boolean | Promise<boolean>, within: number): Promise<number> {
   const began = performance.now();
   await until(condition, { what, within });
@@ -29,7 +29,7 @@ async function timeUntil(what: string, condition: () => boolean | Promise<boolea
 const isReady = async (systems: Systems, name: string): Promise<boolean> =>
   (await systems.server.get(`/readyz/${name}`)).status === 200;
 
-/** What clients see while it lasts. */
+/** Checks what clients see during the fault. */
 async function during(systems: Systems, { codes = [503], unready }: Trouble): Promise<void> {
   if (unready) await timeUntil("readiness says so", async () => !(await isReady(systems, "memos")), 10_000);
   const seen: Record<string, unknown> = {};
@@ -52,10 +52,10 @@ async function during(systems: Systems, { codes = [503], unready }: Trouble): Pr
   if (process.env["SHOW"] !== undefined) process.stderr.write(`${JSON.stringify(seen)}\n`);
 }
 
-describe("another server that fails", function () {
+describe("a failing upstream", function () {
   this.timeout(120_000);
   for (const trouble of TROUBLES.filter((_, at) => at % EVERY === 0)) {
-    it(`${trouble.name}: nothing counts as deleted, and all is mended within 15 s`, async () => {
+    it(`(${trouble.name}) causes no deletions, and recovers within 15 s`, async () => {
       await using upstream = await Restartable.start(trouble.counted === true ? counted() : undefined);
       for (const name of ["stays", "changes", "goes"]) await upstream.set(name, "1");
       for (let n = 0; n < 30; n++) await upstream.set("changes", `${n}`);
@@ -123,7 +123,7 @@ describe("another server that fails", function () {
       }
       if (trouble.unready) expectFault(/virtual workspace is not ready/);
       expect(most - before, "growth of memory, MiB").to.be.below(MEMORY);
-      // Once of each watch, and once of the requests.
+      // Once per watch, and once for requests.
       expect(systems.errors.length, "failures that were told").to.be.at.most(systems.source.state.watches + 1);
       if (trouble.told !== false) expect(systems.errors.length, "failures that were told").to.be.above(0);
       expect(systems.source.state.failing, "streams that still fail").to.equal(0);

@@ -1,4 +1,4 @@
-// Views that forward to one another: how far a request goes, and who knows.
+// Views that forward to one another: number of hops, and their headers.
 import { forward } from "@virtual-workspaces/forwarding";
 import {
   allow,
@@ -19,7 +19,7 @@ const PATH = "apis/test.dev/v1/notes";
 const NOTE = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "x" } };
 
 describe("views that forward to one another", () => {
-  it("in a circle end after four, and the answer names the way that was gone", async () => {
+  it("end a loop after four hops, with the route in the response", async () => {
     const port = await freePort();
     const upstreams: Upstream[] = [];
     const view = (name: string, next: string) => {
@@ -48,7 +48,7 @@ describe("views that forward to one another", () => {
     for (const upstream of upstreams) await upstream[Symbol.asyncDispose]();
   });
 
-  it("tell the server behind how many and who they are, and drop what else came", async () => {
+  it("send the number and names of hops upstream, and drop other values", async () => {
     const scopes: Scope[] = [];
     const create = (scope: Scope, object: never) => {
       scopes.push(scope);

@@ -1,5 +1,5 @@
-// Whoever runs the server behind a view may answer anything. None of it becomes a header or a code of ours, passes for
-// success, or ends the process.
+// The operator of an upstream may send any response. None becomes a header or code of ours, counts as success, or ends the
+// process.
 import { forward } from "@virtual-workspaces/forwarding";
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -43,7 +43,7 @@ async function start() {
   });
   const front = await startPlain([view]);
   return {
-    /** What comes of each call when the server behind answers so. */
+    /** Returns the responses of calls while the upstream answers so. */
     outcomes: async (calls: readonly Call[], code: number, body: string) => {
       Object.assign(said, { code, body });
       const found = [];
@@ -58,16 +58,16 @@ async function start() {
   };
 }
 
-describe("what a hostile server behind a view answers", () => {
+describe("a response of a hostile upstream", () => {
   for (const code of [201, 206, 302, 307, 401, 407, 600, 999])
-    it(`with the code ${code} and a Status is an error of ours`, async () => {
+    it(`with the code ${code} and a Status becomes an error of this server`, async () => {
       await using view = await start();
       for (const { status: answered, headers, body } of await view.outcomes(READS, code, status(code))) {
         expect([answered, body.code, body.reason]).to.deep.equal([503, 503, "ServiceUnavailable"]);
         expect(headers).not.to.have.any.keys("location", "set-cookie", "www-authenticate", "proxy-authenticate");
       }
       for (const { status: answered, headers, body } of await view.outcomes(WRITES, code, status(code))) {
-        // What says neither that it was done nor that it was not may have been.
+        // A code that does not say whether the write was applied leaves that unknown.
         const untold = code < 300 || code >= 600;
         expect([answered, body.code]).to.deep.equal(untold ? [504, 504] : [503, 503]);
         expect(headers).not.to.have.any.keys("location", "set-cookie", "www-authenticate", "x-theirs");
@@ -75,23 +75,23 @@ describe("what a hostile server behind a view answers", () => {
     });
 
   for (const body of ["", "null", "[]", "{", status(200), JSON.stringify({ ...MEMO, kind: "Other" })])
-    it(`to a write with 200 and ${body || "nothing"} does not pass for success`, async () => {
+    it(`with 200 and ${body || "nothing"} for a write does not count as success`, async () => {
       await using view = await start();
       for (const { status: answered, body: told } of await view.outcomes(WRITES, 200, body)) {
         expect(answered).to.equal(504);
         expect(told.message).to.match(
-          /answered something else than a Memo(List)?: the request may or may not have taken effect/,
+          /answered with something other than a Memo(List)?: the request may or may not have taken effect/,
         );
       }
     });
 
   for (const [what, more] of Object.entries({
-    "that is a text which ends a line": { retryAfterSeconds: "5\r\n" },
+    "that is a string with a line break": { retryAfterSeconds: "5\r\n" },
     "that is a list": { retryAfterSeconds: ["5\n"] },
     "that is half a second": { retryAfterSeconds: 0.5 },
-    "in details that are none": null,
+    "in details that are null": null,
   }))
-    it(`with a time to come again ${what}: it is left out, and all else is told`, async () => {
+    it(`with Retry-After ${what} loses it, and keeps the rest`, async () => {
       await using view = await start();
       const body = status(429, { details: more });
       for (const answer of [...(await view.outcomes(READS, 429, body)), ...(await view.outcomes(WRITES, 429, body))]) {
@@ -100,7 +100,7 @@ describe("what a hostile server behind a view answers", () => {
       }
     });
 
-  it("with a message and a reason that are no texts leaves them out", async () => {
+  it("with a message and reason that are not strings loses them", async () => {
     await using view = await start();
     const body = status(403, { message: { toString: 1 }, reason: { toString: 1 }, details: { causes: 5 } });
     for (const answer of [...(await view.outcomes(READS, 403, body)), ...(await view.outcomes(WRITES, 403, body))]) {

@@ -1,5 +1,5 @@
-// forward() of a kind by its identity over all logical clusters, to a kcp: asked for metadata alone, it tells of all kinds of
-// that name, whoever's they are.
+// forward() of a kind by its identity across all logical clusters of a kcp, whose metadata-only responses include all kinds
+// of that name, of any identity.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { forward } from "@virtual-workspaces/forwarding";
@@ -11,7 +11,7 @@ import { credentialed, MEMOS, Memo } from "./upstream.ts";
 const ALL = `${MEMOS.replace("/clusters/root/", "/clusters/*/")}/memos`;
 const INITIAL = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
 
-/** Its version moves on with every request, as that of a store does which other kinds share; watches tell nothing of it. */
+/** Server whose version increases with every request, like that of a store shared with other kinds; watches do not show that. */
 class Kcp implements AsyncDisposable {
   #version = 10;
   readonly #server = createServer(({ url = "", headers: { accept = "" } }, res) => {
@@ -42,7 +42,7 @@ class Kcp implements AsyncDisposable {
 }
 
 describe("forward() of a kind by its identity, watched in all logical clusters", () => {
-  it("is up to date though others have kinds of that name, and the other server tells no progress", async () => {
+  it("stays current although others have kinds of that name, and the upstream sends no progress", async () => {
     await using kcp = new Kcp();
     const upstream = credentialed(await kcp.start());
     await using storage = forward({ resource: Memo as never, upstream, resourceIdentity: "f00", identity: "none" });

@@ -1,4 +1,4 @@
-// As whom another server is asked: as the caller, whole or not at all, and never as somebody that the caller only claims to be.
+// Identity of upstream requests: the whole caller or none, and never a user that the caller merely claims to be.
 import { impersonated } from "@virtual-workspaces/forwarding";
 import type { User } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -8,7 +8,7 @@ import { as, type Chain, startChain } from "./support.ts";
 
 type Asker = Pick<User, "name" | "uid" | "groups" | "extra">;
 
-/** A kind whose objects, once created, say who created them, and with which header lines. */
+/** Starts servers with a kind whose created objects record the user and the header lines. */
 async function start(
   forward = {},
 ): Promise<Chain & { who(user: Parameters<typeof as>[0], more?: object): Promise<Asker> }> {
@@ -40,8 +40,8 @@ const note = (text: string) => ({
 
 const AUTHENTICATED = "system:authenticated";
 
-describe("the server behind a view that forwards is asked", () => {
-  it("as the caller: name, uid, groups and extra, in any script and with any key", async () => {
+describe("a forwarding view", () => {
+  it("impersonates the caller: name, uid, groups and extra, in any script and with any key", async () => {
     await using chain = await start();
     const user = {
       name: "Zoë Bücher 名前 🙂",
@@ -52,13 +52,13 @@ describe("the server behind a view that forwards is asked", () => {
     expect(await chain.who(user)).to.deep.equal(user);
   });
 
-  it("as a caller with 2,000 groups, all of them", async () => {
+  it("impersonates a caller with 2,000 groups", async () => {
     await using chain = await start();
     const groups = [...Array.from({ length: 2000 }, (_, at) => `a-group-with-a-rather-long-name-${at}`), AUTHENTICATED];
     expect((await chain.who({ name: "ann", groups })).groups).to.deep.equal(groups);
   });
 
-  it("not at all for a caller with more groups than it takes: nothing is cut off", async () => {
+  it("rejects a caller with more groups than the upstream accepts, without truncation", async () => {
     await using chain = await start();
     const groups = Array.from({ length: 2600 }, (_, at) => `group-${at}`);
     const answer = await chain.front.send(`POST ${chain.path}`, note("x"), as({ name: "ann", groups }));
@@ -66,7 +66,7 @@ describe("the server behind a view that forwards is asked", () => {
     expect(answer.body.message).to.match(/has 2601 different values: send at most 2500/);
   });
 
-  it("never as whom the caller's own headers name", async () => {
+  it("never uses the identity in the caller's own headers", async () => {
     await using chain = await start();
     const claims = {
       "X-Remote-User": "root",
@@ -83,7 +83,7 @@ describe("the server behind a view that forwards is asked", () => {
     });
   });
 
-  it("never as whom the caller would go on as here, if that is not allowed here", async () => {
+  it("never impersonates a user whom the caller may not impersonate here", async () => {
     await using chain = await start();
     const headers = { ...as({ name: "ann" }).headers, "Impersonate-User": "bob", "Impersonate-Group": "admins" };
     const answer = await chain.front.send(`POST ${chain.path}`, note("x"), { headers });
@@ -91,7 +91,7 @@ describe("the server behind a view that forwards is asked", () => {
     expect(chain.upstream.stats.requests).to.equal(0);
   });
 
-  it("without the groups that every API server gives rights to", async () => {
+  it("omits groups to which every API server grants rights", async () => {
     await using chain = await start();
     const groups = [
       "system:masters",
@@ -103,7 +103,7 @@ describe("the server behind a view that forwards is asked", () => {
     expect((await chain.who({ name: "ann", groups })).groups).to.deep.equal(["dev", AUTHENTICATED]);
   });
 
-  it("without a warrant, which would be somebody else's rights", async () => {
+  it("omits warrants, which carry another user's rights", async () => {
     await using chain = await start();
     const warrant = JSON.stringify({ user: "root", groups: ["system:masters"] });
     const extra = { "authorization.kcp.io/warrant": [warrant], scopes: ["cluster:a"] };
@@ -116,19 +116,19 @@ describe("the server behind a view that forwards is asked", () => {
     "system:kube-controller-manager",
     "system:serviceaccount:kube-system:gc",
   ])
-    it(`not at all for ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       await using chain = await start();
       const answer = await chain.front.send(`POST ${chain.path}`, note("x"), as({ name }));
       expect(outcome(answer)).to.deep.equal([
         403,
         "Forbidden",
-        `forbidden: "${name}" is a name that API servers give rights to by themselves: the server behind this view is ` +
-          "not asked as it. Ask as somebody else, or there directly",
+        `forbidden: cannot act as "${name}" at the server behind this view: API servers grant rights to that name by ` +
+          "themselves; use another user, or send the request to that server",
       ]);
       expect(chain.upstream.stats.requests).to.equal(0);
     });
 
-  it("as a service account, and as nobody", async () => {
+  it("impersonates service accounts and anonymous users", async () => {
     await using chain = await start();
     const account = {
       name: "system:serviceaccount:a:b",
@@ -140,26 +140,26 @@ describe("the server behind a view that forwards is asked", () => {
   });
 
   for (const [what, user] of Object.entries({
-    "a name that ends in a space, as which another would be asked for": { name: "admin " },
-    "a name with a line break, which would be a header of its own": { name: "a\r\nImpersonate-Group: system:masters" },
-    "a group of nothing": { name: "ann", groups: [""] },
+    "a name that ends in a space, which would become another user": { name: "admin " },
+    "a name with a line break, which would add a header": { name: "a\r\nImpersonate-Group: system:masters" },
+    "an empty group": { name: "ann", groups: [""] },
     "a tab before a group": { name: "ann", groups: ["\tadmins"] },
-    "extra under no name": { name: "ann", extra: { "": ["x"] } },
-    "a null in an extra": { name: "ann", extra: { scopes: ["a\u0000b"] } },
-    "half a character": { name: "ann\ud800" },
+    "extra with an empty key": { name: "ann", extra: { "": ["x"] } },
+    "a NUL character in an extra": { name: "ann", extra: { scopes: ["a\u0000b"] } },
+    "half of a surrogate pair": { name: "ann\ud800" },
   }))
-    it(`not at all for ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await using chain = await start();
       const answer = await chain.front.send(`POST ${chain.path}`, note("x"), as(user));
       expect([answer.status, answer.body.reason, chain.upstream.stats.requests]).to.deep.equal([403, "Forbidden", 0]);
     });
 
-  it("as ourselves, whoever asks, with `none`", async () => {
+  it("uses our own identity for any caller with `none`", async () => {
     await using chain = await start({ identity: "none" });
     expect((await chain.who({ name: "system:admin" })).name).to.equal("forwarder");
   });
 
-  it("as a function says, which may build on what is done without one, and is answered for what it throws", async () => {
+  it("uses the result of a function, which may use the default, and returns its errors", async () => {
     const identity = (user: Asker) => {
       const as = impersonated(user);
       return { ...as, name: `org:${as.name}`, groups: [...(as.groups ?? []), "system:masters"] };
@@ -171,7 +171,7 @@ describe("the server behind a view that forwards is asked", () => {
     expect(refused.status).to.equal(403);
   });
 
-  it("as each of 50 who ask 1,000 times in any order, and never as another", async () => {
+  it("never mixes up 50 callers in 1,000 requests in random order", async () => {
     await using chain = await start();
     const users = Array.from({ length: 50 }, (_, at) => ({
       name: `user-${at}`,

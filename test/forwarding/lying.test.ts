@@ -1,4 +1,4 @@
-// forward(): another server that lies, is silent or talks nonsense. Nothing of it is taken for a deletion, and all of it ends.
+// forward() with an upstream that sends invalid data or none: nothing of it counts as a deletion, and every request ends.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
@@ -12,25 +12,26 @@ const ALL = `${MEMOS}/memos`;
 const silent = (): void => undefined;
 const good = (res: ServerResponse): void => void res.write(line("ADDED", memo("good", 20)));
 
-describe("a forwarded watch of a server that lies", () => {
+describe("a forwarded watch of a misbehaving upstream", () => {
   const lies: Record<string, (res: ServerResponse) => void> = {
     "another kind": (res) => res.write(line("ADDED", { ...memo("y", 11), kind: "Other" })),
     "half a line": (res) => res.write('{"type":"ADDED","object":{"kind":"Memo"\n'),
-    "no JSON within the object": (res) => res.write(line("ADDED", memo("y", 11)).replace('"text":""', '"text":nope')),
-    "something behind the object": (res) => res.write('{"type":"DELETED","object":{},"object":{}}\n'),
-    "an event of no type": (res) => res.write(line("GONE", memo("y", 11))),
+    "invalid JSON within the object": (res) =>
+      res.write(line("ADDED", memo("y", 11)).replace('"text":""', '"text":nope')),
+    "trailing data after the object": (res) => res.write('{"type":"DELETED","object":{},"object":{}}\n'),
+    "an event of an unknown type": (res) => res.write(line("GONE", memo("y", 11))),
     "a deletion without a version": (res) =>
       res.write(line("DELETED", { ...memo("x", 11), metadata: { name: "x", namespace: "a" } })),
-    "an error of its own": (res) => res.write(line("ERROR", { kind: "Status", code: 500, message: "oh" })),
+    "an ERROR event": (res) => res.write(line("ERROR", { kind: "Status", code: 500, message: "oh" })),
     "a broken connection": (res) => void res.destroy(),
-    "a line without an end": (res) => {
+    "an endless line": (res) => {
       const piece = Buffer.alloc(1024 * 1024, 97);
       const more = (): void => void (res.destroyed || res.write(piece, more));
       more();
     },
   };
   for (const [what, lie] of Object.entries(lies)) {
-    it(`tells ${what}: it is asked again, and what is there stays`, async () => {
+    it(`reconnects and keeps all objects after ${what}`, async () => {
       await using at = await scripted({ watches: [lie, good] });
       await using watch = await at.here.server.watch(`${ALL}?watch=true`);
       const told = await watch.until(({ object }) => object.metadata?.name === "good");
@@ -42,14 +43,14 @@ describe("a forwarded watch of a server that lies", () => {
     });
   }
 
-  it("and is silent is noticed and left", async () => {
+  it("detects and closes a silent connection", async () => {
     await using at = await scripted({ watches: [silent, good] });
     await using watch = await at.here.server.watch(`${ALL}?watch=true`);
     expect((await watch.until(({ object }) => object.metadata?.name === "good")).length).to.equal(2);
     expect(String(at.here.errors[0])).to.match(/^TransportError: GET http:.* within \d+ ms/);
   });
 
-  it("in unusual spelling is understood", async () => {
+  it("accepts unusual spelling", async () => {
     await using at = await scripted({
       watches: [
         (res) =>
@@ -62,7 +63,7 @@ describe("a forwarded watch of a server that lies", () => {
     expect(await watch.take(2)).to.deep.equal(["ADDED x", "ADDED y"]);
   });
 
-  it("about what it has told: a stream that leaves something out is begun again where it was", async () => {
+  it("resumes at its version if the stream omits events", async () => {
     const now = { list: list(10, memo("x", 10)) };
     const watches = [silent, (res: ServerResponse) => void res.write(line("MODIFIED", memo("x", 12, "new")))];
     await using at = await scripted({ list: () => now.list, watches });
@@ -75,7 +76,7 @@ describe("a forwarded watch of a server that lies", () => {
     expect((await watch.next()).object).to.deep.include({ spec: { text: "new" } });
   });
 
-  it("about its order is not gone on with: 410, and the list tells what it left out", async () => {
+  it("ends with 410 if versions are out of order, so that a list shows the omitted ones", async () => {
     const now = { list: list(10, memo("x", 10)) };
     const begun = Promise.withResolvers<void>();
     const disorder = async (res: ServerResponse): Promise<void> => {
@@ -92,7 +93,7 @@ describe("a forwarded watch of a server that lies", () => {
     expect(await second.take(3)).to.deep.equal(["ADDED x", "ADDED y", "ADDED z"]);
   });
 
-  it("tells several changes of one version, and some of them twice: each is told once", async () => {
+  it("delivers several changes of one version once each, even if some are repeated", async () => {
     const other = { ...memo("x", 11), metadata: { name: "x", namespace: "a", resourceVersion: "11", uid: "other" } };
     const all = [line("DELETED", memo("x", 11)), line("ADDED", other), line("ADDED", memo("y", 11))];
     const begun = Promise.withResolvers<void>();
@@ -107,7 +108,7 @@ describe("a forwarded watch of a server that lies", () => {
     expect(await watch.take(4)).to.deep.equal(["DELETED x", "ADDED x", "ADDED y", "ADDED good"]);
   });
 
-  it("and was set back to an older state ends watches with 410, and shows that state", async () => {
+  it("ends with 410 if the upstream went back to an older state, and then shows that state", async () => {
     const now = { list: list(10, memo("x", 10)) };
     await using at = await scripted({ list: () => now.list, watches: [silent] });
     await using watch = await at.here.server.watch(`${ALL}?watch=true`);
@@ -119,7 +120,7 @@ describe("a forwarded watch of a server that lies", () => {
     expect((await watch.rest()).map(({ object }) => object.code)).to.deep.equal([410]);
   });
 
-  it("knows where it is by metadata alone when others write a lot", async () => {
+  it("tracks versions by metadata-only requests during many other writes", async () => {
     let head = 10;
     await using at = await scripted({ list: () => list(++head, memo("x", 10)), watches: [silent] });
     const fresh = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -128,8 +129,8 @@ describe("a forwarded watch of a server that lies", () => {
   });
 });
 
-describe("readiness of a forwarded kind", () => {
-  it("follows the other server: down, up and down again", async () => {
+describe("the readiness of a forwarded kind", () => {
+  it("follows the upstream: down, up and down again", async () => {
     let status = 500;
     const raw = createServer((_req, res) => res.writeHead(status).end());
     await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));

@@ -1,5 +1,5 @@
-// Why: a view that forwards answers many people through few connections and shared streams. What one of them may see must
-// never come to another, however their requests fall between each other's.
+// Why: a forwarding view serves many users through few connections and shared streams. Objects of one user must never reach
+// another, however their requests interleave.
 import { forward } from "@virtual-workspaces/forwarding";
 import {
   allow,
@@ -20,7 +20,7 @@ const of = (name: string): string => `/services/${name}/apis/test.dev/v1/namespa
 const workspace = (name: string, served: ServedResource) =>
   defineVirtualWorkspace({ name, path: "/", authorize: () => allow(), resources: [served] });
 
-/** A server that shows each user what is theirs, and one in front of it, with views of it as it is and of a view of it. */
+/** Starts a server that shows each user their own objects, and a server in front with forwarded objects and a view of them. */
 async function start() {
   const memos = Memo.collection();
   for (const user of USERS) memos.in("", "a").set(`of-${user}`, { text: user });
@@ -51,8 +51,8 @@ async function start() {
   };
 }
 
-describe("many who read through a view that forwards", () => {
-  it("get, list and watch what is theirs, 1,200 times in any order, and nothing of others", async () => {
+describe("many readers of a forwarding view", () => {
+  it("get, list and watch only their own objects, 1,200 times in random order", async () => {
     await using servers = await start();
     const { front, memos, forwarded } = servers;
     const as = (user: string): CallOptions => ({ user: user as "alice" });

@@ -1,17 +1,17 @@
-// Servers that answer reviews otherwise than they should.
+// Servers with invalid responses to reviews.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface Misbehaving extends AsyncDisposable {
   readonly url: string;
-  /** Requests so far. */
+  /** Number of requests so far. */
   readonly requests: number;
-  /** Connections that are open. */
+  /** Number of open connections. */
   readonly open: Promise<number>;
 }
 
-/** Answers each request by its number, from 1; what is not answered stays open. */
+/** Answers each request by its number, from 1; an unanswered one stays open. */
 export async function misbehaving(
   answer: (res: ServerResponse, count: number, req: IncomingMessage) => void,
 ): Promise<Misbehaving> {
@@ -31,7 +31,7 @@ export async function misbehaving(
       return requests;
     },
     get open() {
-      // In a turn of its own: who asks again and again would let no connection close.
+      // In a turn of its own: a tight loop would let no connection close.
       return new Promise<number>((resolve) => {
         setImmediate(() => server.getConnections((_error, count) => resolve(count)));
       });
@@ -44,12 +44,12 @@ export async function misbehaving(
   };
 }
 
-/** Answers JSON. */
+/** Sends JSON. */
 export function json(res: ServerResponse, body: unknown, status = 201): void {
   res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** Where nobody listens any more. */
+/** Returns a URL on which no server listens any more. */
 export async function nowhere(): Promise<string> {
   const { url, [Symbol.asyncDispose]: close } = await misbehaving(() => undefined);
   await close();

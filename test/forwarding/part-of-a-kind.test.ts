@@ -1,4 +1,4 @@
-// forward() of a part of another server's objects: those with labels, those of one definition, those that may come later.
+// forward() of a part of an upstream's objects: by labels, by identity, or of a kind that is served later.
 import { parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { type ForwardOptions, forward } from "@virtual-workspaces/forwarding";
 import {
@@ -19,7 +19,7 @@ const MERGE = typed("merge-patch+json");
 const APPLY = typed("apply-patch+yaml");
 const JSON_PATCH = typed("json-patch+json");
 
-/** The server behind, whose list of resources changes, and one in front. */
+/** An upstream whose list of resources changes, and a server in front. */
 class Chain implements AsyncDisposable {
   readonly memos: Collection<MemoContent> = Memo.collection() as Collection<MemoContent>;
   readonly stack = new AsyncDisposableStack();
@@ -81,7 +81,7 @@ const names = (body: { items: { metadata: { name: string } }[] }): string[] =>
   body.items.map((one) => one.metadata.name);
 
 describe("forward() of objects with labels", () => {
-  it("lists and watches no others, whatever else is selected; what loses them is deleted", async () => {
+  it("lists and watches only these, with any other selectors; losing the labels is a deletion", async () => {
     await using chain = await Chain.start(mine);
     const { front } = chain;
     chain.set("mine", { of: "me", tier: "a" });
@@ -98,7 +98,7 @@ describe("forward() of objects with labels", () => {
     expect(await watch.take(2)).to.deep.equal(["ADDED theirs", "DELETED mine"]);
   });
 
-  it("finds no others, nor changes or deletes them by their names", async () => {
+  it("gets, changes and deletes only these by name", async () => {
     await using chain = await Chain.start(mine);
     const { front } = chain;
     chain.set("mine", { of: "me" });
@@ -121,7 +121,7 @@ describe("forward() of objects with labels", () => {
     expect([chain.text("mine"), chain.text("theirs")]).to.deep.equal([undefined, "x"]);
   });
 
-  it("writes those that have them as any", async () => {
+  it("writes these like any others", async () => {
     await using chain = await Chain.start(mine);
     const { front } = chain;
     const object = (text: string, of = "me") => ({
@@ -142,14 +142,16 @@ describe("forward() of objects with labels", () => {
     expect((await front.get(`${IN_A}/m`)).status).to.equal(404);
   });
 
-  it("cannot be transformed besides", () => {
+  it("rejects a transform in addition", () => {
     const how = { resource: Memo as never, upstream: credentialed("http://127.0.0.1:1"), ...mine };
-    expect(() => forward({ ...how, transform: { show: (object) => object } })).to.throw("labels or transform");
+    expect(() => forward({ ...how, transform: { show: (object) => object } })).to.throw(
+      "labels and transform are both set",
+    );
   });
 });
 
 describe("forward() of a kind by its identity", () => {
-  it("asks for that one alone", async () => {
+  it("requests that identity only", async () => {
     await using chain = await Chain.start({ resourceIdentity: "f00", identity: "none" });
     const others = Memo.collection() as Collection<MemoContent>;
     others.in("root", "a").set("other", { text: "x" });
@@ -162,8 +164,8 @@ describe("forward() of a kind by its identity", () => {
   });
 });
 
-describe("forward() of a kind that the other server does not have", () => {
-  it("is refused, or empty if that is wanted, until it has it, and again when it goes", async () => {
+describe("forward() of a kind that the upstream does not serve", () => {
+  it("answers 404, or with empty lists if configured, until the kind is served, and after it is removed", async () => {
     await using chain = await Chain.start({ unserved: "empty" });
     const { front, resources } = chain;
     chain.resources = [];
@@ -192,7 +194,7 @@ describe("forward() of a kind that the other server does not have", () => {
     expect((await front.get(ALL)).body.items).to.deep.equal([]);
   });
 
-  it("is 404 unless wanted otherwise", async () => {
+  it("answers 404 by default", async () => {
     await using chain = await Chain.start({});
     chain.resources = [];
     expect((await chain.front.get(ALL)).status).to.equal(404);
@@ -200,8 +202,8 @@ describe("forward() of a kind that the other server does not have", () => {
   });
 });
 
-describe("forward() as whom it says by where it asks", () => {
-  it("is told the logical cluster", async () => {
+describe("forward() with an identity function", () => {
+  it("passes the logical cluster to it", async () => {
     await using chain = await Chain.start({
       identity: ({ name }, scope) => (scope?.cluster === "*" ? undefined : { name: `${name}-of-${scope?.cluster}` }),
     });

@@ -1,4 +1,4 @@
-// Whether a server answers, for `ready` of views that only ask it.
+// Readiness of views that only send requests to a server.
 import { reachable } from "@virtual-workspaces/forwarding";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
@@ -12,25 +12,25 @@ async function verdict(url: string): Promise<string> {
   );
 }
 
-describe("a server that a view asks", () => {
+describe("reachable()", () => {
   for (const [code, expected] of [
     [200, "yes"],
     [403, "yes"],
     [404, "yes"],
-    [401, "does not take the credentials"],
+    [401, "rejected this server's credentials"],
     [503, "answered 503"],
   ] as const)
-    it(`that answers ${code} ${expected === "yes" ? "is there" : "is as good as away"}`, async () => {
+    it(`${expected === "yes" ? "resolves" : "rejects"} for a server that answers ${code}`, async () => {
       await using server = await misbehaving((res) => json(res, {}, code));
       expect(await verdict(server.url)).to.include(expected);
     });
 
-  it("that cannot be reached is away, and is named to who runs the view", async () => {
+  it("rejects for an unreachable server, and names it to the operator", async () => {
     const url = await nowhere();
     expect(await verdict(url)).to.include(url);
   });
 
-  it("is asked once, however many ask", async () => {
+  it("sends one request, however many callers there are", async () => {
     await using server = await misbehaving((res) => json(res, {}));
     await using upstream = new Upstream({ url: server.url });
     const answers = reachable(upstream);

@@ -1,4 +1,4 @@
-// forward(): gets and lists pass as bytes, with options, errors and warnings kept.
+// forward(): gets and lists are forwarded as bytes, with options, errors and warnings.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { until } from "../_support/until.ts";
 import { credentialed, type Here, MEMOS, startHere, startThere, type There } from "./upstream.ts";
 
 const TEXT = { "content-type": "text/plain; charset=utf-8" };
-/** As servers written in Go say it, API servers and others. */
+/** Text of servers written in Go, API servers and others. */
 const NO_PATH = "404 page not found\n";
 
 async function both(): Promise<{ there: There; here: Here } & AsyncDisposable> {
@@ -24,7 +24,7 @@ async function both(): Promise<{ there: There; here: Here } & AsyncDisposable> {
   };
 }
 
-/** A server that answers whatever a test wants. */
+/** Starts a server with any answer. */
 async function answering(listener: RequestListener): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -38,7 +38,7 @@ async function answering(listener: RequestListener): Promise<{ url: string } & A
 }
 
 describe("a forwarded get", () => {
-  it("is the other server's own bytes, asked for as the caller", async () => {
+  it("returns the upstream's own bytes, requested as the caller", async () => {
     await using at = await both();
     at.there.memos.in("root", "a").set("x", { text: "ä" });
     const path = `${MEMOS}/namespaces/a/memos/x`;
@@ -48,7 +48,7 @@ describe("a forwarded get", () => {
     expect(at.there.asked.at(-1)).to.deep.equal({ user: "alice", verb: "get" });
   });
 
-  it("of what is not there is 404, of what may not be seen the other server's 403, whole", async () => {
+  it("returns 404 for a missing object, and the upstream's own 403", async () => {
     await using at = await both();
     const path = `${MEMOS}/namespaces/a/memos/x`;
     expect((await at.here.server.get(path)).body.message).to.equal('memos.test.dev "x" not found');
@@ -58,7 +58,7 @@ describe("a forwarded get", () => {
     expect(forwarded.body).to.deep.equal(own.body);
   });
 
-  it("comes as Table, YAML and metadata as well", async () => {
+  it("is also available as Table, YAML and metadata", async () => {
     await using at = await both();
     at.there.memos.in("root", "a").set("x", { text: "hello" });
     for (const accept of [
@@ -72,7 +72,7 @@ describe("a forwarded get", () => {
     }
   });
 
-  it("keeps Retry-After and warnings of the other server", async () => {
+  it("keeps Retry-After and warnings of the upstream", async () => {
     await using raw = await answering((_req, res) => {
       res.writeHead(429, {
         "Content-Type": "application/json",
@@ -103,12 +103,12 @@ describe("a forwarded get", () => {
     "half an object": (_req, res) => res.writeHead(200, { "Content-Type": "application/json" }).end('{"spec":'),
     "a broken connection": (_req, res) => void res.socket?.destroy(),
     "a redirect": (_req, res) => res.writeHead(302, { Location: "http://elsewhere.example/" }).end(),
-    "that it does not know us": (_req, res) => res.writeHead(401).end(),
+    "a 401": (_req, res) => res.writeHead(401).end(),
     "an error without a Status": (_req, res) => res.writeHead(502).end("bad gateway"),
-    "a 404 in text, as proxies written in Go say it": (_req, res) => res.writeHead(404, TEXT).end(NO_PATH),
+    "a 404 in text, as from a proxy written in Go": (_req, res) => res.writeHead(404, TEXT).end(NO_PATH),
   };
   for (const [what, listener] of Object.entries(faults)) {
-    it(`answered by ${what} is 503, which does not say where that is`, async () => {
+    it(`is 503 without the upstream's address if it gets ${what}`, async () => {
       await using raw = await answering(listener);
       await using here = await startHere({ upstream: credentialed(`${raw.url}/secret-path`) });
       const { status, body, headers } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
@@ -121,7 +121,7 @@ describe("a forwarded get", () => {
     });
   }
 
-  it("of a path that an API server has not is 503, as while that starts; 404 and an empty list where it may lack the kind", async () => {
+  it("is 503 for a path that the upstream does not serve, as during its startup; 404 with an empty list if the kind may be missing", async () => {
     await using raw = await answering((_req, res) => res.writeHead(404, { ...TEXT, "audit-id": "x" }).end(NO_PATH));
     {
       await using here = await startHere({ upstream: credentialed(raw.url) });
@@ -135,7 +135,7 @@ describe("a forwarded get", () => {
     expect(empty.errors).to.deep.equal([]);
   });
 
-  it("of a server that is not there is 503", async () => {
+  it("is 503 if the upstream is down", async () => {
     await using here = await startHere({ upstream: credentialed("http://127.0.0.1:1") });
     const { status, body } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
     expect([status, body.message]).to.deep.equal([503, "the server behind this view cannot be reached; try again"]);
@@ -143,8 +143,8 @@ describe("a forwarded get", () => {
   });
 });
 
-describe("whoever runs a view that forwards", () => {
-  it("is told once of requests that fail, however many, and once more when they do again", async () => {
+describe("the operator of a forwarding view", () => {
+  it("gets one report for any number of failing requests, and another one for the next failures", async () => {
     let code = 502;
     const success = JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Success" });
     await using raw = await answering((_req, res) =>
@@ -156,7 +156,7 @@ describe("whoever runs a view that forwards", () => {
     };
     const one = `${MEMOS}/namespaces/a/memos/x` as const;
     await ask(`GET ${one}`, `GET ${MEMOS}/memos`, `DELETE ${one}`, `GET ${one}`);
-    expect(here.errors.map(String)).to.deep.equal([`Error: ${raw.url} answered 502, and not as an API server does`]);
+    expect(here.errors.map(String)).to.deep.equal([`Error: ${raw.url} answered 502, but not as an API server does`]);
     code = 200;
     await ask(`DELETE ${one}`);
     code = 502;
@@ -166,7 +166,7 @@ describe("whoever runs a view that forwards", () => {
 });
 
 describe("a forwarded list", () => {
-  it("is the other server's own bytes, pages, selectors and versions included", async () => {
+  it("has the upstream's own bytes, pages, selectors and versions", async () => {
     await using at = await both();
     for (let i = 0; i < 10; i++)
       at.there.memos
@@ -194,7 +194,7 @@ describe("a forwarded list", () => {
     const table = { headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } };
     const rows = async ({ server }: { readonly server: typeof at.here.server }): Promise<string> =>
       (await server.get(`${MEMOS}/memos?limit=3`, table)).text;
-    // Ages are in seconds: one may begin between the two requests.
+    // Ages are in seconds, so a new second may begin between the two requests.
     await until(async () => (await rows(at.here)) === (await rows(at.there)), { what: "equal tables" });
     expect((await at.here.server.get(`${MEMOS}/memos?limit=1&continue=bad`)).status).to.equal(400);
   });
@@ -210,7 +210,7 @@ describe("a forwarded list", () => {
     metadata: { resourceVersion: "9" },
   });
 
-  it("stays compressed for who takes it, and comes plain to others", async () => {
+  it("stays compressed for clients that accept it, and is decompressed for others", async () => {
     const asked: unknown[] = [];
     await using raw = await answering((req, res) => {
       asked.push(req.headers["accept-encoding"]);
@@ -232,7 +232,7 @@ describe("a forwarded list", () => {
     expect(asked).to.deep.equal(["gzip", undefined, "gzip"]);
   });
 
-  it("that breaks off breaks off here too", async () => {
+  it("breaks off if the upstream's response does", async () => {
     await using raw = await answering((_req, res) => {
       res.writeHead(200, { "Content-Type": "application/json" });
       res.write(`${whole.slice(0, 60)}`, () => setImmediate(() => res.destroy()));
@@ -245,7 +245,7 @@ describe("a forwarded list", () => {
     expect(failed).to.be.oneOf(["ECONNRESET", 503]);
   });
 
-  it("of another kind, or not whole, is 503 as a Table too, compressed or not: never a shorter list", async () => {
+  it("of a wrong kind or incomplete is 503 as a Table too, compressed or not, and never a shorter list", async () => {
     const item = '{"kind":"Memo","apiVersion":"test.dev/v1","metadata":{"name":"x","resourceVersion":"1"}}';
     const whole = `{"kind":"MemoList","metadata":{"resourceVersion":"7","items":1},"\\u0069tems":[${item}]}`;
     const bodies = [
@@ -271,7 +271,7 @@ describe("a forwarded list", () => {
     expectFault(/a list cannot be read/);
   });
 
-  it("of another kind, of no JSON or of nothing is 503", async () => {
+  it("of a wrong kind, not JSON or empty is 503", async () => {
     for (const body of ['{"kind":"PodList","apiVersion":"v1","items":[]}', "[]", ""]) {
       await using raw = await answering((_req, res) =>
         res.writeHead(200, { "Content-Type": "application/json" }).end(body),
@@ -281,11 +281,11 @@ describe("a forwarded list", () => {
     }
   });
 
-  it("is rewritten item by item by a transform, integers of 64 bits and members around the items kept", async () => {
+  it("is transformed item by item, with 64-bit integers and other members of the list kept", async () => {
     const text = `{"apiVersion":"test.dev/v1","items":[${JSON.stringify({ apiVersion: "test.dev/v1", kind: "Memo", ...item("x") }).replace('"text":"x"', '"big":9007199254740993')}, ${JSON.stringify({ apiVersion: "test.dev/v1", kind: "Memo", ...item("y") })}],"kind":"MemoList","metadata":{"resourceVersion":"9","continue":"t"}}`;
     await using raw = await answering((_req, res) => {
       res.writeHead(200, { "Content-Type": "application/json" });
-      // Cut at every place that could be awkward.
+      // Split at every awkward position.
       for (let at = 0; at < text.length; at += 7) res.write(text.slice(at, at + 7));
       res.end();
     });

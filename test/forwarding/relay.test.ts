@@ -1,4 +1,4 @@
-// Whole requests passed on: what reaches the other server, what comes back, and what becomes of both when one of them leaves.
+// Forwarding of whole requests: what reaches the target, what comes back, and what happens when either side disconnects.
 import { once } from "node:events";
 import { createServer as createHttp, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -12,11 +12,11 @@ import { ALICE, startTls } from "../_support/server.ts";
 
 interface Other extends AsyncDisposable {
   readonly url: string;
-  /** Requests that it has had. */
+  /** Received requests. */
   readonly asked: IncomingMessage[];
 }
 
-/** A server that is no framework's: it does what a test says. */
+/** Starts a plain server with a scripted answer. */
 async function other(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<Other> {
   const asked: IncomingMessage[] = [];
   const server = createHttp((req, res) => {
@@ -72,7 +72,7 @@ describe("a relay", () => {
     faults.length = 0;
   });
 
-  it("passes path, query and headers on as they came, the caller as Impersonate-*, and counts", async () => {
+  it("forwards path, query and headers unchanged, with the caller in Impersonate-* headers and a hop count", async () => {
     await using there = await other((_req, res) => res.setHeader("x-two", ["a", "b"]).end("ok"));
     await using here = await start(there.url);
     const headers = {
@@ -103,7 +103,7 @@ describe("a relay", () => {
     expect(lines.join("\n")).to.not.match(/mallory|10\.0\.0\.1|listed|authorization/i);
   });
 
-  it("says who the caller is by X-Remote-* where that is wanted, and nothing of what the client says in them", async () => {
+  it("names the caller in X-Remote-* if configured, and drops those of the client", async () => {
     await using there = await other((_req, res) => res.end("ok"));
     const passed = relay({ upstream: { url: there.url }, headers: "X-Remote" });
     const view = defineVirtualWorkspace({
@@ -124,7 +124,7 @@ describe("a relay", () => {
     expect(lines.join("\n")).to.not.match(/mallory|authorization/);
   });
 
-  it("ends a circle", async () => {
+  it("ends a loop", async () => {
     let own = "";
     await using wire = await other((req, res) => {
       const { authorization: _, host: __, ...headers } = req.headers;
@@ -143,7 +143,7 @@ describe("a relay", () => {
     expect(wire.asked).to.have.length(4);
   });
 
-  it("passes bytes on as they come, both ways", async () => {
+  it("forwards bytes as they arrive, in both directions", async () => {
     await using there = await other((req, res) => {
       res.flushHeaders();
       req.on("data", (piece: Buffer) => res.write(`got ${piece}\n`));
@@ -164,7 +164,7 @@ describe("a relay", () => {
     expect((await pieces.next()).done).to.equal(true);
   });
 
-  it("answers before a body is read to its end, and serves the next request of the connection", async () => {
+  it("answers before it has read the whole body, and serves the next request of the connection", async () => {
     await using there = await other((_req, res) => res.writeHead(413, { connection: "close" }).end("too long"));
     await using here = await start(there.url);
     const { port } = new URL(here.url);
@@ -182,7 +182,7 @@ describe("a relay", () => {
     socket.destroy();
   });
 
-  it("waits for a client that reads slowly, and holds no more than buffers do", async () => {
+  it("waits for a slow client with bounded buffers", async () => {
     let written = 0;
     await using there = await other((_req, res) => {
       const more = (): void => {
@@ -206,10 +206,10 @@ describe("a relay", () => {
       .and.below(32 * 1024 * 1024);
     const gone = new Promise((resolve) => there.asked[0]?.socket.once("close", resolve));
     req.on("error", () => undefined).destroy();
-    await gone; // who leaves here leaves there
+    await gone; // a disconnect here disconnects there
   });
 
-  it("cuts what the other server breaks off, so that nobody takes it for whole", async () => {
+  it("cuts an incomplete response, so that it does not appear complete", async () => {
     await using there = await other((_req, res) => {
       res.write("half");
       setImmediate(() => res.destroy());
@@ -219,7 +219,7 @@ describe("a relay", () => {
     expect((error as NodeJS.ErrnoException).code).to.equal("ECONNRESET");
   });
 
-  it("is 503 when nobody is there, once in the log, and does not say where; 504 where a write may have been done", async () => {
+  it("answers 503 without the address if the target is down, with one log entry; 504 if a write may have been applied", async () => {
     await using here = await start("http://127.0.0.1:9");
     for (const _ of [1, 2]) {
       const message = "the archive cannot be reached; try again";
@@ -236,14 +236,14 @@ describe("a relay", () => {
     expect((await lost.get("/services/archive/x", { user: "admin" })).status).to.equal(503);
   });
 
-  it("is 503 when it is us whom the other server does not know: the caller has logged in", async () => {
+  it("answers 503 if the target rejects our own credentials", async () => {
     await using there = await other((_req, res) => res.writeHead(401).end("who are you?"));
     await using here = await start(there.url);
     const { status, text } = await here.get("/services/archive/x", { user: "admin" });
     expect([status, text.includes("rejected this server's credentials")]).to.deep.equal([503, true]);
   });
 
-  it("ends watches behind a line when the server closes, for clients to resume elsewhere", async () => {
+  it("ends watches after a whole line when the server closes, for clients to resume elsewhere", async () => {
     await using there = await other((_req, res) => {
       res.writeHead(200, { "content-type": "application/json" }).write('{"type":"ADDED","object":{}}\n');
     });
@@ -256,7 +256,7 @@ describe("a relay", () => {
     await closed;
   });
 
-  it("passes upgrades on, what was sent along, and both ends' last words", async () => {
+  it("forwards upgrades, with early data and the last data of both sides", async () => {
     await using there = await other((_req, res) => res.end());
     await using here = await start(there.url);
     const text = await upgraded(here, "echo", "early ");
@@ -267,7 +267,7 @@ describe("a relay", () => {
     expect(linesOf(there.asked[0] as IncomingMessage)).to.include.members(["impersonate-user: admin", "upgrade: echo"]);
   });
 
-  it("closes an upgraded connection whose other end has said its last and takes nothing more", async () => {
+  it("closes an upgraded connection whose other side has ended and reads no more", async () => {
     await using there = createHttp().listen(0, "127.0.0.1");
     there.on("upgrade", (_req, socket: Socket) => {
       socket.on("error", () => undefined).once("data", () => socket.resetAndDestroy());
@@ -286,7 +286,7 @@ describe("a relay", () => {
       socket.once("end", () => resolve(said));
     });
     expect(text).to.match(/last words$/);
-    // It goes on: what has ended may still listen, and that nobody does is known once something is said to it.
+    // The relay continues, since a side that has ended may still read; a write reveals that it does not.
     socket.on("error", () => undefined);
     while (here.server.stats.longRunning > 0) {
       socket.write("still here");
@@ -295,7 +295,7 @@ describe("a relay", () => {
     socket.destroy();
   });
 
-  it("passes on in HTTP what refuses an upgrade, and 503 when nobody is there", async () => {
+  it("forwards the HTTP response to a rejected upgrade, and answers 503 if the target is down", async () => {
     await using there = await other((_req, res) => res.end());
     await using here = await start(there.url);
     expect(await upgraded(here, "other", "")).to.match(/^HTTP\/1\.1 403 .*\r\n\r\n\{"reason":"no"\}$/s);
@@ -311,7 +311,7 @@ describe("a relay", () => {
   });
 });
 
-/** Asks for an upgrade, says `early` with it and `late` behind the answer, and reads to the end. */
+/** Requests an upgrade, sends `early` with it and `late` after the response, and reads to the end. */
 async function upgraded({ url }: PlainServer, protocol: string, early: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const head = `Host: x\r\nAuthorization: Bearer admin\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n`;

@@ -1,5 +1,5 @@
-// A client of a server that forwards to another, both wires cut at random a thousand times while objects change: every change
-// is seen once and in order.
+// A client of a forwarding server. Both network connections are cut at random a thousand times while objects change, and it
+// sees every change once and in order.
 import { forward } from "@virtual-workspaces/forwarding";
 import { view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -13,10 +13,10 @@ const RECONNECTS = 1000;
 const ALL = "/services/things/clusters/c1/apis/test.dev/v1/things";
 const portOf = ({ url }: PlainServer): number => Number(new URL(url).port);
 
-describe("a watch of a server that forwards, both its wires cut at random a thousand times", function () {
+describe("a watch of a forwarding server whose connections are both cut at random a thousand times", function () {
   this.timeout(120_000);
   for (const how of ["forwarded", "in a view"] as const) {
-    it(`(${how}) loses nothing and sees nothing twice`, async () => {
+    it(`(${how}) sees every change exactly once`, async () => {
       const objects = Thing.collection({ history: { events: 20_000 } });
       await using upstream = await startPlain(things(Thing.serve(objects)));
       await using there = await startRelay(portOf(upstream));
@@ -34,7 +34,7 @@ describe("a watch of a server that forwards, both its wires cut at random a thou
       const random = new Random(how.length);
       const client = new Cut(here, (await server.get(ALL)).body.metadata.resourceVersion);
       const part = objects.in("c1", "ns1");
-      /** What is to be seen: an object that comes, changes with each number, and goes. */
+      /** Expected changes: an object is created, changed with each number, and deleted. */
       const due: string[] = [];
       let n = 0;
       const change = (): void => {
@@ -49,7 +49,7 @@ describe("a watch of a server that forwards, both its wires cut at random a thou
       };
       for (let round = 0; round < RECONNECTS; round++) {
         for (let left = random.below(4); left > 0; left--) change();
-        // What is on its way when the wires are cut is a matter of chance; a part of it has been seen.
+        // Which events are in flight when the connections are cut is random; some of them have arrived.
         await client.see(client.seen.length + random.below(due.length - client.seen.length + 1));
         await client.connect();
         if (random.chance(0.2)) there.cut();
@@ -69,7 +69,7 @@ function isSeen({ spec }: ThingContent): boolean {
   return spec.team === "red";
 }
 
-/** A client that is cut off, and resumes from what it has seen last. */
+/** Client that disconnects, and resumes at its last event. */
 class Cut {
   readonly seen: string[] = [];
   opened = 0;
@@ -82,7 +82,7 @@ class Cut {
     this.#version = version;
   }
 
-  /** Resolves when it has seen so many events. */
+  /** Resolves after a number of events. */
   async see(count: number): Promise<void> {
     while (this.seen.length < count) await this.#next().catch(() => this.close());
   }

@@ -1,4 +1,4 @@
-// A server that reviews tokens and access for others, as a kube-apiserver does: views of ours that decide by RBAC.
+// Server that reviews tokens and access for others, like a kube-apiserver: views of ours with RBAC.
 import {
   createServer,
   defineVirtualWorkspace,
@@ -44,17 +44,17 @@ const SubjectAccessReview = new Resource<AccessContent>({
   kind: "SubjectAccessReview",
 });
 
-/** Somebody the server knows by a token: for whom it is good, besides the server itself. */
+/** User with a token, and its audiences in addition to the server itself. */
 export interface Known extends Partial<Identity> {
   readonly name: string;
   readonly audiences?: readonly string[];
 }
 
-/** What somebody may do with notes in a logical cluster. */
+/** Permission for notes in a logical cluster. */
 interface Permission {
   readonly verbs: readonly string[];
   readonly to: { readonly kind: "User" | "Group"; readonly name: string };
-  /** @default "root" */
+  /** Logical cluster. @default "root" */
   readonly cluster?: string;
 }
 
@@ -70,7 +70,7 @@ function objectsOf({ verbs, to }: Permission): readonly RbacObject[] {
   ];
 }
 
-/** Starts one. Its delegator's token is `delegator`. */
+/** Starts a server. The token of its delegator is `delegator`. */
 export async function startReviewing() {
   const tokens = new Map<string, Known>();
   const policies = new Map<string, RbacPolicy>();
@@ -123,11 +123,11 @@ export async function startReviewing() {
     permit: (permission: Permission): void => {
       for (const object of objectsOf(permission)) policyOf(permission.cluster ?? "root").set(object);
     },
-    /** Takes it back, in the logical cluster `root`. */
+    /** Revokes a permission in the logical cluster `root`. */
     withdraw: (name: string): void => {
       policyOf("root").delete({ kind: "ClusterRoleBinding", metadata: { name: `of-${name}` } });
     },
-    /** Reviews that come from now on are answered when what it returns is called. */
+    /** Holds later reviews until the returned function is called. */
     hold: (): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
@@ -140,7 +140,7 @@ export async function startReviewing() {
   };
 }
 
-/** For itself the server is called `kube`. */
+/** The server's own audience is `kube`. */
 function tokenStatus(
   tokens: ReadonlyMap<string, Known>,
   { token, audiences: wanted = ["kube"] }: TokenContent["spec"],
@@ -159,7 +159,7 @@ async function accessStatus(policy: RbacPolicy, spec: AccessContent["spec"]): Pr
   return allowed ? { allowed, reason: "RBAC: a role says so" } : { allowed, reason: "RBAC: no secret-role was found" };
 }
 
-/** Asks until the answer is another; all before must be the first. @returns how long that took, ms */
+/** Repeats a request until the result changes from the first value to the second. @returns the time, in ms */
 export async function untilChanged<T>(ask: () => Promise<T>, { from, to }: { from: T; to: T }): Promise<number> {
   const began = performance.now();
   for (;;) {

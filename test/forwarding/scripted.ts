@@ -1,4 +1,4 @@
-// A server that does as a test tells it, and a view that forwards to it.
+// Server with scripted answers, and a view that forwards to it.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ForwardOptions } from "@virtual-workspaces/forwarding";
@@ -15,13 +15,13 @@ export const list = (version: number, ...items: object[]): string =>
 export const line = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
 
 export interface Script {
-  /** What lists answer. @default the memo `x` at version 10 */
+  /** Answer to lists. @default the memo `x` at version 10 */
   list?: (query: URLSearchParams, req: IncomingMessage, res: ServerResponse) => string | undefined;
-  /** What the first, second, … watch does; the last one all further ones. */
+  /** Answers to the first, second, … watch; the last one repeats. */
   readonly watches: readonly ((res: ServerResponse, query: URLSearchParams, req: IncomingMessage) => unknown)[];
 }
 
-/** A server that does as it is told, and a view over it. */
+/** Starts a scripted server, and a view over it. */
 export async function scripted(
   script: Script,
   options: Partial<ForwardOptions<MemoContent>> = {},

@@ -1,4 +1,4 @@
-// forward(): who shares what of the other server, when functions of the options change their mind.
+// forward(): sharing of upstream watches when functions of the options change their results.
 import { expect } from "chai";
 import { until } from "../_support/until.ts";
 import { list, memo, scripted } from "./scripted.ts";
@@ -7,15 +7,15 @@ import { MEMOS } from "./upstream.ts";
 const ALL = `${MEMOS}/memos`;
 const silent = (): void => undefined;
 
-/** A server that has for each user one memo of that name. */
+/** Server with one memo per user, all with the same name. */
 const own = {
   list: (_query: URLSearchParams, { headers }: { readonly headers: NodeJS.Dict<string | string[]> }): string =>
     list(10, memo(String(headers["impersonate-user"]), 10)),
   watches: [silent],
 };
 
-describe("a forwarded kind whose identity is a function", () => {
-  it("asks it for every request: who has become somebody else sees what that one sees, and nothing of before", async () => {
+describe("a forwarded kind with an identity function", () => {
+  it("calls it for every request: a caller with a new identity sees only that identity's objects", async () => {
     let tenant = "one";
     await using at = await scripted(own, { identity: () => ({ name: tenant }) });
     await using first = await at.here.server.watch(`${ALL}?watch=true`);
@@ -27,7 +27,7 @@ describe("a forwarded kind whose identity is a function", () => {
     expect(await second.take(1)).to.deep.equal(["ADDED two"]);
   });
 
-  it("renews a watch as whom it began: those who share it see nothing of another", async () => {
+  it("renews a watch with its original identity, so that its readers see no other's objects", async () => {
     let tenant = "one";
     const renewed: unknown[] = [];
     const asked = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ describe("a forwarded kind whose identity is a function", () => {
     expect(renewed).to.deep.equal(["one"]);
   });
 
-  it("does not climb out of its place in the other server's paths", async () => {
+  it("does not leave its place in the upstream's paths", async () => {
     await using at = await scripted(own, { cluster: () => ".." });
     expect((await at.here.server.get(ALL)).status).to.equal(404);
     expect((await at.here.server.get(`${MEMOS}/namespaces/a/memos/x`)).status).to.equal(404);
@@ -64,8 +64,8 @@ describe("a forwarded kind whose identity is a function", () => {
   });
 });
 
-describe("forwarded watches that nobody reads any more", () => {
-  it("are at most 100, however many selectors somebody makes up: the oldest end first", async () => {
+describe("forwarded watches without readers", () => {
+  it("are at most 100, for any number of selectors: the oldest end first", async () => {
     await using at = await scripted({ watches: [silent] });
     for (let count = 0; count < 110; count++) {
       await using watch = await at.here.server.watch(`${ALL}?watch=true&labelSelector=a%21%3D${count}`);
@@ -80,7 +80,7 @@ describe("forwarded watches that nobody reads any more", () => {
     expect([gone.status, lists()]).to.deep.equal([200, before + 1]);
   }).timeout(60_000);
 
-  it("and a list in pages without end is left", async () => {
+  it("end if a list has endless pages", async () => {
     const pages = JSON.stringify({
       kind: "MemoList",
       metadata: { resourceVersion: "10", continue: "more" },
@@ -90,7 +90,7 @@ describe("forwarded watches that nobody reads any more", () => {
     const answer = await at.here.server.get(`${ALL}?watch=true`);
     expect([answer.status, answer.body.message]).to.deep.equal([
       503,
-      `the server behind this view answered what is no list: it has more than 1000 pages`,
+      `the server behind this view answered with an invalid list: it has more than 1000 pages`,
     ]);
   }).timeout(60_000);
 });

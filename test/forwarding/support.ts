@@ -1,4 +1,4 @@
-// A server of ours that another one of ours forwards to.
+// A server of ours, and another one that forwards to it.
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type ForwardOptions, forward } from "@virtual-workspaces/forwarding";
 import {
@@ -18,12 +18,12 @@ import type { Storage } from "@virtual-workspaces/framework/storage";
 import { Upstream } from "@virtual-workspaces/transport";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 
-/** An upstream at a URL, as the holder of a token. */
+/** Creates an upstream with a token. */
 export function upstreamAt(url: string, token = "forwarder"): Upstream {
   return new Upstream({ url, credentials: { get: () => ({ headers: ["Authorization", `Bearer ${token}`] }) } });
 }
 
-/** Who a caller of the server in front says to be: any user, so that tests can be of any. */
+/** Authenticates callers of the front server as any user they name. */
 const BELIEVING: Authenticator = {
   name: "believing",
   authenticate: ({ headers }) => {
@@ -33,33 +33,33 @@ const BELIEVING: Authenticator = {
   },
 };
 
-/** The header that says so. */
+/** Returns the header with that user. */
 export function as(user: Partial<Identity> & { readonly name: string }): { headers: Record<string, string> } {
   return { headers: { "x-test-user": Buffer.from(JSON.stringify(user)).toString("base64"), authorization: "" } };
 }
 
-/** Two servers: one with objects, and one in front whose view forwards to it. */
+/** Two servers: one with objects, and one in front that forwards to it. */
 export interface Chain extends AsyncDisposable {
   readonly front: PlainServer;
   readonly behind: PlainServer;
   readonly upstream: Upstream;
-  /** Where the objects are, at either. */
+  /** Path of the objects on both. */
   readonly path: `/${string}`;
 }
 
 export interface ChainOptions<T extends object> {
   readonly resource: Resource<T>;
-  /** What the server behind keeps. */
+  /** Storage of the upstream. */
   readonly kept: Storage<ObjectOf<T>>;
   readonly forward?: Partial<ForwardOptions<T>>;
-  /** Of the view in front. */
+  /** Options of the view in front. */
   readonly serve?: ServeOptions<ObjectOf<T>>;
   readonly authorize?: Authorizer<unknown>;
-  /** Of the server behind. @default everybody may everything */
+  /** Authorizer of the upstream. @default allow everything */
   readonly behindRule?: Authorizer<unknown>;
 }
 
-/** Starts both. At the one behind, `forwarder` may be anybody, and nobody else may. */
+/** Starts both servers. At the one behind, only `forwarder` may impersonate. */
 export async function startChain<T extends object>(options: ChainOptions<T>): Promise<Chain> {
   const { resource, kept, forward: how, serve, authorize = () => allow(), behindRule = () => allow() } = options;
   const of = (served: ServedResource, rule: Authorizer<unknown>) =>

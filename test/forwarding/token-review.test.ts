@@ -1,4 +1,4 @@
-// Tokens that another server knows.
+// Authentication of tokens through another server.
 import { type TokenReviewOptions, tokenReview } from "@virtual-workspaces/forwarding";
 import { createServer } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -42,8 +42,8 @@ const ALICE = {
   extra: { "example.dev/scopes": ["a", "ü"] },
 };
 
-describe("a token review", () => {
-  it("says whose a token is, with uid, groups and extra, and is asked in the logical cluster", async () => {
+describe("a TokenReview", () => {
+  it("returns the user of a token with uid, groups and extra, and uses the logical cluster", async () => {
     await using kube = await startReviewing();
     kube.tokens.set("a-token", ALICE);
     await using server = await start({ upstream: kube.upstream, cluster: "org" });
@@ -55,7 +55,7 @@ describe("a token review", () => {
     expect(await server.name("another")).to.equal(401);
   });
 
-  it("is asked once for a token at a time, and then remembered", async () => {
+  it("is sent once for concurrent requests with a token, and then cached", async () => {
     await using kube = await startReviewing();
     kube.tokens.set("a-token", ALICE);
     await using server = await start({ upstream: { ...kube.upstream, url: at(kube) }, allowCache: 60_000 });
@@ -70,7 +70,7 @@ describe("a token review", () => {
     expect(server.tokens.stats).to.deep.include({ asked: 1, shared: 199, remembered: 1, failed: 0, kept: 1 });
   });
 
-  it("is forgotten after a while, a yes and a no", async () => {
+  it("expires from the cache, positive or negative", async () => {
     await using kube = await startReviewing();
     const upstream = { ...kube.upstream, url: at(kube) };
     await using server = await start({ upstream, allowCache: 500, denyCache: 250 });
@@ -86,7 +86,7 @@ describe("a token review", () => {
     expect(kube.seen.tokens).to.have.length(3);
   });
 
-  it("is remembered no longer than a JSON Web Token says that it lives", async () => {
+  it("is cached no longer than a JSON Web Token's expiry", async () => {
     await using kube = await startReviewing();
     const end = Date.now() + 500;
     const [short, long] = [jwt({ exp: end / 1_000 }), jwt({ exp: end / 1_000 + 60 })];
@@ -99,7 +99,7 @@ describe("a token review", () => {
     expect(await server.name(long)).to.equal("alice");
   });
 
-  it("keeps made-up tokens apart: they are few reviews each, and drive out no good one", async () => {
+  it("keeps invalid tokens separate: few reviews each, and no valid token is evicted", async () => {
     await using kube = await startReviewing();
     kube.tokens.set("a-token", ALICE);
     await using server = await start({ upstream: { ...kube.upstream, url: at(kube) }, maximum: 10, denyCache: 60_000 });
@@ -113,14 +113,14 @@ describe("a token review", () => {
     expect(kube.seen.tokens.filter(({ token }) => token === "a-token")).to.have.length(1);
   });
 
-  it("does not ask about tokens above 32 KiB", async () => {
+  it("is not sent for tokens above 32 KiB", async () => {
     await using kube = await startReviewing();
     await using server = await start({ upstream: { ...kube.upstream, url: at(kube) } });
     expect(await server.name("x".repeat(32 * 1024 + 1))).to.equal(401);
     expect(kube.seen.tokens).to.have.length(0);
   });
 
-  it("of a token for others is a no, also where the server does not say for whom it is", async () => {
+  it("rejects a token for other audiences, also if the server does not return any", async () => {
     await using kube = await startReviewing();
     kube.tokens.set("for-views", { ...ALICE, audiences: ["views", "kube"] });
     kube.tokens.set("for-kube", ALICE);
@@ -135,10 +135,10 @@ describe("a token review", () => {
       await using other = await start({ upstream: { url: lax.url }, audiences: ["views"] });
       expect(await other.name("any"), String(audiences)).to.equal(401);
     }
-    expect(() => tokenReview({ upstream: kube.upstream, audiences: [] })).to.throw("audiences must not be empty");
+    expect(() => tokenReview({ upstream: kube.upstream, audiences: [] })).to.throw("audiences is empty");
   });
 
-  it("is asked again when the server stumbles, and with the longest pause that it asks for", async () => {
+  it("is retried after a failure of the server, with the longest requested delay", async () => {
     await using flaky = await misbehaving((res, count) => {
       if (count === 1) res.destroy();
       else if (count === 2) res.writeHead(503).end("not now");
@@ -150,7 +150,7 @@ describe("a token review", () => {
     expect(server.tokens.stats).to.deep.include({ asked: 1, retried: 3, failed: 0 });
   });
 
-  it("lets many wait, in order, and refuses more than that at once", async () => {
+  it("queues many requests in order, and rejects more at once", async () => {
     await using kube = await startReviewing();
     await using server = await start({ upstream: { ...kube.upstream, url: at(kube) }, inFlight: 2 });
     const release = kube.hold();
@@ -158,7 +158,7 @@ describe("a token review", () => {
     const waiting = Array.from({ length: 42 }, (_each, at) => authenticateToken(`t${at}`));
     await until(() => kube.seen.tokens.length === 2 && server.tokens.stats.waiting === 40);
     const error = await Promise.resolve(authenticateToken("one too many")).catch(String);
-    expect(error).to.match(/too many reviews wait already/);
+    expect(error).to.match(/too many reviews are waiting: try again/);
     expect(kube.seen.tokens).to.have.length(2);
     release();
     expect(await Promise.all(waiting)).to.deep.equal(Array.from({ length: 42 }, () => undefined));
@@ -171,25 +171,25 @@ const LIES: Readonly<Record<string, unknown>> = {
   "of another kind": { ...answer({ authenticated: true, user }), kind: "SubjectAccessReview" },
   "of another version": { ...answer({ authenticated: true, user }), apiVersion: "authentication.k8s.io/v1beta1" },
   "without a status": { ...answer({}), status: undefined },
-  "that is a text": "yes",
+  "that is a string": "yes",
   "that is a list": [answer({ authenticated: true, user })],
-  "of a yes that is a text": answer({ authenticated: "true", user }),
-  "of nobody": answer({ authenticated: true }),
+  "whose `authenticated` is a string": answer({ authenticated: "true", user }),
+  "without a user": answer({ authenticated: true }),
   "of a user without a name": answer({ authenticated: true, user: { username: "" } }),
-  "of a user whose name is none": answer({ authenticated: true, user: { username: ["alice"] } }),
+  "of a user whose name is a list": answer({ authenticated: true, user: { username: ["alice"] } }),
   "of the anonymous user": answer({ authenticated: true, user: { username: "system:anonymous" } }),
-  "of one of those who have not logged in": answer({
+  "of an unauthenticated user": answer({
     authenticated: true,
     user: { ...user, groups: ["system:unauthenticated"] },
   }),
-  "with a group that is none": answer({ authenticated: true, user: { ...user, groups: [null] } }),
-  "with groups that are a text": answer({ authenticated: true, user: { ...user, groups: "system:masters" } }),
-  "with an extra that is a text": answer({ authenticated: true, user: { ...user, extra: { scopes: "all" } } }),
+  "with a group that is null": answer({ authenticated: true, user: { ...user, groups: [null] } }),
+  "with groups that are a string": answer({ authenticated: true, user: { ...user, groups: "system:masters" } }),
+  "with an extra that is a string": answer({ authenticated: true, user: { ...user, extra: { scopes: "all" } } }),
 };
 
-describe("an answer to a token review", () => {
+describe("a response to a TokenReview", () => {
   for (const [what, body] of Object.entries(LIES))
-    it(`${what} lets nobody in`, async () => {
+    it(`${what} authenticates no user`, async () => {
       await using liar = await misbehaving((res) => json(res, body));
       await using server = await start({ upstream: { url: liar.url } });
       expect(await server.name("hush-token")).to.equal(401);
@@ -199,20 +199,20 @@ describe("an answer to a token review", () => {
     });
 
   for (const code of [200, 202, 204, 302, 401, 403, 404, 422])
-    it(`${code === 200 ? "200 is one" : `${code} is none`}`, async () => {
+    it(`is ${code === 200 ? "valid" : "invalid"} with the code ${code}`, async () => {
       await using odd = await misbehaving((res) => {
         res.setHeader("Location", "/elsewhere");
         json(res, code === 204 ? undefined : answer({ authenticated: true, user }), code);
       });
       await using server = await start({ upstream: { url: odd.url } });
       expect(await server.name("hush-token")).to.equal(code === 200 ? "alice" : 401);
-      if (code !== 200) expectFault(new RegExp(`it answered ${code}`));
+      if (code !== 200) expectFault(new RegExp(`the server answered ${code}`));
       expect(odd.requests).to.equal(1);
     });
 });
 
 describe("a server that reviews tokens", () => {
-  it("that is away keeps nobody out who is remembered, lets nobody else in, and is asked again when it is back", async () => {
+  it("does not affect cached users while it is down, authenticates no others, and gets reviews again when it is back", async () => {
     let away = false;
     await using flaky = await misbehaving((res) => {
       if (away) res.destroy();
@@ -228,7 +228,7 @@ describe("a server that reviews tokens", () => {
     expect(await server.name("b-token")).to.equal("alice");
   });
 
-  it("that is not there, or never answers, is a failure within the time given", async () => {
+  it("is a failure within the timeout if it is down or hangs", async () => {
     await using hole = await misbehaving(() => undefined);
     for (const url of [hole.url, await nowhere()]) {
       await using server = await start({ upstream: { url }, timeout: 200 });
@@ -241,7 +241,7 @@ describe("a server that reviews tokens", () => {
     }
   });
 
-  it("that is away is 503 for whoever may be known there, where that is wanted; what it has said stays a 401", async () => {
+  it("causes 503 for possibly valid tokens while it is down if configured; cached rejections stay 401", async () => {
     let away = true;
     await using flaky = await misbehaving((res) => {
       if (away) res.destroy();
@@ -253,17 +253,17 @@ describe("a server that reviews tokens", () => {
     expect(await server.name("a-token")).to.equal(401);
   });
 
-  it("may have credentials that never come", async () => {
+  it("may have credentials that never arrive", async () => {
     await using hole = await misbehaving(() => undefined);
     const credentials = { get: () => new Promise<never>(() => undefined) };
     await using server = await start({ upstream: { url: hole.url, credentials }, timeout: 100 });
     expect(await server.name("any")).to.equal(401);
-    // Of one attempt, or of all of them.
+    // Timeout of one attempt, or of all.
     expectFault(/no answer within (?:50|100) ms/);
   });
 });
 
-/** Below a logical cluster, for those that say none. */
+/** Returns the URL of a logical cluster, for options without one. */
 function at(kube: Awaited<ReturnType<typeof startReviewing>>): string {
   return `${kube.upstream.url}/clusters/root`;
 }

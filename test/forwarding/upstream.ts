@@ -1,4 +1,4 @@
-// Another API server and a view that forwards to it, both of ours, over real sockets.
+// An API server and a view that forwards to it, both ours, over real sockets.
 
 import { type Forwarded, type ForwardOptions, forward } from "@virtual-workspaces/forwarding";
 import {
@@ -25,7 +25,7 @@ export type MemoContent = { spec: { text?: string; big?: number } };
 
 export const MEMOS = "/services/memos/clusters/root/apis/test.dev/v1";
 
-/** Asked of the other server: by whom, for what. */
+/** User and path of a request at the upstream. */
 export interface AskedThere {
   readonly user: string;
   readonly verb: string;
@@ -35,12 +35,12 @@ export interface There extends AsyncDisposable {
   readonly memos: Collection<MemoContent>;
   readonly server: PlainServer;
   readonly asked: AskedThere[];
-  /** Users who may not read, and verbs that nobody may. */
+  /** Users without read permission, and verbs that are denied to all. */
   readonly barred: Set<string>;
   readonly upstream: UpstreamOptions;
 }
 
-/** The other server: it lets `admin` impersonate. */
+/** Starts the upstream, which lets `admin` impersonate. */
 export async function startThere(
   options: Partial<ServerOptions> & { memos?: Collection<MemoContent> } = {},
 ): Promise<There> {
@@ -71,7 +71,7 @@ export async function startThere(
   };
 }
 
-/** An upstream at a URL, asked as `admin`. */
+/** Returns options of an upstream with the token of `admin`. */
 export function credentialed(url: string): UpstreamOptions {
   return { url, credentials: { get: () => ({ headers: ["Authorization", "Bearer admin"] }) } };
 }
@@ -82,7 +82,7 @@ export interface Here extends AsyncDisposable {
   readonly errors: unknown[];
 }
 
-/** A view that forwards. */
+/** Starts a view that forwards. */
 export async function startHere(
   options: Partial<ForwardOptions<MemoContent>> & Pick<ForwardOptions<MemoContent>, "upstream">,
   serverOptions: Partial<ServerOptions> = {},

@@ -1,4 +1,4 @@
-// Views over another API server's objects: one watch there feeds them, and what is refused there is not shown here.
+// Views over another API server's objects: one upstream watch feeds them, and objects that the upstream denies are not shown.
 
 import { forward } from "@virtual-workspaces/forwarding";
 import { authenticated, defineVirtualWorkspace, merged, view } from "@virtual-workspaces/framework";
@@ -7,7 +7,7 @@ import { startPlain } from "../_support/plain.ts";
 import { Memo, type MemoContent, startThere } from "./upstream.ts";
 
 describe("a view of a forwarded kind", () => {
-  it("shows what it selects in every place, and follows the other server", async () => {
+  it("shows its selection in every place, and follows the upstream", async () => {
     await using there = await startThere();
     await using memos = forward<MemoContent>({ resource: Memo, upstream: there.upstream, renewEvery: 1_000 });
     const shown = view({ from: memos, select: ({ spec }) => spec.text === "shown" });
@@ -26,7 +26,7 @@ describe("a view of a forwarded kind", () => {
       there.memos.in("root", namespace).set(name, { text });
     set("a", "x", "shown");
     set("b", "y", "shown");
-    // The first who asks names a namespace: the others' are no less there.
+    // The first request is for one namespace; the others have their objects too.
     expect(await names(place("a"))).to.deep.equal(["x"]);
     expect(await names(place("b"))).to.deep.equal(["y"]);
     await using watch = await here.watch(`${place("b")}?watch=true`);
@@ -46,7 +46,7 @@ describe("a view of a forwarded kind", () => {
 });
 
 describe("forwarded kinds as one collection", () => {
-  it("are one stream and one line of versions, whoever asks for which part of them first", async () => {
+  it("are one stream with one sequence of versions, whichever part is requested first", async () => {
     await using there = await startThere();
     await using memos = forward<MemoContent>({ resource: Memo, upstream: there.upstream, renewEvery: 1_000 });
     const workspace = defineVirtualWorkspace({

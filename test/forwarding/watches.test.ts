@@ -1,4 +1,4 @@
-// forward(): watches share one watch of the other server, resume from its history, and outlive its failures.
+// forward(): watches share one upstream watch, resume from its history, and survive its failures.
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -9,7 +9,7 @@ import { credentialed, MEMOS, Memo, type MemoContent, startHere, startThere, typ
 
 const ALL = `${MEMOS}/memos`;
 
-/** @param content its text, and in which selection it is */
+/** @param content text and selection */
 function set(
   { memos }: There,
   name: string,
@@ -20,7 +20,7 @@ function set(
 }
 
 describe("a forwarded watch", () => {
-  it("tells what the other server does, under its versions, byte for byte", async () => {
+  it("delivers the upstream's changes with its versions, byte for byte", async () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream });
     set(there, "x");
@@ -36,7 +36,7 @@ describe("a forwarded watch", () => {
     expect(told.map(label)).to.deep.equal(["ADDED y", "MODIFIED x", "DELETED y"]);
   });
 
-  it("begins with what is there, ended by the bookmark of initial events, also for nothing", async () => {
+  it("begins with existing objects and the bookmark of initial events, even without any", async () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream });
     const query = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -47,11 +47,11 @@ describe("a forwarded watch", () => {
     expect((await full.take(2)).map((text) => text.trim())).to.deep.equal(["ADDED x", "BOOKMARK"]);
   });
 
-  it("with initial events from a version that only the other server knows yet waits for it", async () => {
+  it("waits for initial events from a version that only the upstream has reached", async () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream });
     await using first = await here.server.watch(`${ALL}?watch=true&labelSelector=a%3Db`);
-    // The other server moves on, and nothing of it is in the selection.
+    // The upstream advances with changes outside of the selection.
     set(there, "x");
     const { body } = await there.server.get(ALL);
     await using second = await here.server.watch(
@@ -62,7 +62,7 @@ describe("a forwarded watch", () => {
     void first;
   });
 
-  it("is one of the other server for equal callers and selections, and only for those", async () => {
+  it("shares an upstream watch with equal callers and selections only", async () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream });
     set(there, "x");
@@ -79,7 +79,7 @@ describe("a forwarded watch", () => {
     for (const watch of open) await watch[Symbol.asyncDispose]();
   });
 
-  it("is shared by all where we ask as ourselves", async () => {
+  it("is shared by all callers with our own identity", async () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream, identity: "none" });
     set(there, "x");
@@ -90,7 +90,7 @@ describe("a forwarded watch", () => {
     expect(there.asked.every(({ user }) => user === "admin")).to.equal(true);
   });
 
-  it("tells objects that enter and leave its selection", async () => {
+  it("delivers objects that enter and leave its selection", async () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream });
     await using watch = await here.server.watch(`${ALL}?watch=true&labelSelector=in%3Dyes`);
@@ -100,7 +100,7 @@ describe("a forwarded watch", () => {
     expect(await watch.take(3)).to.deep.equal(["ADDED x", "DELETED x", "ADDED x"]);
   });
 
-  it("resumes from versions older than we are, as the other server remembers them, and goes on with what comes", async () => {
+  it("resumes before the cache began, from the upstream's history, and continues live", async () => {
     await using there = await startThere();
     const { body } = await there.server.get(ALL);
     const from = body.metadata.resourceVersion as string;
@@ -109,7 +109,7 @@ describe("a forwarded watch", () => {
     set(there, "y", "1");
     there.memos.in("root", "a").delete("x");
     await using here = await startHere({ upstream: there.upstream });
-    // Our cache begins now, above all that.
+    // The cache begins now, after all that.
     await using late = await here.server.watch(`${ALL}?watch=true`);
     expect(await late.take(1)).to.deep.equal(["ADDED y"]);
     await using watch = await here.server.watch(`${ALL}?watch=true&resourceVersion=${from}`);
@@ -124,7 +124,7 @@ describe("a forwarded watch", () => {
     expect(await watch.take(1)).to.deep.equal(["MODIFIED z"]);
   });
 
-  it("ends with 410 when the other server has forgotten the version", async () => {
+  it("ends with 410 if the upstream no longer has the version", async () => {
     await using there = await startThere({ memos: Memo.collection({ history: { events: 4 } }) as never });
     const { body } = await there.server.get(ALL);
     for (let i = 0; i < 20; i++) set(there, "x", `${i}`);
@@ -133,7 +133,7 @@ describe("a forwarded watch", () => {
     expect((await watch.rest()).map(label)).to.deep.equal(["ERROR 410"]);
   });
 
-  it("shows what a transform makes of objects", async () => {
+  it("delivers transformed objects", async () => {
     await using there = await startThere();
     const show = (memo: { spec: MemoContent["spec"] }): never => ({ ...memo, spec: { text: "shown" } }) as never;
     await using here = await startHere({ upstream: there.upstream, transform: { show } });
@@ -143,8 +143,8 @@ describe("a forwarded watch", () => {
   });
 });
 
-describe("an object that a transform cannot show", () => {
-  it("fails its list and its get, ends the watch that comes to it, and is never shown unchanged", async () => {
+describe("an object whose transform throws", () => {
+  it("fails its list and get, ends the watch that reaches it, and is never shown untransformed", async () => {
     await using there = await startThere();
     const show = (memo: { spec: MemoContent["spec"] }): never => {
       if (memo.spec.text === "bad") throw new Error("not that one");
@@ -163,8 +163,8 @@ describe("an object that a transform cannot show", () => {
   });
 });
 
-describe("a forwarded watch of a server that fails", () => {
-  it("stays, loses nothing, and the failure is told once", async () => {
+describe("a forwarded watch of a failing upstream", () => {
+  it("stays open, loses nothing, and reports the failure once", async () => {
     await using there = await startThere();
     await using relay = await startRelay(Number(new URL(there.server.url).port));
     await using here = await startHere({ upstream: credentialed(`http://127.0.0.1:${relay.port}/services/memos`) });
@@ -180,7 +180,7 @@ describe("a forwarded watch of a server that fails", () => {
     expect(here.memos.state.failing).to.equal(0);
   });
 
-  it("ends with 410 when the caller may not read any more, is refused then, and comes back", async () => {
+  it("ends with 410 when the caller loses permission, is then rejected, and recovers", async () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream, renewEvery: 1_000 });
     set(there, "x");
@@ -196,12 +196,12 @@ describe("a forwarded watch of a server that fails", () => {
     expect(await again.take(1)).to.deep.equal(["ADDED x"]);
   });
 
-  it("is refused to who may only list, without asking again and again, and let in once they may watch", async () => {
+  it("is rejected for callers who may only list, without repeated requests, and accepted once they may watch", async () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream, renewEvery: 1_000 });
     set(there, "x");
     there.barred.add("watch");
-    // Not known yet: the list that it begins with is answered.
+    // Not known yet: the initial list succeeds.
     await using first = await here.server.watch(`${ALL}?watch=true`);
     expect(label((await first.rest()).at(-1) as never)).to.equal("ERROR 410");
     const statusNow = async (): Promise<number> => (await here.server.get(`${ALL}?watch=true&timeoutSeconds=1`)).status;

@@ -1,4 +1,4 @@
-// Writes to a server that is away, breaks off, or says what no API server says. Nothing is sent twice.
+// Writes to an upstream that is down, breaks off, or does not answer like an API server. No write is sent twice.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +18,7 @@ interface Misbehaving extends AsyncDisposable {
   readonly told: unknown[];
 }
 
-/** A view in front of a server that answers as `handle` does. */
+/** Starts a view in front of a server with the answer of `handle`. */
 async function start(
   handle: (req: IncomingMessage, res: ServerResponse) => void,
   options: Partial<UpstreamOptions> = {},
@@ -63,8 +63,8 @@ const json = (
   { headers = {}, ...body }: { readonly headers?: object; readonly kind?: string },
 ) => res.writeHead(code, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
-describe("a write to a server behind", () => {
-  it("that is away is 503, to be tried again, and does not say where it was looked for", async () => {
+describe("a forwarded write", () => {
+  it("is 503 with Retry-After if the upstream is down, without its address", async () => {
     await using view = await start(() => undefined, { url: "http://127.0.0.1:9" });
     const answer = await view.front.send(`POST ${PATH}`, NOTE);
     expect([answer.status, answer.headers["retry-after"], answer.body.reason]).to.deep.equal([
@@ -77,24 +77,24 @@ describe("a write to a server behind", () => {
   });
 
   for (const [what, handle] of Object.entries({
-    "that breaks off before it answers": (_req: IncomingMessage, res: ServerResponse) => res.destroy(),
-    "that breaks off within its answer": (_req: IncomingMessage, res: ServerResponse) => {
+    "breaks off before it answers": (_req: IncomingMessage, res: ServerResponse) => res.destroy(),
+    "breaks off within its answer": (_req: IncomingMessage, res: ServerResponse) => {
       res.writeHead(201, { "content-type": "application/json", "content-length": 1000 }).write('{"kind":"Note"');
       setImmediate(() => res.destroy());
     },
-    "that does not answer in time": () => undefined,
+    "does not answer in time": () => undefined,
   }))
-    it(`${what} is 504, may have been done, and is not sent again, by us or by a client that would`, async () => {
+    it(`is 504 if the upstream ${what}, and is not retried by us or by typical clients`, async () => {
       await using view = await start(handle, { deadlines: { head: 200 } });
       for (const call of [`POST ${PATH}`, `PUT ${PATH}/a`, `DELETE ${PATH}/a`] as const) {
         const { status, headers, body } = await view.front.send(call, call.startsWith("DELETE") ? undefined : NOTE);
         expect([status, body.reason, headers["retry-after"]], call).to.deep.equal([504, "Timeout", undefined]);
-        expect(body.message).to.match(/the request may or may not have taken effect; check before you retry$/);
+        expect(body.message).to.match(/may or may not have taken effect; check before you retry$/);
       }
       expect(view.asked.map((call) => call.split(" ")[0])).to.deep.equal(["POST", "PUT", "DELETE"]);
     });
 
-  it("that was done, though the answer was lost, was done once", async () => {
+  it("is applied once, even if the response was lost", async () => {
     let cut = (): void => undefined;
     const done: string[] = [];
     const create: Storage["create"] = (_scope, object) => {
@@ -115,7 +115,7 @@ describe("a write to a server behind", () => {
     expect(told.map(isTransportError)).to.deep.equal([true]);
   });
 
-  it("is told its error whole, with when to come again, wherever that was said", async () => {
+  it("returns the upstream's error with Retry-After, wherever the upstream wrote it", async () => {
     const status = {
       ...{ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" },
       ...{ message: "slow down", reason: "TooManyRequests", code: 429 },
@@ -127,7 +127,7 @@ describe("a write to a server behind", () => {
     expect(body).to.deep.equal({ ...status, details: { ...status.details, retryAfterSeconds: 7 } });
   });
 
-  it("says all that it is warned of, and nothing of what is no such warning", async () => {
+  it("returns all warnings, and no invalid ones", async () => {
     const warning = [
       '299 - "one, \\"quoted\\"", 299 kube "two" "Sun, 22 Nov 2026 00:00:00 GMT"',
       '199 - "misc"',
@@ -138,7 +138,7 @@ describe("a write to a server behind", () => {
     expect(headers["warning"]).to.equal('299 - "one, \\"quoted\\"", 299 - "two"');
   });
 
-  it("keeps its code: an update that created is 201", async () => {
+  it("keeps its code: an update that created an object is 201", async () => {
     await using view = await start((_req, res) => json(res, 201, NOTE));
     expect((await view.front.send(`PUT ${PATH}/a`, NOTE)).status).to.equal(201);
   });
@@ -185,7 +185,7 @@ describe("a write to a server behind", () => {
       expect(view.asked.length).to.equal(1);
     });
 
-  it("ends when the caller leaves", async () => {
+  it("ends when the caller disconnects", async () => {
     let arrived = (_req: IncomingMessage): void => undefined;
     const request = new Promise<IncomingMessage>((resolve) => {
       arrived = resolve;
@@ -204,7 +204,7 @@ describe("a write to a server behind", () => {
     await closed;
   });
 
-  it("is named by its path and cluster, whatever they are", async () => {
+  it("uses the path and cluster, whatever they are", async () => {
     await using view = await start((_req, res) => json(res, 200, NOTE));
     await view.front.send(`DELETE ${PATH}/a%20b%3Ac%3F?gracePeriodSeconds=3`);
     expect(view.asked).to.deep.equal(["DELETE /apis/test.dev/v1/notes/a%20b:c%3F"]);

@@ -1,4 +1,4 @@
-// Writes of objects that are shown otherwise than they are kept, and writes that views make and have a say in.
+// Writes of transformed objects, and writes that views create or check.
 import { ApiError, type KubeObject, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { parseFieldSelector, parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { forward, type Transform } from "@virtual-workspaces/forwarding";
@@ -12,7 +12,7 @@ import { as, type Chain, startChain } from "./support.ts";
 type NoteContent = { readonly spec?: { readonly text?: string } };
 type NoteObject = ObjectOf<NoteContent>;
 
-/** Shown in capitals, kept in small letters; a remark on what was there before is kept beside. */
+/** Upper case when shown, lower case when stored; an annotation records the previous state. */
 const CAPITALS: Transform<NoteContent> = {
   show: (object) => ({ ...object, spec: { text: object.spec?.text?.toUpperCase() ?? "" } }),
   keep: (object, { current }) => ({
@@ -43,8 +43,8 @@ const start = (transform?: Transform<NoteContent>): Promise<Chain> =>
     ...(transform && { forward: { transform: transform as never } }),
   });
 
-describe("objects that are shown otherwise than they are kept", () => {
-  it("are created, replaced and patched as they are shown, and kept as they are kept", async () => {
+describe("transformed objects", () => {
+  it("are created, replaced and patched as shown, and stored in their original form", async () => {
     await using chain = await start(CAPITALS);
     const { front, behind, path } = chain;
     const kept = async () => {
@@ -65,7 +65,7 @@ describe("objects that are shown otherwise than they are kept", () => {
     expect((await front.send(`DELETE ${path}/a`, undefined, ann)).body.status).to.equal("Success");
   });
 
-  it("are patched by many at once, and nobody's patch is lost", async () => {
+  it("lose no concurrent patch", async () => {
     await using chain = await start({ ...CAPITALS, keep: (object) => object });
     const { front, path } = chain;
     await front.send(`POST ${path}`, note("a", "X"), ann);
@@ -77,7 +77,7 @@ describe("objects that are shown otherwise than they are kept", () => {
     expect(Object.keys(body.metadata.labels)).to.have.length(12);
   });
 
-  it("are not applied: 415 says what can be sent instead", async () => {
+  it("reject applies with 415, which names the alternatives", async () => {
     await using chain = await start(CAPITALS);
     const answer = await chain.front.send(`PATCH ${chain.path}/a?fieldManager=x`, note("a", "ONE"), APPLY);
     expect(outcome(answer)).to.deep.equal([
@@ -88,7 +88,7 @@ describe("objects that are shown otherwise than they are kept", () => {
     expect(chain.upstream.stats.requests).to.equal(0);
   });
 
-  it("are deleted, and nothing else, where there is no way back", async () => {
+  it("accept only deletes without an inverse transform", async () => {
     await using chain = await start({ show: CAPITALS.show });
     const { front, behind, path } = chain;
     await behind.send(`POST ${path}`, note("a", "one"), admin);
@@ -102,7 +102,7 @@ describe("objects that are shown otherwise than they are kept", () => {
     expect(gone.body.items.map(({ spec }: NoteObject) => spec?.text)).to.deep.equal(["ONE"]);
   });
 
-  it("stay where they are, whatever becomes of them on their way", async () => {
+  it("keep their identity, whatever the transform returns", async () => {
     const keep: Transform<NoteContent>["keep"] = (object) => ({ ...object, metadata: { name: "elsewhere" } });
     await using chain = await start({ show: (object) => object, keep });
     const { front, path } = chain;
@@ -113,7 +113,7 @@ describe("objects that are shown otherwise than they are kept", () => {
   });
 });
 
-describe("a write that somebody here has a say in", () => {
+describe("a write with local admission", () => {
   const scope: Scope = {
     ...{ params: {}, cluster: "", namespace: "" },
     ...{ labels: parseLabelSelector(""), fields: parseFieldSelector("") },
@@ -127,7 +127,7 @@ describe("a write that somebody here has a say in", () => {
   });
   const named = (object: unknown): string => (object as Encoded).key.name;
 
-  it("is done only if what it leads to there is accepted", async () => {
+  it("is applied only if its result at the upstream is accepted", async () => {
     await using chain = await start();
     const { create } = forward({ resource: Note, upstream: chain.upstream });
     const seen: (KubeObject | undefined)[] = [];
@@ -150,7 +150,7 @@ describe("a write that somebody here has a say in", () => {
     ).to.equal("a");
   });
 
-  it("keeps the name that was generated for what was accepted", async () => {
+  it("keeps the generated name that was accepted", async () => {
     await using chain = await start();
     const { create } = forward({ resource: Note, upstream: chain.upstream });
     const names: unknown[] = [];
@@ -164,7 +164,7 @@ describe("a write that somebody here has a say in", () => {
     expect((await chain.behind.get(`${chain.path}/${names[0]}`, admin)).status).to.equal(200);
   });
 
-  it("is a conflict when the object changes after it was accepted, and no write at all in a dry run", async () => {
+  it("is a conflict if the object changes after it was accepted, and writes nothing in a dry run", async () => {
     await using chain = await start();
     const { front, path } = chain;
     const { body } = await front.send(`POST ${path}`, note("a", "one"), ann);

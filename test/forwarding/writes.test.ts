@@ -1,5 +1,5 @@
-// Writes through a view that forwards: whoever is behind it does them, and is told all that the client said. What it answers
-// is compared with Kubernetes in differential.test.ts.
+// Writes through a forwarding view: the upstream executes them with all options of the client. differential.test.ts compares
+// the responses with Kubernetes.
 import { type Authorizer, allow, defineResource, deny } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
@@ -21,8 +21,8 @@ const typed = (type: string, more = {}) => ({ headers: { ...ann.headers, "conten
 const APPLY = "application/apply-patch+yaml";
 const MERGE = "application/merge-patch+json";
 
-describe("a write through a view that forwards", () => {
-  it("belongs to the caller's program, or to whom they name, and never to us", async () => {
+describe("a write through a forwarding view", () => {
+  it("has the caller's program or chosen name as field manager, and never ours", async () => {
     await using chain = await start();
     const { front, path } = chain;
     const agent = { headers: { ...ann.headers, "user-agent": "kubectl/v1.37 (linux)" } };
@@ -35,7 +35,7 @@ describe("a write through a view that forwards", () => {
     expect(bare.body.metadata.managedFields.at(-1).manager).to.equal("unknown");
   });
 
-  it("is one request, byte for byte what was sent, and its answer byte for byte what came", async () => {
+  it("is one request with the client's bytes, and returns the upstream's bytes", async () => {
     await using chain = await start();
     const { front, behind, path, upstream } = chain;
     const text = ` {"kind":"Note", "apiVersion":"test.dev/v1","metadata":{"name":"a"},"spec":{"text":"1.0e3"}} `;
@@ -52,7 +52,7 @@ describe("a write through a view that forwards", () => {
     expect(upstream.stats.requests).to.equal(5);
   });
 
-  it("stays an apply: its fields stay the applier's, who can change them again", async () => {
+  it("stays an apply: its fields belong to the applier, who can change them again", async () => {
     await using chain = await start();
     const { front, path } = chain;
     const apply = (text: string, query = "fieldManager=painter") =>
@@ -68,7 +68,7 @@ describe("a write through a view that forwards", () => {
     expect((await apply("three", "fieldManager=other&force=true")).status).to.equal(200);
   });
 
-  it("is warned of, refused or tried out there as the caller asks", async () => {
+  it("applies the caller's field validation and dry run", async () => {
     await using chain = await start();
     const { front, behind, path } = chain;
     const odd = { ...note("a"), spec: { text: "x", 'wröng "one"': 1 } };
@@ -88,7 +88,7 @@ describe("a write through a view that forwards", () => {
     expect(there.body.items).to.deep.equal([]);
   });
 
-  it("gets a name there when it has none", async () => {
+  it("gets a generated name at the upstream", async () => {
     await using chain = await start();
     const unnamed = { ...note(""), metadata: { generateName: "draft-" } };
     const made = await chain.front.send(`POST ${chain.path}`, unnamed, ann);
@@ -96,7 +96,7 @@ describe("a write through a view that forwards", () => {
     expect(made.body.metadata.name).to.match(/^draft-\w{5}$/);
   });
 
-  it("deletes with all that was said about it", async () => {
+  it("deletes with all options", async () => {
     await using chain = await start();
     const { front, path } = chain;
     const { body: made } = await front.send(`POST ${path}`, note("a"), ann);
@@ -120,7 +120,7 @@ describe("a write through a view that forwards", () => {
     ]);
   });
 
-  it("deletes many at once, those that were selected", async () => {
+  it("deletes many objects at once by selector", async () => {
     await using chain = await start();
     const { front, path, upstream } = chain;
     for (const name of ["a", "b", "c"])
@@ -139,7 +139,7 @@ describe("a write through a view that forwards", () => {
     expect([rest.body.kind, rest.body.rows.length]).to.deep.equal(["Table", 1]);
   });
 
-  it("is decided by the server behind for the caller, whom it may not know", async () => {
+  it("is authorized by the upstream for the caller", async () => {
     const rule: Authorizer<unknown> = ({ user }) => (user.name === "ann" ? allow() : deny("ann alone"));
     await using chain = await start({ behindRule: rule });
     const refused = await chain.front.send(`POST ${chain.path}`, note("a"), as({ name: "bob" }));
@@ -151,7 +151,7 @@ describe("a write through a view that forwards", () => {
     expect((await chain.front.send(`POST ${chain.path}`, note("a"), ann)).status).to.equal(201);
   });
 
-  it("that might create what is not there must be allowed as a create, here as well", async () => {
+  it("is also authorized as a create here if it may create an object", async () => {
     const authorize: Authorizer<unknown> = ({ verb }) => (verb === "create" ? deny("no creates") : allow());
     await using chain = await start({ authorize });
     const { front, behind, path, upstream } = chain;
@@ -164,7 +164,7 @@ describe("a write through a view that forwards", () => {
       [403, true],
       [403, true],
     ]);
-    expect(upstream.stats.requests).to.equal(2); // two looks, no write
+    expect(upstream.stats.requests).to.equal(2); // two reads, no write
     await behind.send(`POST ${path}`, note("a"), admin);
     expect(
       (await front.send(`PATCH ${path}/a?fieldManager=x&force=true`, note("a", "b"), typed(APPLY))).status,
@@ -173,7 +173,7 @@ describe("a write through a view that forwards", () => {
     expect((await front.send(`PUT ${path}/a`, { ...body, spec: { text: "c" } }, ann)).status).to.equal(200);
   });
 
-  it("is shown to admission here, where there is any", async () => {
+  it("runs admission of this server, if any", async () => {
     const seen: unknown[] = [];
     const admit = ({ operation, object }: { operation: string; object?: { spec?: { text?: string } } }) => {
       seen.push([operation, object?.spec?.text]);
@@ -194,7 +194,7 @@ describe("a write through a view that forwards", () => {
     ]);
   });
 
-  it("in YAML is passed on in YAML", async () => {
+  it("forwards YAML as YAML", async () => {
     await using chain = await start();
     const yaml = "apiVersion: test.dev/v1\nkind: Note\nmetadata: {name: a}\nspec: {text: hello}\n";
     const made = await chain.front.send(`POST ${chain.path}`, yaml, typed("application/yaml"));
@@ -203,7 +203,7 @@ describe("a write through a view that forwards", () => {
     expect(outcome(wrong).slice(0, 2)).to.deep.equal([415, "UnsupportedMediaType"]);
   });
 
-  it("of a part of an object is of that part there", async () => {
+  it("of a subresource goes to the upstream's subresource", async () => {
     const Machine = defineResource({
       ...{ group: "test.dev", version: "v1", kind: "Machine", scope: "Namespaced" },
       spec: { type: "object", properties: { replicas: { type: "integer" } } },

@@ -1,4 +1,4 @@
-/** A report that throws must not end what reports, nor be lost: it ends as an uncaught exception. */
+/** Wraps a callback so that an exception it throws does not stop its caller: Node.js reports it as an uncaught exception. */
 export function reportingErrors<T>(tell: (what: T) => void): (what: T) => void {
   return (what) => {
     try {
@@ -11,10 +11,10 @@ export function reportingErrors<T>(tell: (what: T) => void): (what: T) => void {
   };
 }
 
-/** How many texts are remembered; the oldest is forgotten first. */
+/** Number of texts to remember. The oldest is removed first. */
 const REMEMBERED = 1_000;
 
-/** Tells each text once, as far as it remembers. */
+/** Wraps a callback so that it receives each remembered text once. */
 export function onceEach(tell: (text: string) => void): (text: string) => void {
   let told: Set<string> | undefined;
   return (text) => {

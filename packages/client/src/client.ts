@@ -10,32 +10,32 @@ import { defaultRetries, type RetryOptions } from "./http/retry.ts";
 import type { KubeconfigOptions } from "./kubeconfig/config.ts";
 import { type IdentityOptions, ResourceClient } from "./resource/resource-client.ts";
 
-/** Which server a client asks, where in it, and as whom. */
+/** Server, logical cluster and identity of a {@link Client}. */
 export interface ClientOptions {
   /**
-   * The server. What is made of options here is closed with the client, what is given is not. A URL may end with
-   * `/clusters/<path>`, which is taken for `cluster`.
+   * API server. The client closes an upstream that it creates from options, but not one that the caller passes. A URL
+   * may end with `/clusters/<path>`, which becomes `cluster`.
    */
   readonly upstream: Upstream | UpstreamOptions;
-  /** The logical cluster, by name or workspace path, or `*`. @default the server's URL is used as it is */
+  /** Logical cluster: a cluster name, a workspace path, or `*`. @default the server's URL, unchanged */
   readonly cluster?: string;
   /**
-   * Where logical clusters are below the server's URL, `/services/cache/shards/*` for what kcp's shards tell one another. Only
-   * with a `cluster`. @default below the URL itself
+   * Path below the server's URL that holds logical clusters, such as `/services/cache/shards/*` of kcp's cache server.
+   * Requires `cluster`. @default the URL itself
    */
   readonly path?: string;
   readonly impersonate?: Impersonation;
-  /** Who the fields belong to that writes set. @default "virtual-workspaces" */
+  /** Field manager of writes. @default "virtual-workspaces" */
   readonly fieldManager?: string;
-  /** Told of each `Warning` that the server sends, once for each of the last 1,000 texts. @default they are dropped */
+  /** Called for each `Warning` header, once for each of the last 1,000 texts. @default warnings are dropped */
   readonly onWarning?: (text: string) => void;
-  /** What is sent again; `false` for nothing. @default {@link RetryOptions} */
+  /** Retry policy; `false` disables retries. @default {@link RetryOptions} */
   readonly retries?: RetryOptions | false;
 }
 
 /**
- * A client of one API server. Immutable: `cluster` and `as` give another one over the same connections, so that no two
- * callers share anything that one of them could change.
+ * Client of one API server. A client is immutable: `cluster` and `as` return another client over the same connections,
+ * so that callers share no mutable state.
  *
  * @example
  * ```ts
@@ -53,14 +53,14 @@ export interface ClientOptions {
  */
 export class Client implements AsyncDisposable {
   readonly upstream: Upstream;
-  /** The logical cluster, `*` for all, or "" where the URL names none. */
+  /** Logical cluster: a name or path, `*` for all, or "" if neither the options nor the URL name one. */
   readonly clusterName: string;
   readonly #options: ClientOptions;
   readonly #requests: Requests;
   readonly #owned: boolean;
   #discovery: Discovery | undefined;
 
-  /** @throws Error on a URL that cannot be used; ApiError 400 on a cluster that is none */
+  /** @throws Error for an invalid URL; ApiError 400 for an invalid cluster */
   constructor({ onWarning, ...options }: ClientOptions) {
     const { upstream, impersonate, retries } = options;
     this.#options = onWarning === undefined ? options : { ...options, onWarning: onceEach(onWarning) };
@@ -73,7 +73,7 @@ export class Client implements AsyncDisposable {
     const { path = "" } = options;
     if (path !== "" && (cluster === "" || !/^(?:\/[^/?#]+)+$/.test(path)))
       throw ApiError.badRequest(
-        `path: give segments, each with a slash before it, and a cluster; it is ${JSON.stringify(path)}`,
+        `invalid path ${JSON.stringify(path)}: use segments that each start with a slash, and set cluster`,
       );
     this.clusterName = cluster === "" ? fixed : cluster;
     this.#requests = new Requests({
@@ -86,9 +86,9 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * A client as `kubectl` would be one here: by a kubeconfig, or as the pod that this is.
+   * Creates a client as `kubectl` does: from a kubeconfig, or from the service account of the pod.
    *
-   * @throws Error on a configuration that cannot be used: with its file, context and field, and never with what is secret in it
+   * @throws Error for an invalid configuration, with the file, context and field, but never with a secret
    */
   static async fromKubeconfig(
     options: KubeconfigOptions & Omit<ClientOptions, "upstream" | "impersonate"> = {},
@@ -106,35 +106,36 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The same server, another logical cluster.
+   * Returns a client of another logical cluster of the same server.
    *
-   * @param path a name, a workspace path, or `*` for all
-   * @throws ApiError 400 on what is none of these
+   * @param path a cluster name, a workspace path, or `*` for all
+   * @throws ApiError 400 for anything else
    */
   cluster(path: string): Client {
-    if (path === "") throw ApiError.badRequest(CLUSTER_PROBLEM);
+    if (path === "") throw ApiError.badRequest(`invalid cluster "": ${CLUSTER_PROBLEM}`);
     return new Client({ ...this.#options, upstream: this.upstream, cluster: path });
   }
 
-  /** The same server and logical cluster, as somebody else. */
+  /** Returns a client of the same server and logical cluster that impersonates another identity. */
   as(identity: Impersonation): Client {
     return new Client({ ...this.#options, ...this.#place(), upstream: this.upstream, impersonate: identity });
   }
 
   /**
-   * The objects of a kind: what `defineResource` gives, or `{ group, version, kind, plural, scope }`.
+   * Returns the client of one kind: the result of `defineResource`, or `{ group, version, kind, plural, scope }`.
    *
-   * @throws ApiError 400 on what is no kind, and an identity that is none
+   * @throws ApiError 400 for an invalid kind or identity
    */
   resource<T extends object = object>(kind: KindReference<T>, options: IdentityOptions = {}): ResourceClient<T> {
     return new ResourceClient<T>({ ...options, kind, ...this.#asking });
   }
 
   /**
-   * The metadata alone of a kind's objects (`PartialObjectMetadata`, client-go's `metadata` client), to read and to follow. In all
-   * logical clusters (`*`) a kcp tells by it of all definitions of one name together, without an identity.
+   * Returns a read-only client for the metadata of a kind's objects (`PartialObjectMetadata`, client-go's `metadata`
+   * client). Across all logical clusters (`*`), kcp returns the objects of every definition with that name, without an
+   * identity.
    *
-   * @throws ApiError 400 on what is no kind
+   * @throws ApiError 400 for an invalid kind
    */
   metadata(kind: Omit<KindReference, "type">): ResourceClient {
     const { plural, scope } = kind;
@@ -142,13 +143,13 @@ export class Client implements AsyncDisposable {
     return new ResourceClient({ kind: metadata, metadataOf: kind, ...this.#asking });
   }
 
-  /** What is served here; one for each client, which remembers what it was told. */
+  /** Returns the discovery of this server. Each client has one, which caches its results. */
   discovery(): Discovery {
     this.#discovery ??= new Discovery(this.#requests);
     return this.#discovery;
   }
 
-  /** Ends the connections, if they were made here. */
+  /** Closes the connections, if this client created them. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#owned) await this.upstream[Symbol.asyncDispose]();
   }
@@ -158,19 +159,19 @@ export class Client implements AsyncDisposable {
     return { requests: this.#requests, cluster: this.clusterName, fieldManager };
   }
 
-  /** What was split off the URL is to be kept. */
+  /** Keeps the cluster that the constructor split off the URL. */
   #place(): { readonly cluster?: string } {
     return clusterIn(this.upstream.url) === "" && this.clusterName !== "" ? { cluster: this.clusterName } : {};
   }
 }
 
-const CLUSTER_PROBLEM = "cluster: give a name, a workspace path like root:org, or * for all";
+const CLUSTER_PROBLEM = "use a cluster name, a workspace path like root:org, or * for all logical clusters";
 
 function checkCluster(cluster: string, fixed: string): void {
   if (cluster !== WILDCARD && !isWorkspacePath(cluster))
-    throw ApiError.badRequest(`${CLUSTER_PROBLEM}; it is ${JSON.stringify(cluster)}`);
+    throw ApiError.badRequest(`invalid cluster ${JSON.stringify(cluster)}: ${CLUSTER_PROBLEM}`);
   if (fixed !== "")
     throw ApiError.badRequest(
-      `cluster ${JSON.stringify(cluster)}: the upstream's URL ends with /clusters/${fixed} already: leave that out`,
+      `invalid cluster ${JSON.stringify(cluster)}: remove /clusters/${fixed} from the end of the upstream's URL`,
     );
 }

@@ -1,5 +1,5 @@
 /**
- * Talking to Kubernetes-style API servers: typed resources by workspace path, watches, informers, controllers.
+ * Client for Kubernetes-style API servers: typed resources by workspace path, watches, informers, controllers.
  *
  * @module
  */

@@ -21,29 +21,29 @@ import { emptyIfUnserved, UpstreamResource } from "./upstream/upstream-resource.
 import { UpstreamSource } from "./watch/upstream-source.ts";
 import { forwardedWrites } from "./writes/forwarded-writes.ts";
 
-/** What a {@link Forwarded} is doing, for metrics. */
+/** State of a {@link Forwarded}, for metrics. */
 export interface ForwardedState {
-  /** Watches of the other server that are kept up. */
+  /** Open watches of the upstream. */
   readonly watches: number;
-  /** How many of them fail now, and are tried again. */
+  /** Number of them that fail and are retried. */
   readonly failing: number;
-  /** Requests sent to the other server, of everybody who uses the same {@link Upstream}. */
+  /** Requests sent to the upstream by all users of the same {@link Upstream}. */
   readonly requests: number;
 }
 
-/** The longest time between two attempts on a server that fails, ms: it is back within 15 s of its own return. */
+/** Maximum backoff, in ms: a recovered upstream is in use within 15 s. */
 const LONGEST_RETRY = 5_000;
 
 /**
- * The objects of another API server, under its own resource versions. What it answers is passed on as bytes, unread
- * wherever the client wants JSON. Any number of watches here are one watch there for each identity it is asked as, place
- * and selection. Memory: the objects of those selections, encoded, and a ring of events for each.
+ * Objects of another API server, with its resource versions. Responses are forwarded as bytes, without decoding if the client
+ * wants JSON. Any number of watches here share one upstream watch per identity, place and selectors. Memory: the encoded
+ * objects of these watches, and a ring of events for each.
  */
 export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSource<T>, AsyncDisposable {
   readonly resource: TypedDefinition<T>;
   readonly appliesSelectors = true;
   readonly lifecycle = "storage";
-  /** What can be written: with a `transform` that has no `keep`, deletes alone. */
+  /** Write methods: only deletes for a `transform` without `keep`. */
   declare readonly create?: NonNullable<Storage<ObjectOf<T>>["create"]>;
   declare readonly update?: NonNullable<Storage<ObjectOf<T>>["update"]>;
   declare readonly pass?: NonNullable<Storage<ObjectOf<T>>["pass"]>;
@@ -51,7 +51,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   declare readonly applies?: NonNullable<Storage<ObjectOf<T>>["applies"]>;
   declare readonly delete?: NonNullable<Storage<ObjectOf<T>>["delete"]>;
   declare readonly deleteCollection?: NonNullable<Storage<ObjectOf<T>>["deleteCollection"]>;
-  /** The other server. */
+  /** Upstream API server. */
   readonly upstream: Upstream;
   readonly #owned: boolean;
   readonly #there: UpstreamResource;
@@ -60,7 +60,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   readonly #spells: FailureStreaks;
   readonly #readiness: Readiness;
 
-  /** @throws Error on options of an upstream that cannot be used */
+  /** @throws Error for invalid options of an upstream */
   constructor(options: ForwardOptions<T>) {
     const { resource, upstream, cluster = clusterHere, identity = "impersonate", transform } = options;
     this.resource = resource;
@@ -68,7 +68,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
     this.upstream = upstream instanceof Upstream ? upstream : new Upstream(upstream);
     const { labels, resourceIdentity, unserved } = options;
     if (labels !== undefined && transform !== undefined)
-      throw new Error(`forward of ${resource.plural}: give it labels or transform: together they are not supported`);
+      throw new Error(`forward of ${resource.plural}: labels and transform are both set: remove one`);
     const onError = options.onError ?? warning(resource, this.upstream.url);
     const place = { definition: resource, upstream: this.upstream, cluster, identity, onError };
     this.#there = new UpstreamResource({ ...place, labels, resourceIdentity, unserved });
@@ -93,13 +93,13 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
     });
   }
 
-  /** For metrics; costs nothing. */
+  /** Current state. It is cheap to read. */
   get state(): ForwardedState {
     const { requests } = this.upstream.stats;
     return { watches: this.#feeds.size, failing: this.#spells.failing, requests };
   }
 
-  /** @throws ApiError what the other server says, 503 when it says nothing */
+  /** @throws ApiError of the upstream, 503 if it does not answer */
   get(scope: Scope, key: ObjectKey, options: GetOptions): Promise<ObjectOf<T> | Encoded | undefined> {
     const found = this.#there.told(getObject(this.#there, { scope, key }, options));
     const show = this.#show;
@@ -116,41 +116,40 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
     return list.catch((error) => emptyIfUnserved(error, there));
   }
 
-  /** A share in what watches of this scope, and views, read. @throws as {@link get} */
+  /** Leases the cache that watches and views of this scope share. @throws as {@link get} */
   async cache(scope: Scope): Promise<CacheLease> {
     const settled = this.#there.settled(scope);
     return this.#feeds.lease(settled, this.#there.shareKey(settled));
   }
 
-  /** Whoever is asked for as the same identity, in the same place, with the same selectors, shares. */
+  /** Returns the same key for requests with the same outbound identity, place and selectors. */
   shareKey(scope: Scope): string {
     return this.#there.shareKey(scope);
   }
 
   /**
-   * For `ready` of a virtual workspace: resolves while the other server answers, whatever it answers to strangers. Asks it
-   * at most every other second, and waits 5 s at most.
+   * Readiness check of a virtual workspace (`ready`): resolves while the upstream answers anything, even an error for
+   * anonymous users. Sends at most one request per 2 s, and waits at most 5 s.
    *
-   * @throws Error that names the other server and says what is wrong: for logs, no client is told
+   * @throws Error that names the upstream and the fault: for logs, not for clients
    */
   readonly ready = (): Promise<void> => this.#readiness.check();
 
-  /** Ends all watches of the other server, and the connections to it if they were made here. */
+  /** Ends all upstream watches, and the connections if they were created here. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#feeds[Symbol.asyncDispose]();
     if (this.#owned) await this.upstream[Symbol.asyncDispose]();
   }
 }
 
-/** A {@link Forwarded} that writes too, so that writable views can be made of it. */
+/** {@link Forwarded} with writes, for writable views. */
 export type WritableForwarded<T extends object> = Forwarded<T> &
   Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>;
 
 /**
- * A kind of another API server, served here: all verbs, as it answers them. With a `transform` that has no way back, what is
- * written is deletes alone.
+ * Serves a kind of another API server with all verbs. With a `transform` without `keep`, the only writes are deletes.
  *
- * @throws Error on options that cannot be used
+ * @throws Error for invalid options
  *
  * @example
  * ```ts

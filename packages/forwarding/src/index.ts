@@ -1,5 +1,5 @@
 /**
- * Virtual workspaces over other API servers: storages that forward, and authentication and authorization that ask elsewhere.
+ * Virtual workspaces over other API servers: storages that forward requests, and delegated authentication and authorization.
  *
  * @module
  */

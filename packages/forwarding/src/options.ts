@@ -5,57 +5,62 @@ import type { HistoryOptions, Scope } from "@virtual-workspaces/framework/storag
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { OutboundIdentity } from "./upstream/identity.ts";
 
-/** A small change of each object on its way. What decides whether an object is shown at all is a `view()`. */
+/** Transformation of each object. To decide which objects are visible, use a `view()`. */
 export interface Transform<T extends object> {
   /**
-   * The object as it is shown; may change what it is given. Name, namespace, uid and resource version stay. Must depend on
-   * its arguments only. A throw fails the request with 500, and in a watch ends it: an object is never shown unchanged.
+   * Returns the object to show; may modify its argument. It must keep name, namespace, uid and resource version, and depend
+   * on its arguments only. An exception fails the request with 500, or ends the watch: an object is never shown
+   * untransformed.
    */
   readonly show: (object: ObjectOf<T>) => ObjectOf<T>;
-  /** The way back, of what clients write. @default none: then nothing can be written but deletes */
+  /** Inverse of `show`, for objects that clients write. @default none: only deletes are possible */
   readonly keep?: (object: ObjectOf<T>, context: { readonly current: ObjectOf<T> | undefined }) => ObjectOf<T>;
 }
 
-/** Where a forwarded kind comes from, and as whom it is asked for. */
+/** Options of {@link forward}. */
 export interface ForwardOptions<T extends object> {
-  /** The kind, as it is here and there. */
+  /** Kind, the same here and at the upstream. */
   readonly resource: TypedDefinition<T>;
-  /** The other API server. One made of options is closed with the storage, one that is given is not. */
+  /** Upstream API server. The storage closes an upstream that it creates from options, but not one that the caller passes. */
   readonly upstream: Upstream | UpstreamOptions;
-  /** The logical cluster there, `*` for all, "" for a server that has none. @default the same as here */
+  /** Returns the upstream's logical cluster: `*` for all, "" for a server without any. @default the one of the request */
   readonly cluster?: (scope: Scope) => string;
-  /** As whom the other server is asked. @default "impersonate" */
+  /** Identity of upstream requests. @default "impersonate" */
   readonly identity?: OutboundIdentity;
   readonly transform?: Transform<T>;
   /**
-   * The only objects that there are here, whatever clients select besides: lists, watches and deletes of many ask the other
-   * server for them. One without these labels is not found, nor changed or deleted by its name; one that loses them is
-   * DELETED. One that is created here need not have them. Costs writes a get before, in which is no lock: who takes the
-   * labels off at the very moment may find the object changed. Not together with `transform`. @default all
+   * Labels of the visible objects, in addition to clients' selectors: lists, watches and deletecollection select by them. An
+   * object without them is 404 for get, update and delete by name; one that loses them is DELETED. A created object need not
+   * have them. Each write costs a get before it, without a lock: if another client removes the labels in between, the write
+   * still applies. Not supported with `transform`.
+   * @default all objects
    */
   readonly labels?: LabelSelector;
   /**
-   * By whose definition the kind is meant there, where that server tells several of one name apart: it is asked for
-   * `<plural>:<identity>` (kcp's resource identity). @default none is said
+   * Resource identity (kcp), if the upstream serves several definitions of one name: requests go to `<plural>:<identity>`.
+   * @default none
    */
   readonly resourceIdentity?: string;
   /**
-   * What becomes of lists and watches while the other server does not have the kind (404). `empty`: there are no objects, and
-   * watches are quiet; once it has the kind, within a second, they end with 410 for clients to list anew. What is about one
-   * object is 404 all the same. @default "refused": 404
+   * Response to lists and watches while the upstream does not serve the kind (404). `empty`: lists are empty and watches
+   * quiet. Within a second after the upstream serves the kind, watches end with 410 and clients list again. Requests for
+   * single objects remain 404.
+   * @default `"refused"`: 404
    */
   readonly unserved?: "empty" | "refused";
   readonly history?: HistoryOptions;
-  /** How long a watch of the other server outlives its last reader here, ms. @default 60000 */
+  /** Time to keep an upstream watch after its last reader, in ms. @default 60000 */
   readonly linger?: number;
   /**
-   * After how long a watch of the other server is renewed, so that a dead one is noticed, ms. A server that takes 3 s longer
-   * to begin an answer to a stream counts as dead: raise it for one whose lists take that long. @default 10000
+   * Interval at which upstream watches are renewed to detect dead ones, in ms. An upstream that takes 3 s longer to start a
+   * stream counts as dead: increase this for one with slow lists.
+   * @default 10000
    */
   readonly renewEvery?: number;
   /**
-   * Told when the other server fails us, once for each spell of failures of a watch, and of requests. Names the other server,
-   * which clients are not told. @default a process warning
+   * Called when the upstream fails: once per series of failures of a watch, or of requests. The error names the upstream,
+   * which clients do not see.
+   * @default a process warning
    */
   readonly onError?: (error: unknown) => void;
 }

@@ -1,5 +1,5 @@
 /**
- * Stores that keep the objects of collections: in memory, on disk or in etcd.
+ * Stores for the objects of collections: in memory, on disk, or in etcd.
  *
  * @module
  */

@@ -1,20 +1,20 @@
 /**
- * Why a store refused or failed:
+ * Reason of a {@link StoreError}:
  *
- * - `Compacted`: the revision asked for is no longer in the history.
- * - `Future`: the revision asked for has not come yet.
- * - `Unavailable`: not now; nothing was done, and trying again later is safe.
- * - `Unknown`: the answer to a transaction was lost; it may have been done.
- * - `Closed`: the store was closed by its owner.
- * - `TooLarge`: a key, a value or a transaction is larger than the engine takes.
- * - `NoSpace`: the disk is full, or etcd's quota is used up; nothing was done, reading goes on.
- * - `LeaseNotFound`: the lease is over, or never was.
- * - `Denied`: etcd knows us not, or does not let us.
- * - `Invalid`: the call makes no sense (a key named twice, an empty key): a mistake in the program.
- * - `Locked`: the directory belongs to another process.
- * - `Damaged`: what is on disk cannot be read.
- * - `NewerFormat`: it was written by a newer version of this package.
- * - `ReadOnly`: it cannot be written.
+ * - `Compacted`: the requested revision is no longer in the history.
+ * - `Future`: the requested revision does not exist yet.
+ * - `Unavailable`: temporary failure; nothing was done, and a retry is safe.
+ * - `Unknown`: the response to a transaction was lost; it may have been committed.
+ * - `Closed`: the owner has closed the store.
+ * - `TooLarge`: a key, value or transaction exceeds the engine's limit.
+ * - `NoSpace`: the disk is full, or etcd's quota is used up; nothing was done, and reads continue.
+ * - `LeaseNotFound`: the lease has expired or never existed.
+ * - `Denied`: etcd rejects the credentials, or the user lacks permission.
+ * - `Invalid`: invalid arguments, such as a duplicate or empty key: a bug in the program.
+ * - `Locked`: another process has the directory.
+ * - `Damaged`: data on disk is unreadable.
+ * - `NewerFormat`: a newer version of this package wrote the data.
+ * - `ReadOnly`: the store is not writable.
  */
 export type StoreErrorCode =
   | "Compacted"
@@ -32,11 +32,11 @@ export type StoreErrorCode =
   | "NewerFormat"
   | "ReadOnly";
 
-/** What a store throws. The message names the remedy and no secret. */
+/** Error of a store. Its message names the remedy and no secret. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly code: StoreErrorCode;
-  /** With `Compacted`: the oldest revision that a range may ask for and that a watch may start after. */
+  /** With `Compacted`: the oldest revision for a range, and after which a watch may start. */
   readonly compacted: number | undefined;
 
   constructor(
@@ -49,25 +49,25 @@ export class StoreError extends Error {
     this.compacted = options.compacted;
   }
 
-  /** What a range at a revision, or a watch after it, throws that is older than the oldest there is. */
+  /** Creates the error of a range at, or a watch after, a revision that is too old. */
   static compacted(asked: number, compacted: number): StoreError {
     return new StoreError("Compacted", `revision ${asked} has been compacted: the oldest is ${compacted}`, {
       compacted,
     });
   }
 
-  /** What a range at a revision throws, or compaction to it, that is newer than the newest there is. */
+  /** Creates the error of a range at, or compaction to, a revision that is too new. */
   static future(asked: number, head: number): StoreError {
-    return new StoreError("Future", `revision ${asked} has not come yet: the newest is ${head}`);
+    return new StoreError("Future", `revision ${asked} does not exist yet: the newest is ${head}`);
   }
 
-  /** What every call to a closed store throws. */
+  /** Creates the error of every call to a closed store. */
   static closed(name: string): StoreError {
     return new StoreError("Closed", `the store (${name}) is closed`);
   }
 }
 
-/** Whether something is an error of a store, also of another copy of this package. */
+/** Returns whether a value is a {@link StoreError} of any copy of this package. */
 export function isStoreError(error: unknown): error is StoreError {
   return error instanceof Error && error.name === "StoreError";
 }

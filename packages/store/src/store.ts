@@ -1,162 +1,158 @@
-/** A key and what stands at it. */
+/** Key with its value. */
 export interface Entry {
   readonly key: string;
-  /** Belongs to whoever asked: no engine keeps or reuses it. */
+  /** Value. It belongs to the caller: no engine keeps or reuses it. */
   readonly value: Buffer;
-  /** The revision at which the key came to be (after the last time it was deleted). */
+  /** Revision of the key's creation, since its last deletion. */
   readonly createRevision: number;
-  /** The revision that gave it this value: what conditions name. */
+  /** Revision of the value, which conditions refer to. */
   readonly modRevision: number;
-  /** The id of the lease that it goes with. */
+  /** Id of its lease. */
   readonly lease?: string;
 }
 
-/**
- * Keys from `from` up to but not including `to`. Keys are ordered by their bytes in UTF-8, which is not how JavaScript
- * compares strings.
- */
+/** Keys from `from` up to but not including `to`, ordered by their UTF-8 bytes, which is not JavaScript's order of strings. */
 export interface KeyRange {
   readonly from: string;
   readonly to: string;
 }
 
-/** How a range is read. */
+/** Options of reading a range. */
 export interface RangeOptions {
-  /** As everything stood at this revision. @default as it stands now, no staler than when this was called */
+  /** Revision to read at. @default the current one, no older than the call */
   readonly revision?: number;
-  /** The most entries there may be in the answer. @default all */
+  /** Maximum number of entries. @default all */
   readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What a range held. */
+/** Entries of a range. */
 export interface RangeResult {
-  /** In the order of their keys. */
+  /** Entries in the order of their keys. */
   readonly entries: readonly Entry[];
-  /** The revision at which the entries stood together: the one asked for, or the newest. */
+  /** Revision of all entries: the requested or the newest one. */
   readonly revision: number;
-  /** Whether the limit left some out: go on after the last key. */
+  /** Whether the limit cut entries off: continue after the last key. */
   readonly more: boolean;
 }
 
-/** What must hold for a transaction to be done: the key's value is still the one of that revision; 0: there is none. */
+/** Condition of a transaction: the key's `modRevision`, 0 if it must not exist. */
 export interface Condition {
   readonly key: string;
   readonly modRevision: number;
 }
 
-/** What a transaction does to a key. A key may be named once in a transaction. */
+/** Operation of a transaction, with at most one for each key. */
 export type Operation =
   | { readonly type: "put"; readonly key: string; readonly value: Uint8Array; readonly lease?: Lease }
-  /** Of a key that is not there: nothing, and no revision for it. */
+  /** Deleting a missing key does nothing, and creates no revision. */
   | { readonly type: "delete"; readonly key: string };
 
-/** All or nothing, at one revision (etcd's `Txn`). */
+/** Operations applied atomically at one revision (etcd's `Txn`). */
 export interface Transaction {
-  /** At most 128. */
+  /** At most 128 conditions. */
   readonly conditions: readonly Condition[];
-  /** At most 128, etcd's own limit. */
+  /** At most 128 operations, etcd's own limit. */
   readonly operations: readonly Operation[];
 }
 
-/** How a transaction went. */
+/** Outcome of a transaction. */
 export type Outcome =
-  /** Done, and on disk. `revision` is the store's, its own if it changed anything. */
+  /** Committed and durable. `revision` is the store's, a new one if anything changed. */
   | { readonly committed: true; readonly revision: number }
-  /** A condition did not hold; nothing was done. `current`: what stands at the key of each condition. */
+  /** A condition failed; nothing was done. `current`: the entry of each condition's key. */
   | { readonly committed: false; readonly revision: number; readonly current: readonly (Entry | undefined)[] };
 
-/** One thing that happened to a key. */
+/** Change of a key. */
 export interface StoreEvent {
   readonly key: string;
-  /** What stands there now; `undefined`: it was deleted. */
+  /** New entry, `undefined` if it was deleted. */
   readonly entry: Entry | undefined;
-  /** What stood there before, where the watch asked for it. */
+  /** Previous entry, if the watch requested it. */
   readonly previous: Entry | undefined;
 }
 
-/** All that happened at one revision in a range. Without events: nothing up to this revision (etcd's progress notify). */
+/** All events of one revision in a range. Without events: none up to this revision (etcd's progress notify). */
 export interface Batch {
   readonly revision: number;
   readonly events: readonly StoreEvent[];
 }
 
-/** How a range is followed. */
+/** Options of a watch. */
 export interface WatchOptions {
-  /** Tells of every revision above this one. */
+  /** Revision after which to start. */
   readonly after: number;
-  /** Whether events say what stood there before. @default false */
+  /** Whether events have their previous entry. @default false */
   readonly previous?: boolean;
-  /** Ends the watch. */
+  /** Ends the watch when it aborts. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * A range being followed: batches in the order of their revisions, none twice, none left out, however slowly they are
- * read; what is not read yet costs bounded memory. Read by one reader. Ends when it is left, its signal aborts or the
- * store is closed; survives whatever the engine can mend by itself (a lost connection).
+ * Watch of a range by one reader: batches in the order of revisions, each exactly once, however slow the reader is. Unread
+ * batches use bounded memory. It ends when the reader leaves it, its signal aborts or the store closes, and survives failures
+ * that the engine can recover from, such as a lost connection.
  *
- * Reading throws a {@link StoreError} `Compacted` when the history that it should go on with is gone.
+ * Reading throws a {@link StoreError} `Compacted` if the next events are no longer in the history.
  */
 export interface Watch extends AsyncIterable<Batch> {
-  /** Asks for a batch, soon, with the revision that the store has now or a later one, even if nothing happened. */
+  /** Requests a batch with the current or a later revision, even without events. */
   requestProgress(): void;
 }
 
-/** A time to live that keys can be given. */
+/** Time to live of keys. */
 export interface Lease {
-  /** Decimal; unique in the store. */
+  /** Decimal number, unique in the store. */
   readonly id: string;
-  /** What the store granted, s. */
+  /** Granted time to live, in seconds. */
   readonly ttl: number;
 }
 
 /**
- * Keys with values in one line of revisions, as etcd keeps them: the contract of the engines. Every call is linearizable:
- * it sees all that was acknowledged before it began. A revision is an integer from 1 that each change raises by one; it
- * never goes back, not even when the process or the machine dies.
+ * Key-value store with a single sequence of revisions, like etcd: the interface of all engines. Every call is linearizable:
+ * it sees everything that was acknowledged before it started. A revision is an integer from 1; each change increases it by
+ * one, and it never decreases, even after a crash of the process or machine.
  *
- * Keys are text of 1 to 1024 bytes, values are up to 8 MiB where the engine takes as much (etcd: 1.5 MiB in a
- * transaction, unless it is told otherwise); what is larger is a {@link StoreError} `TooLarge`. All methods throw
- * {@link StoreError}s; see its codes.
+ * Keys are text of 1 to 1024 bytes. Values have up to 8 MiB if the engine permits (etcd: 1.5 MiB per transaction by default);
+ * larger ones are rejected with {@link StoreError} `TooLarge`. All methods throw {@link StoreError}s.
  */
 export interface Store extends AsyncDisposable {
-  /** What it is, for people: `memory`, `lmdb at /var/lib/x`, `etcd at https://a:2379`. Holds no secret. */
+  /** Name for humans: `memory`, `lmdb at /var/lib/x`, `etcd at https://a:2379`. Contains no secret. */
   readonly name: string;
-  /** Whether other processes may have it at the same time, so that what is kept in it is the same to all. @default false */
+  /** Whether other processes may use the same data at the same time. @default false */
   readonly shared?: boolean;
-  /** The newest revision. */
+  /** Returns the newest revision. */
   head(options?: { readonly signal?: AbortSignal }): Promise<number>;
-  /** What stands at a key now: nothing where none can be. Engines in this process answer at once. */
+  /** Returns the current entry of a key, `undefined` for an invalid one. In-process engines answer synchronously. */
   get(key: string, options?: { readonly signal?: AbortSignal }): Entry | undefined | Promise<Entry | undefined>;
-  /** Bounds may be longer than keys. @throws StoreError `Compacted` when the revision is too old, `Future` when it has not come yet */
-  range(range: KeyRange, options?: RangeOptions): Promise<RangeResult>;
   /**
-   * Acknowledged when it is durable. A thrown `Unknown` means that nobody can tell whether it was done: it must not be
-   * tried again blindly.
+   * Reads a range. Bounds may be longer than keys.
+   * @throws StoreError `Compacted` for a revision that is too old, `Future` for one that does not exist yet
    */
+  range(range: KeyRange, options?: RangeOptions): Promise<RangeResult>;
+  /** Commits a transaction, and resolves when it is durable. After `Unknown` it may have been committed: do not retry without a read. */
   commit(transaction: Transaction, options?: { readonly signal?: AbortSignal }): Promise<Outcome>;
-  /** Follows a range. Throws nothing by itself: reading it does. */
+  /** Watches a range. This call never throws: reading the watch does. */
   watch(range: KeyRange, options: WatchOptions): Watch;
   /**
-   * Forgets what was before a revision: ranges at lower ones and watches after lower ones are `Compacted` from then on; what
-   * stands at it stays. Doing it again, or for a lower one, does nothing.
+   * Compacts the history before a revision: ranges at earlier revisions and watches after them fail with `Compacted`. Entries
+   * at the revision stay. Compacting again or to an earlier revision does nothing.
    *
-   * @throws StoreError `Future` when the revision has not come yet
+   * @throws StoreError `Future` if the revision does not exist yet
    */
   compact(revision: number): Promise<void>;
-  /** A time to live, s, at least 1 (etcd may grant more). Keys put with it go when it is over. */
+  /** Grants a lease with a time to live in seconds, at least 1 (etcd may grant more). Its keys are deleted when it expires. */
   grant(ttl: number): Promise<Lease>;
-  /** Lets it begin anew. @throws StoreError `LeaseNotFound` when it is over */
+  /** Restarts the time of a lease. @throws StoreError `LeaseNotFound` if it has expired */
   renew(lease: Lease): Promise<Lease>;
-  /** Ends it: its keys go. @throws StoreError `LeaseNotFound` */
+  /** Revokes a lease and deletes its keys. @throws StoreError `LeaseNotFound` */
   revoke(lease: Lease): Promise<void>;
-  /** What is left of the time of the lease with this id, s. @throws StoreError `LeaseNotFound` */
+  /** Returns the remaining time of a lease, in seconds. @throws StoreError `LeaseNotFound` */
   remaining(id: string): Promise<number>;
 }
 
-/** What a server has for the views that it hosts: `virtual-workspaces dev` calls a module's function with it. */
+/** Services of a server for hosted views: `virtual-workspaces dev` passes it to the module's function. */
 export interface Host {
-  /** Where objects can be kept, {@link persistent}ly; which engine it is, the command line says. The host closes it. */
+  /** Store for objects, with {@link persistent}. A command-line flag selects the engine. The host closes it. */
   readonly store: Store;
 }

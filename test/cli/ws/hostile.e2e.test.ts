@@ -126,7 +126,7 @@ describe("kubectl ws, of a hostile server,", function () {
     };
     const said = await ws("tree");
     expect(said).to.include("├── \\u001b[2Jm [m]").and.to.not.include("\u001b");
-    expect(said).to.include("root:a/../../b cannot be listed: cluster: give a name, a workspace path");
+    expect(said).to.include('root:a/../../b cannot be listed: invalid cluster "root:a/../../b": use a cluster name');
   });
 
   it("has tree -i show what would have a terminal do something else, on one line each", async function () {

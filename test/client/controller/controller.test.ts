@@ -16,7 +16,7 @@ import { Part, type Shard, startShard, Widget } from "../support/shard.ts";
 type Options = ControllerOptions<Awaited<ReturnType<typeof widgetOf>>>;
 const widgetOf = (shard: Shard) => shard.client.resource(Widget).get("");
 
-/** A controller of a shard's widgets, with what it did. */
+/** Starts a controller of a shard's widgets, and records its reconciles. */
 function start(shard: Shard, reconcile: Options["reconcile"], options: Partial<Options> = {}) {
   const stack = new AsyncDisposableStack();
   const informer = stack.use(new Informer({ resource: shard.client.resource(Widget) }).start());
@@ -33,14 +33,14 @@ function start(shard: Shard, reconcile: Options["reconcile"], options: Partial<O
   return { running, informer, failures, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-describe("a controller", () => {
+describe("controller", () => {
   let shard: Shard;
   beforeEach(async () => {
     shard = await startShard();
   });
   afterEach(() => shard[Symbol.asyncDispose]());
 
-  it("reconciles what is there, what changes and, without an object, what is deleted", async () => {
+  it("reconciles existing and changed objects, and deleted ones without an object", async () => {
     const widgets = shard.widgets.in("root", "default");
     widgets.set("a", { size: 1 });
     const seen: string[] = [];
@@ -74,7 +74,7 @@ describe("a controller", () => {
     expect(new Set(seen.slice(0, 20)).size).to.equal(20);
   });
 
-  it("tries again what fails, and says so; a conflict without a word", async () => {
+  it("retries and reports failures, but retries conflicts silently", async () => {
     shard.widgets.in("root", "default").set("a", {});
     const attempts: number[] = [];
     await using it = start(shard, (_key, { attempt }) => {
@@ -93,7 +93,7 @@ describe("a controller", () => {
     expect(it.running.metrics).to.include({ succeeded: 1, failed: 2, conflicts: 1 });
   });
 
-  it("does not try again what is terminal", async () => {
+  it("does not retry terminal errors", async () => {
     const widgets = shard.widgets.in("root", "default");
     widgets.set("a", {});
     let calls = 0;
@@ -109,7 +109,7 @@ describe("a controller", () => {
     await until(() => calls === 2, { what: "tried again as it changed" });
   });
 
-  it("does not come again before a server says so", async () => {
+  it("does not retry before Retry-After", async () => {
     shard.widgets.in("root", "default").set("a", {});
     await using it = start(shard, () => {
       throw ApiError.tooManyRequests("later", 3600);
@@ -118,14 +118,14 @@ describe("a controller", () => {
     expect(it.failures[0]?.retryAfter).to.equal(3_600_000);
   });
 
-  it("comes again when it is asked to", async () => {
+  it("reconciles again after requeueAfter", async () => {
     shard.widgets.in("root", "default").set("a", {});
     let calls = 0;
     await using _ = start(shard, () => (++calls < 3 ? { requeueAfter: 1 } : undefined));
     await until(() => calls === 3, { what: "three times" });
   });
 
-  it("aborts what takes too long, and tries it again", async () => {
+  it("aborts a reconcile at its timeout, and retries it", async () => {
     shard.widgets.in("root", "default").set("a", {});
     const reasons: unknown[] = [];
     const hang = (
@@ -141,10 +141,10 @@ describe("a controller", () => {
     await using it = start(shard, hang, { timeout: 20 });
     await until(() => it.running.metrics.succeeded === 1, { what: "done" });
     expect(it.running.metrics).to.include({ failed: 1, timeouts: 1 });
-    expect(String(reasons)).to.equal("TimeoutError: it took longer than 20 ms");
+    expect(String(reasons)).to.equal("TimeoutError: reconcile exceeded its timeout of 20 ms");
   });
 
-  it("never works twice at a time on a key, and on several keys at once", async () => {
+  it("reconciles several keys concurrently, but never one key twice at a time", async () => {
     const widgets = shard.widgets.in("root", "default");
     for (const name of ["a", "b", "c"]) widgets.set(name, { size: 0 });
     const underWay = new Map<string, number>();
@@ -168,7 +168,7 @@ describe("a controller", () => {
     expect(most).to.equal(3);
   });
 
-  it("reconciles the owner of what changes, also one that it had before", async () => {
+  it("reconciles the current and the previous owner of a changed object", async () => {
     const widgets = shard.widgets.in("root", "default");
     const parts = shard.client.cluster("root").resource(Part).in("default");
     const owner = (name: string) => {
@@ -199,7 +199,7 @@ describe("a controller", () => {
     expect([seen[2], seen.slice(3, 5).sort(), seen[5]]).to.eql(["a", ["a", "b"], "b"]);
   });
 
-  it("lets what is under way end when it stops, and does nothing afterwards", async () => {
+  it("finishes running reconciles when it stops, and starts none afterwards", async () => {
     const widgets = shard.widgets.in("root", "default");
     for (let n = 0; n < 10; n++) widgets.set(`w${n}`, {});
     const release = Promise.withResolvers<void>();
@@ -221,7 +221,7 @@ describe("a controller", () => {
     expect([began, it.running.metrics.queue.depth]).to.eql([1, 0]);
   });
 
-  it("aborts what does not end within the grace time, which is no failure", async () => {
+  it("aborts a reconcile that exceeds the grace time, without counting a failure", async () => {
     shard.widgets.in("root", "default").set("a", {});
     let began = false;
     await using it = start(
@@ -239,7 +239,7 @@ describe("a controller", () => {
     expect(it.running.metrics.queue).to.include({ working: 0, delayed: 0 });
   });
 
-  it("stops when its signal aborts, before it has started too", async () => {
+  it("stops when its signal aborts, even before it has started", async () => {
     const abort = new AbortController();
     await using it = start(shard, () => expect.fail("no work"), { signal: abort.signal });
     abort.abort();
@@ -248,7 +248,7 @@ describe("a controller", () => {
     expect(it.running.state).to.equal("stopped");
   });
 
-  it("says when a source never will be synced, and stops", async () => {
+  it("rejects `started` and stops if a source never syncs", async () => {
     const failures: unknown[] = [];
     await using informer = new Informer({ resource: shard.client.resource({ ...Part, plural: "none" }) });
     await using it = controller({
@@ -257,9 +257,9 @@ describe("a controller", () => {
       reconcile: () => expect.fail("no work"),
       onError: ({ error }) => void failures.push(error),
     });
-    // An informer goes on trying: only its end is one.
+    // An informer retries forever; `synced` rejects only when it stops.
     await informer.start().stop();
-    expect(await it.started.catch(String)).to.equal("Error: the informer of none was stopped before it was synced");
+    expect(await it.started.catch(String)).to.equal("Error: informer of none: stopped before it was synced");
     expect(failures.map(String)).to.eql([await it.started.catch(String)]);
     await it.stop();
   });

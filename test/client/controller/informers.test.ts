@@ -1,4 +1,4 @@
-// Controllers over informers, as they are used together: what one tells is what the other works on.
+// Controllers over informers, as programs use them: events of one become reconciles of the other.
 import { controller, Informer, ownerKeys, related } from "@virtual-workspaces/client";
 import { keyText } from "@virtual-workspaces/client/queue";
 import { expect } from "chai";
@@ -23,7 +23,7 @@ describe("a controller over informers", () => {
   const widgets = (cluster: string) => stack.use(new Informer({ resource: inCluster(cluster).resource(Widget) }));
   const inCluster = (cluster: string) => shard.client.cluster(cluster);
 
-  it("begins once all of them have told everything that was there, behind what changes meanwhile", async () => {
+  it("starts after the initial lists of all informers, whose objects have lower priority than changes", async () => {
     for (const name of ["a", "b", "c"]) shard.widgets.in("root", "default").set(name, {});
     const [first, second] = [widgets("root"), parts("root")];
     const seen: string[] = [];
@@ -48,7 +48,7 @@ describe("a controller over informers", () => {
     ["one cluster", "root"],
     ["all clusters", "*"],
   ] as const)
-    it(`finds the owner of what changes, by the keys of ${kind}`, async () => {
+    it(`finds the owner of a changed object by the keys of ${kind}`, async () => {
       const owner = shard.widgets.in("root", "default").set("a", { size: 7 });
       shard.widgets.in("other", "default").set("a", { size: 8 });
       const { uid = "" } = owner.metadata;
@@ -73,7 +73,7 @@ describe("a controller over informers", () => {
       expect(seen).to.eql(["root|default/a 7"]);
     });
 
-  it("is told of what was deleted while its informer was stopped, once", async () => {
+  it("reconciles an object once that was deleted while its informer was stopped", async () => {
     const at = shard.widgets.in("root", "default");
     at.set("a", { size: 1 });
     at.set("b", { size: 1 });
@@ -99,7 +99,7 @@ describe("a controller over informers", () => {
     expect(seen.slice(2).sort()).to.eql(["a undefined", "b 2", "last 9"]);
   });
 
-  it("goes on when connections are cut, and does nothing twice that did not change", async () => {
+  it("survives broken connections without reconciling unchanged objects", async () => {
     const relay = stack.use(await startRelay(Number(new URL(shard.url).port)));
     const client = stack.use(clientOf(shard.url.replace(/:\d+/, `:${relay.port}`), shard.token));
     const at = shard.widgets.in("root", "default");
@@ -125,7 +125,7 @@ describe("a controller over informers", () => {
     expect(seen.slice(20)).to.eql(Array.from({ length: 30 }, (_, n) => `w${(n + 1) % 20} ${n + 1}`));
   });
 
-  it("stops its subscriptions and not its informers, and another one takes over what is there", async () => {
+  it("stops its subscriptions but not its informers, which another controller can use", async () => {
     shard.widgets.in("root", "default").set("a", { size: 1 });
     const informer = widgets("root").start();
     for (const round of [1, 2]) {

@@ -1,4 +1,4 @@
-// The queue against a model that is too simple to be wrong: maps and sets, looked through from end to end.
+// Compares the queue with a simple model of maps and sets that are searched in full.
 import { WorkQueue } from "@virtual-workspaces/client/queue";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -11,7 +11,7 @@ type Step =
   | { readonly do: "get" }
   | { readonly do: "pass"; readonly ms: number };
 
-/** What stands where, by key. */
+/** Model: the state of each key. */
 class Model {
   readonly line = new Map<string, number>();
   readonly later = new Map<string, number>();
@@ -58,8 +58,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("pass" as const), ms: fc.constantFrom(1, 4, 30) }),
 );
 
-describe("a work queue, as a model has it,", () => {
-  it("hands out what was added, each key to one worker at a time, and forgets the rest", async () => {
+describe("WorkQueue compared with a model", () => {
+  it("delivers each added key to one worker at a time, and keeps nothing else in memory", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
         const clock = new ManualClock();
@@ -102,7 +102,7 @@ describe("a work queue, as a model has it,", () => {
     );
   });
 
-  it("lets no cluster wait for more than one key of each other one", async () => {
+  it("makes no cluster wait for more than one key of each other cluster", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(key, { minLength: 1, maxLength: 60 }), async (keys) => {
         const queue = new WorkQueue<string>({ id: (text) => text, part: (text) => text.slice(0, 1) });

@@ -8,7 +8,7 @@ const queueOf = (options: object = {}) => {
   return { clock, queue };
 };
 
-/** Keys in the order in which one worker gets them. */
+/** Returns the keys in the order in which one worker receives them. */
 async function order(queue: WorkQueue<string>): Promise<string[]> {
   const keys: string[] = [];
   while (queue.metrics.depth > 0) {
@@ -19,7 +19,7 @@ async function order(queue: WorkQueue<string>): Promise<string[]> {
   return keys;
 }
 
-describe("a work queue", () => {
+describe("WorkQueue", () => {
   it("holds a key once, however often it is added", async () => {
     const { queue } = queueOf();
     for (const key of ["a", "b", "a", "a"]) queue.add(key);
@@ -28,7 +28,7 @@ describe("a work queue", () => {
     expect(queue.size).to.equal(0);
   });
 
-  it("hands a key out again that was added while it was worked on, and not before that has ended", async () => {
+  it("delivers a key again that was added while a worker held it, once the worker is done", async () => {
     const { queue } = queueOf();
     queue.add("a");
     await queue.get();
@@ -44,7 +44,7 @@ describe("a work queue", () => {
     expect(queue.metrics).to.include({ depth: 0, working: 1 });
   });
 
-  it("serves clusters in turn: one of ten thousand keys delays another's by one", async () => {
+  it("serves clusters in turn: ten thousand keys of one delay a key of another by one", async () => {
     const { queue } = queueOf();
     for (let n = 0; n < 10_000; n++) queue.add(`noisy/${n}`);
     queue.add("quiet/1");
@@ -52,7 +52,7 @@ describe("a work queue", () => {
     expect((await order(queue)).slice(0, 5)).to.eql(["noisy/0", "quiet/1", "noisy/1", "quiet/2", "noisy/2"]);
   });
 
-  it("serves a higher priority first, and raises that of a key in line", async () => {
+  it("serves a higher priority first, and raises that of a queued key", async () => {
     const { queue } = queueOf();
     queue.add("low", { priority: -100 });
     queue.add("raised", { priority: -100 });
@@ -63,7 +63,7 @@ describe("a work queue", () => {
     expect(await order(queue)).to.eql(["high", "raised", "plain", "low"]);
   });
 
-  it("adds later, at the earliest of the times it was told", async () => {
+  it("delays a key until the earliest of its requested times", async () => {
     const { queue, clock } = queueOf();
     queue.addAfter("a", 1000);
     queue.addAfter("a", 300);
@@ -78,7 +78,7 @@ describe("a work queue", () => {
     expect(clock.timers).to.equal(0);
   });
 
-  it("does not add later what is added now", async () => {
+  it("cancels the delay of a key that is added without one", async () => {
     const { queue, clock } = queueOf();
     queue.addAfter("a", 1000);
     queue.add("a");
@@ -87,7 +87,7 @@ describe("a work queue", () => {
     expect(queue.size).to.equal(0);
   });
 
-  it("waits twice as long with each failure, up to the longest, until it is forgotten", () => {
+  it("doubles the backoff with each failure, up to the maximum, until forget", () => {
     const { queue } = queueOf({ rateLimit: { perSecond: Number.POSITIVE_INFINITY } });
     const delays = Array.from({ length: 20 }, () => queue.addRateLimited("a"));
     expect(delays.slice(0, 4)).to.eql([5, 10, 20, 40]);
@@ -98,7 +98,7 @@ describe("a work queue", () => {
     void queue.shutdown();
   });
 
-  it("adds jitter when told to", () => {
+  it("adds jitter if configured", () => {
     const { queue } = queueOf({ rateLimit: { jitter: 0.5, base: 100 }, random: () => 0.5 });
     expect(queue.addRateLimited("a")).to.equal(125);
     void queue.shutdown();
@@ -113,7 +113,7 @@ describe("a work queue", () => {
     void queue.shutdown();
   });
 
-  it("drops what it is told to, and what failed of it", async () => {
+  it("cancels a key with its failures", async () => {
     const { queue, clock } = queueOf();
     queue.add("in line");
     queue.addAfter("waits", 100);
@@ -129,7 +129,7 @@ describe("a work queue", () => {
     expect(queue.size).to.equal(0);
   });
 
-  it("shuts down: drops what waits, and is over when work under way is", async () => {
+  it("drops waiting keys at shutdown, which resolves when workers are done", async () => {
     const { queue, clock } = queueOf();
     queue.add("a");
     queue.add("b");
@@ -149,7 +149,7 @@ describe("a work queue", () => {
     expect([queue.size, clock.timers]).to.eql([0, 0]);
   });
 
-  it("drains: hands out what is in line and what was added meanwhile, and nothing new", async () => {
+  it("drains: delivers queued keys and those added while held, but no new ones", async () => {
     const { queue } = queueOf();
     queue.add("a");
     await queue.get();
@@ -162,7 +162,7 @@ describe("a work queue", () => {
     await over;
   });
 
-  it("ends those that wait for a key when its signal aborts", async () => {
+  it("ends waiting workers when its signal aborts", async () => {
     const abort = new AbortController();
     const { queue } = queueOf({ signal: abort.signal });
     const waiting = [queue.get(), queue.get()];
@@ -171,7 +171,7 @@ describe("a work queue", () => {
     await queue.shutdown();
   });
 
-  it("lets others have their turn between keys that are worked on without waiting for anything", async () => {
+  it("yields to the event loop between keys of workers that never await", async () => {
     const { queue } = queueOf();
     for (let at = 0; at < 8; at++) queue.add(String(at));
     let turns = 0;
@@ -185,7 +185,7 @@ describe("a work queue", () => {
     expect(turns).to.be.greaterThan(3);
   });
 
-  it("measures what waits and what is worked on", async () => {
+  it("measures waiting and working times", async () => {
     const { queue, clock } = queueOf();
     queue.add("a");
     clock.advance(2000);

@@ -14,7 +14,7 @@ const Older = defineResource({
 });
 
 describe("discovery", () => {
-  it("finds kinds by group and kind, and by every name that kubectl takes", async () => {
+  it("finds kinds by group and kind, and by every name that kubectl accepts", async () => {
     await using at = await startFleets();
     const discovery = at.client.discovery();
     expect(at.client.discovery()).to.equal(discovery);
@@ -36,7 +36,7 @@ describe("discovery", () => {
     expect((await at.client.resource(kind).in("sea").get("a"))["spec"]).to.deep.equal({ ships: 1 });
   });
 
-  it("asks once, and again only for what is not there", async () => {
+  it("loads once, and again only for a missing kind", async () => {
     await using at = await startFleets();
     const discovery = at.client.discovery();
     const asked = (): number => at.client.upstream.stats.requests;
@@ -54,7 +54,7 @@ describe("discovery", () => {
     expect(asked()).to.equal(6);
   });
 
-  it("sees what is served since it was asked, once it is looked for", async () => {
+  it("finds kinds that are served since the last load", async () => {
     let kinds = [Fleet.serve(Fleet.collection())];
     const view = defineVirtualWorkspace({
       name: "v",
@@ -79,7 +79,7 @@ describe("discovery", () => {
     expect(await client.discovery().all()).to.have.length(1);
   });
 
-  it("goes group by group where servers know no other way, around those that do not answer", async () => {
+  it("requests each group of servers without aggregated discovery, and skips failing groups", async () => {
     const documents: Readonly<Record<string, object>> = {
       "/api": { kind: "APIVersions", versions: ["v1"] },
       "/api/v1": {

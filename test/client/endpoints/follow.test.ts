@@ -1,4 +1,4 @@
-// What is followed, and from where: any object with URLs, over any server, by functions of one's own.
+// followEndpoints with any object that lists URLs, any servers, and custom functions.
 
 import { once } from "node:events";
 import { createServer, request } from "node:http";
@@ -16,7 +16,7 @@ describe("followEndpoints", () => {
   });
   afterEach(() => slices[Symbol.asyncDispose]());
 
-  /** Follows with a `start` that records. */
+  /** Follows endpoints with a `start` that records its calls. */
   function record(client = slices.client, options: { urls?: (object: object) => string[] } = {}) {
     const told: string[] = [];
     const failures: unknown[] = [];
@@ -40,7 +40,7 @@ describe("followEndpoints", () => {
     return { told, failures, endpoints, [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose]() };
   }
 
-  it("starts and stops something for each URL, and all of it at the end", async () => {
+  it("starts and stops the code of each URL, and stops all at the end", async () => {
     slices.list("http://a", "http://b");
     const it = record();
     await it.endpoints.synced;
@@ -54,7 +54,7 @@ describe("followEndpoints", () => {
     expect(it.endpoints.statuses).to.eql([]);
   });
 
-  it("takes URLs from wherever it is told to", async () => {
+  it("takes URLs from a custom function", async () => {
     slices.slices.in("root").set("shards", { export: { name: "http://from.spec" } });
     await using it = record(slices.client, {
       urls: (object) => [(object as { spec: { export: { name: string } } }).spec.export.name],
@@ -63,7 +63,7 @@ describe("followEndpoints", () => {
     expect(it.told).to.eql(["+ http://from.spec"]);
   });
 
-  it("keeps what runs when the URLs cannot be read", async () => {
+  it("keeps endpoints running if the URLs are unreadable", async () => {
     slices.list("http://a");
     let fails = false;
     await using it = record(slices.client, {
@@ -79,7 +79,7 @@ describe("followEndpoints", () => {
     expect(it.endpoints.statuses.map(({ url, ready }) => [url, ready])).to.eql([["http://a", "True"]]);
   });
 
-  it("keeps what runs while the object cannot be watched, and catches up", async () => {
+  it("keeps endpoints running while the watch fails, and catches up", async () => {
     slices.list("http://a");
     await using relay = await startRelay(Number(new URL(slices.client.upstream.url).port));
     await using client = clientOf(slices.client.upstream.url.replace(/:\d+/, `:${relay.port}`), slices.token);
@@ -95,7 +95,7 @@ describe("followEndpoints", () => {
     );
   });
 
-  it("watches all objects where the server cannot select one by name", async () => {
+  it("watches all objects if the server cannot select one by name", async () => {
     const target = new URL(slices.client.upstream.url);
     const asked: string[] = [];
     const proxy = createServer((req, res) => {
@@ -135,18 +135,18 @@ describe("followEndpoints", () => {
     await once(proxy, "close");
   });
 
-  it("stops by its signal, and says so to who waits for the first list", async () => {
+  it("stops when its signal aborts, and rejects `synced`", async () => {
     const abort = new AbortController();
     const resource = slices.client.resource(EndpointSlice);
     const connect = (url: string) => ({ upstream: { url } });
     const options = { resource, name: "shards", connect, start: () => undefined, onError: () => undefined };
     const endpoints = followEndpoints({ ...options, signal: abort.signal });
     abort.abort();
-    expect(await endpoints.synced.catch(String)).to.match(/closed before they were read/);
+    expect(await endpoints.synced.catch(String)).to.match(/closed before the object was read/);
     await endpoints[Symbol.asyncDispose]();
   });
 
-  it("knows the lists of endpoint slices, exports and workspace types", () => {
+  it("reads the lists of endpoint slices, exports and workspace types", () => {
     const object = { apiVersion: "v1", kind: "X", metadata: {} };
     const status = {
       endpoints: [{ url: "https://a" }, { url: 1 }, null],

@@ -10,7 +10,7 @@ describe("an endpoint", () => {
   let slices: Slices;
   let [one, two] = [] as unknown as [Shard, Shard];
   let gate: Gate;
-  /** The address of `two` behind the gate. */
+  /** Address of `two` behind the gate. */
   let gated: string;
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
@@ -22,7 +22,7 @@ describe("an endpoint", () => {
   afterEach(() => stack.disposeAsync());
   const shards = (): Record<string, Shard> => ({ [one.url]: one, [two.url]: two, [gated]: two });
 
-  it("that cannot be reached stops no other, says why, and is tried again", async () => {
+  it("is retried if unreachable, with its error in the status, and blocks no other", async () => {
     one.widgets.in("a", "default").set("x", { size: 1 });
     two.widgets.in("b", "default").set("x", { size: 2 });
     slices.list(gated, one.url);
@@ -48,7 +48,7 @@ describe("an endpoint", () => {
     await until(() => it.world.get("b|default/x") === 3, { what: "it goes on" });
   });
 
-  it("whose clusters are listed elsewhere hands them over: nothing is gone before the other has synced", async () => {
+  it("hands its clusters over if another one lists them: nothing is gone before that one has synced", async () => {
     for (const shard of [one, two]) shard.widgets.in("moved", "default").set("x", { size: 1 });
     one.widgets.in("lost", "default").set("x", { size: 1 });
     slices.list(one.url);
@@ -64,7 +64,7 @@ describe("an endpoint", () => {
     expect(it.told.filter((text) => /gone|deleted/.test(text))).to.eql(["lost|default/x gone"]);
   });
 
-  it("is not waited for longer than `handOver`", async () => {
+  it("does not wait for its heirs longer than `handOver`", async () => {
     one.widgets.in("a", "default").set("x", { size: 1 });
     slices.list(one.url);
     await using it = follow(slices, shards(), { handOver: 20 });
@@ -74,7 +74,7 @@ describe("an endpoint", () => {
     expect(it.told[1]).to.equal("a|default/x gone");
   });
 
-  it("that goes ends work under way first, then tells `gone`, and nothing later", async () => {
+  it("ends running reconciles when it is removed, then calls `gone`, and nothing later", async () => {
     one.widgets.in("a", "default").set("x", { size: 1 });
     slices.list(one.url);
     const told: string[] = [];

@@ -48,7 +48,7 @@ describe("endpoints of a slice", () => {
     expect(it.failures).to.eql([]);
   });
 
-  it("are followed from an empty list, and from an object that is not there yet, and goes", async () => {
+  it("start from an empty list, from an object that does not exist yet, and stop with the object", async () => {
     await using it = follow(slices, shards());
     await it.running.started;
     expect(it.statuses()).to.eql([]);
@@ -64,7 +64,7 @@ describe("endpoints of a slice", () => {
     expect(it.statuses()).to.eql([]);
   });
 
-  it("have no order, and are the same with a slash at their end", async () => {
+  it("have no order, and ignore a trailing slash", async () => {
     slices.list(one.url, two.url);
     await using it = follow(slices, shards());
     await it.running.started;
@@ -81,7 +81,7 @@ describe("endpoints of a slice", () => {
     expect([one, two].map(({ client }) => client.upstream.stats.requests)).to.eql(requests);
   });
 
-  it("that cannot be followed are reported, once, and harm nobody", async () => {
+  it("are reported once if their URL is invalid, without effect on others", async () => {
     slices.list("ftp://host/x", one.url, "no url", "http://user:secret@host/", "http://host/?x=1");
     await using it = follow(slices, shards());
     await it.running.started;
@@ -89,15 +89,15 @@ describe("endpoints of a slice", () => {
     slices.list("no url", one.url, two.url);
     await until(() => it.told.length === 2, { what: "both" });
     expect(it.failures.map(({ error }) => String(error))).to.eql([
-      "ApiError: endpoint ftp://host/x: ftp: is neither https nor http",
-      "ApiError: endpoint no url: no URL: give one like https://host:6443/services/apiexport/root/todo",
-      "ApiError: endpoint http://…@host/: a user or password does not belong into it",
-      "ApiError: endpoint http://host/?x=1: a query or fragment does not belong into it",
+      'ApiError: invalid endpoint ftp://host/x: invalid scheme "ftp:": use https or http',
+      "ApiError: invalid endpoint no url: not a URL: use one like https://host:6443/services/apiexport/root/todo",
+      "ApiError: invalid endpoint http://…@host/: remove user and password from the URL",
+      "ApiError: invalid endpoint http://host/?x=1: remove query and fragment from the URL",
     ]);
     expect(it.informers.endpoints.invalid).to.have.length(1);
   });
 
-  it("are reached by another address, or refused, as `rewrite` says", async () => {
+  it("use the address that `rewrite` returns, unless it throws", async () => {
     slices.list("https://shard-1.internal:6443/services/shard", "https://elsewhere.example/services/shard");
     await using it = follow(slices, shards(), {
       rewrite: (url) => {
@@ -111,11 +111,11 @@ describe("endpoints of a slice", () => {
     expect(status).to.include({ url: "https://shard-1.internal:6443/services/shard", address: one.url, ready: "True" });
     expect(others).to.eql([]);
     expect(it.failures.map(({ error }) => String(error))).to.eql([
-      "ApiError: endpoint https://elsewhere.example/services/shard: not one of ours",
+      "ApiError: invalid endpoint https://elsewhere.example/services/shard: not one of ours",
     ]);
   });
 
-  it("that show the same objects show each once, also when one of them goes", async () => {
+  it("merge equal objects of two endpoints, also when one of them is removed", async () => {
     const relay = stack.use(await startRelay(Number(new URL(one.url).port)));
     const alias = one.url.replace(/:\d+/, `:${relay.port}`);
     slices.list(one.url, alias);

@@ -1,5 +1,5 @@
-// A hundred changes of the list of shards while their objects are written and deleted: whatever the order in which all that
-// arrives, the world ends up as the truth, and what was deleted is told once.
+// Changes the list of shards a hundred times while their objects are written and deleted. In whatever order the events
+// arrive, the final state must be correct, and each deletion is reported once.
 import { expect } from "chai";
 import { Random } from "../../_support/random.ts";
 import { until } from "../../_support/until.ts";
@@ -7,7 +7,7 @@ import { follow } from "../support/followed.ts";
 import { startGate } from "../support/gate.ts";
 import { type Shard, startShard, startSlices } from "../support/shard.ts";
 
-/** What the shards have, as a controller is to see it. */
+/** Objects of the shards, as a controller should see them. */
 function truth(shards: readonly Shard[]): Record<string, number | undefined> {
   const objects = shards.flatMap(({ widgets }, at) =>
     clusters(at).flatMap((name) => widgets.in(name, "default").list()),
@@ -22,7 +22,7 @@ function truth(shards: readonly Shard[]): Record<string, number | undefined> {
 
 const clusters = (shard: number): string[] => [0, 1, 2].map((n) => `c${shard}-${n}`);
 
-/** What was told to be deleted twice, with nothing in between. */
+/** Returns objects that were reported as deleted twice in a row. */
 function deletedAgain(told: readonly string[]): string[] {
   const last = new Map<string, string>();
   return told.filter((text) => {
@@ -35,7 +35,7 @@ function deletedAgain(told: readonly string[]): string[] {
 
 describe("a controller over shards whose list changes a hundred times", () => {
   for (const seed of [1, 2, 3])
-    it(`sees each object as it is in the end, and each delete once (seed ${seed})`, async () => {
+    it(`sees the final state of each object, and each deletion once (seed ${seed})`, async () => {
       const random = new Random(seed);
       await using stack = new AsyncDisposableStack();
       const slices = stack.use(await startSlices());
@@ -68,7 +68,7 @@ describe("a controller over shards whose list changes a hundred times", () => {
       await it.running.started;
       for (let change = 0; change < 100; change++) {
         for (let writes = random.below(8); writes > 0; writes--) write();
-        // The stable shard is always there, by one of its addresses or both.
+        // The stable shard is always listed, by one or both of its addresses.
         const stables = random.pick([[stable.url], [stable.url, alias], [alias, stable.url]]);
         slices.list(...stables, ...others.filter(() => random.chance(0.5)).map(({ url }) => url));
         if (random.chance(0.1)) wire.cut();

@@ -5,8 +5,8 @@ import { apiError, transportError } from "../thrown.ts";
 
 const once = { retries: false } as const;
 
-describe("an answer that is no success", () => {
-  it("is the server's own Status, whole", async () => {
+describe("an error response", () => {
+  it("becomes the server's own Status", async () => {
     const details = {
       name: "a",
       kind: "notes",
@@ -33,12 +33,12 @@ describe("an answer that is no success", () => {
       { code: 502, body: page, headers: { "Content-Type": "text/html" } },
       /answered 502 without a Status: <html> \[31m<b>Bad Gateway<\/b> <\/html>$/,
     ],
-    nothing: [{ code: 500, body: "" }, /answered 500 without a Status$/],
-    "what says that it is gzip, and is not": [
+    "an empty body": [{ code: 500, body: "" }, /answered 500 without a Status$/],
+    "invalid gzip": [
       { code: 503, body: "garbage", headers: { "Content-Encoding": "gzip" } },
       /answered 503 without a Status$/,
     ],
-    "more than is read": [{ code: 500, body: "x".repeat(2 ** 21) }, /answered 500 without a Status$/],
+    "a body above the limit": [{ code: 500, body: "x".repeat(2 ** 21) }, /answered 500 without a Status$/],
     "a bomb": [
       { code: 500, body: gzipSync(Buffer.alloc(2 ** 25)), headers: { "Content-Encoding": "gzip" } },
       /answered 500 without a Status$/,
@@ -53,7 +53,7 @@ describe("an answer that is no success", () => {
     ],
   };
   for (const [name, [answer, message]] of Object.entries(others)) {
-    it(`is one with its code: ${name}`, async () => {
+    it(`becomes an error with its code: ${name}`, async () => {
       await using at = await answering([answer], once);
       const error = await apiError(at.notes.get("a"));
       expect(error.code).to.equal(answer.code);
@@ -64,7 +64,7 @@ describe("an answer that is no success", () => {
     });
   }
 
-  it("tells Retry-After as a detail, from seconds and from a date", async () => {
+  it("has Retry-After in its details, from seconds or a date", async () => {
     const date = (ms: number): string => new Date(Date.now() + ms).toUTCString();
     const nothing = ["", "-1", "soon", "1.5", "1e3"];
     const headers = ["7", date(60_000), date(-60_000), ...nothing];
@@ -78,23 +78,26 @@ describe("an answer that is no success", () => {
     for (const text of [...nothing, "none"]) expect(await told(), text).to.equal(undefined);
   });
 
-  it("does not show the query", async () => {
+  it("does not show the query in its message", async () => {
     await using at = await answering([{ code: 500, body: "" }], once);
     expect((await apiError(at.notes.list({ labels: "secret=x" }))).message).to.not.include("secret");
   });
 });
 
-describe("a success that is not what was asked for", () => {
+describe("an invalid successful response", () => {
   const wrong: Readonly<Record<string, readonly [string, RegExp]>> = {
-    "no JSON": ["<html>", /the answer is no JSON object but application\/json: is this the URL of an API server/],
-    "no object": ["[]", /no JSON object/],
-    nothing: ["", /no JSON object/],
-    "another kind": ['{"kind":"Other","metadata":{}}', /the answer is "Other" instead of Note$/],
-    "no kind": ["{}", /the answer is of no kind instead of Note$/],
+    "no JSON": [
+      "<html>",
+      /the response is not a JSON object but application\/json: check that the URL is that of an API server/,
+    ],
+    "no object": ["[]", /not a JSON object/],
+    "an empty body": ["", /not a JSON object/],
+    "another kind": ['{"kind":"Other","metadata":{}}', /the response is "Other" instead of Note$/],
+    "no kind": ["{}", /the response is of no kind instead of Note$/],
     "no metadata": ['{"kind":"Note"}', /instead of Note$/],
   };
   for (const [name, [body, message]] of Object.entries(wrong))
-    it(`is told: ${name}`, async () => {
+    it(`is malformed: ${name}`, async () => {
       await using at = await answering([{ body }], once);
       const error = await transportError(at.notes.get("a"));
       expect([error.code, error.message]).to.satisfy(
@@ -103,36 +106,36 @@ describe("a success that is not what was asked for", () => {
       expect((await transportError(at.notes.list())).code).to.equal("malformed");
     });
 
-  it("is told where a list is an object, and an item none", async () => {
+  it("is malformed if a list is an object, or an item is none", async () => {
     await using at = await answering(
       [{ body: note("a") }, { body: '{"kind":"NoteList","items":[1]}' }, { body: '{"kind":"NoteList","items":null}' }],
       once,
     );
     expect((await transportError(at.notes.list())).message).to.include('"Note" instead of a list of Note');
-    expect((await transportError(at.notes.list())).message).to.include("an item of the list is no object");
+    expect((await transportError(at.notes.list())).message).to.include("an item of the list is not an object");
     expect((await at.notes.list()).items).to.deep.equal([]);
   });
 });
 
 describe("compression", () => {
-  it("is asked for, and taken off", async () => {
+  it("is requested and decoded", async () => {
     await using at = await answering([{ body: gzipSync(note("packed")), headers: { "Content-Encoding": "gzip" } }]);
     expect((await at.notes.get("packed")).metadata.name).to.equal("packed");
     expect(at.asked[0]?.headers["accept-encoding"]).to.equal("gzip");
   });
 
-  it("that was not asked for, or is none, is told", async () => {
+  it("fails with `malformed` for an unexpected or invalid encoding", async () => {
     await using at = await answering([
       { headers: { "Content-Encoding": "br" } },
       { headers: { "Content-Encoding": "gzip" } },
     ]);
-    expect((await transportError(at.notes.get("a"))).message).to.include('encoded as "br"');
-    expect((await transportError(at.notes.get("a"))).message).to.include("says that it is gzip");
+    expect((await transportError(at.notes.get("a"))).message).to.include('content encoding "br"');
+    expect((await transportError(at.notes.get("a"))).message).to.include("the response is not valid gzip");
   });
 });
 
 describe("warnings", () => {
-  it("are told once each, and across clients of one", async () => {
+  it("are reported once each, also across derived clients", async () => {
     const told: string[] = [];
     const warning = ['299 - "old, \\"v1\\"", 299 kube "second"', '110 - "stale"', '299 - "third é"'].map((text) =>
       Buffer.from(text).toString("latin1"),
@@ -144,7 +147,7 @@ describe("warnings", () => {
     expect(told).to.deep.equal(['old, "v1"', "second", "third é"]);
   });
 
-  it("whose reader throws fail no request, and hold no watch", async () => {
+  it("fail no request or watch if the callback throws", async () => {
     const others = process.listeners("uncaughtException");
     process.removeAllListeners("uncaughtException");
     const uncaught: unknown[] = [];
@@ -167,8 +170,8 @@ describe("warnings", () => {
   });
 });
 
-describe("a client as somebody else", () => {
-  it("says so in every request, with keys as Kubernetes reads them", async () => {
+describe("impersonation", () => {
+  it("is in every request, with keys encoded as Kubernetes reads them", async () => {
     await using at = await answering([{}]);
     const extra = { "example.com/a (b)": ["x", "y"] };
     await at.client
@@ -185,7 +188,7 @@ describe("a client as somebody else", () => {
     expect(at.asked[1]?.headers).to.not.have.property("impersonate-user");
   });
 
-  it("is refused where a header would make it ourselves, or another one", async () => {
+  it("is rejected for names that a header would turn into ourselves or another user", async () => {
     await using at = await answering([{}]);
     const refused = [
       { name: "" },
@@ -195,7 +198,9 @@ describe("a client as somebody else", () => {
       { name: "a\r\nb" },
     ];
     for (const identity of [...refused, { name: "ann", uid: " 7" }, { name: "ann", groups: [""] }])
-      expect(() => at.client.as(identity), JSON.stringify(identity)).to.throw(/^impersonate: \w+ ".*": it may not be/);
+      expect(() => at.client.as(identity), JSON.stringify(identity)).to.throw(
+        /^invalid impersonate\.\w+ ".*": use a non-empty text/,
+      );
     await at.client.as({ name: "änn o'x" }).resource(at.notes.kind).get("a");
     expect(Buffer.from(String(at.asked[0]?.headers["impersonate-user"]), "latin1").toString()).to.equal("änn o'x");
   });

@@ -9,7 +9,7 @@ const busy = { ...status(429), headers: { "Retry-After": "1" } };
 const spec = { spec: {} };
 
 describe("retries", () => {
-  it("wait as long as a 429 says, whatever was asked", async () => {
+  it("wait for Retry-After of a 429, for any request", async () => {
     await using at = await answering([busy, {}], quick);
     await at.notes.create({ metadata: { name: "a" }, ...spec });
     const [first, second] = at.asked;
@@ -17,7 +17,7 @@ describe("retries", () => {
     expect(at.asked.map(({ method }) => method)).to.deep.equal(["POST", "POST"]);
   });
 
-  it("go on for reads, dry runs and applies when the server is not well, as often as is allowed", async () => {
+  it("repeat reads, dry runs and applies after server errors, up to the maximum", async () => {
     const asks = [
       (notes: Notes) => notes.get("a"),
       (notes: Notes) => notes.apply({ metadata: { name: "a" }, ...spec }),
@@ -34,7 +34,7 @@ describe("retries", () => {
       }
   });
 
-  it("are not made of what may have been done, nor of what stays wrong", async () => {
+  it("do not repeat writes that may have been processed, or permanent errors", async () => {
     const asks = [
       (notes: Notes) => notes.create({ metadata: { name: "a" }, ...spec }),
       (notes: Notes) => notes.update({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, ...spec }),
@@ -55,7 +55,7 @@ describe("retries", () => {
     }
   });
 
-  it("send a read again whose connection ended, and a create not", async () => {
+  it("repeat a read after a broken connection, but not a create", async () => {
     await using at = await listening((req, res) => {
       if (req.method === "POST" || at.asked.length < 3) req.socket.destroy();
       else res.writeHead(200, { "Content-Type": "application/json" }).end(note("a"));
@@ -66,7 +66,7 @@ describe("retries", () => {
     expect(at.asked).to.have.length(4);
   });
 
-  it("do not wait longer than there is time, and end with the signal's reason at once", async () => {
+  it("do not exceed the total time, and end at once with the signal's reason", async () => {
     await using at = await answering([{ ...status(429), headers: { "Retry-After": "3600" } }], quick);
     const error = await apiError(at.notes.get("a"));
     expect([error.status.details?.retryAfterSeconds, at.asked.length]).to.deep.equal([3600, 1]);
@@ -80,7 +80,7 @@ describe("retries", () => {
     expect(await waiting).to.equal(reason);
   });
 
-  it("can be left out, of a client or a call", async () => {
+  it("can be disabled for a client or a call", async () => {
     await using at = await answering([busy], { retries: false });
     await apiError(at.notes.get("a"));
     await using other = await answering([busy], quick);
@@ -89,7 +89,7 @@ describe("retries", () => {
     expect([at.asked.length, other.asked.length]).to.deep.equal([1, 2]);
   });
 
-  it("begin a watch again that is refused for now, and one that is cut never", async () => {
+  it("repeat a watch that is rejected temporarily, but not one that breaks", async () => {
     await using at = await answering([status(503), status(429), { body: "" }], quick);
     expect(await at.notes.watch().next()).to.include({ done: true });
     expect(at.asked).to.have.length(3);

@@ -1,4 +1,4 @@
-// What an informer makes of a network and a server that fail, as real ones do.
+// Informers with a network and a server that fail as real ones do.
 
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { allow, deny } from "@virtual-workspaces/framework";
@@ -11,13 +11,13 @@ import { startWire } from "./wire.ts";
 
 const SHORT = { renewEvery: 1, idle: 1500 } as const;
 
-describe("an informer, when things fail", () => {
-  it("notices that a connection is dead within the idle deadline, and misses nothing", async () => {
+describe("an informer under faults", () => {
+  it("detects a dead connection within the idle deadline, and misses no event", async () => {
     await using server = await Notes.start();
     await using wire = await startWire(server.port);
     server.set("a", "1");
     await using watched = await Watched.synced(wire.port, SHORT);
-    // A renewed watch, not the one that began with all there was.
+    // Waits for a renewed watch, not the one with the initial list.
     await until(() => watched.informer.metrics.watches >= 2);
     server.set("a", "2");
     await watched.until(() => watched.events.length === 2);
@@ -33,21 +33,21 @@ describe("an informer, when things fail", () => {
     expect(gapSeconds).to.be.above(0).and.below(3);
   }).timeout(20_000);
 
-  it("gives up a server that takes connections and never answers, and comes back when it does", async () => {
+  it("gives up a server that accepts connections and never answers, and reconnects when it does", async () => {
     await using server = await Notes.start();
     await using wire = await startWire(server.port);
     await using watched = await Watched.synced(wire.port, SHORT);
     wire.deaden({ all: true });
     await watched.until(() => watched.lifecycle.filter(({ type }) => type === "error").length >= 2);
     const errors = watched.lifecycle.flatMap((event) => (event.type === "error" ? [event.error.message] : []));
-    expect(errors.at(-1)).to.equal("the server did not begin to answer a watch within 1500 ms");
+    expect(errors.at(-1)).to.equal("the server did not answer a watch request within 1500 ms");
     expect(watched.informer.connected).to.equal(false);
     wire.revive();
     server.set("a", "1");
     await watched.until(() => watched.labels.includes("added a"));
   }).timeout(20_000);
 
-  it("renews watches without a word", async () => {
+  it("renews watches without an event", async () => {
     await using server = await Notes.start();
     await using watched = await Watched.synced(server.port, SHORT);
     const count = (): number => watched.informer.metrics.watches;
@@ -59,7 +59,7 @@ describe("an informer, when things fail", () => {
     expect(watched.informer.metrics.gapSeconds).to.be.below(0.5);
   }).timeout(20_000);
 
-  it("reads everything again, once, when the server has forgotten its version; tells what is gone, and nothing of the rest", async () => {
+  it("relists once after 410, with events only for the differences", async () => {
     await using server = await Notes.start({ history: { events: 5 } });
     await using relay = await startRelay(server.port);
     for (const name of ["kept", "changed", "gone", "replaced"]) server.set(name, "1");
@@ -93,12 +93,12 @@ describe("an informer, when things fail", () => {
     expect(watched.versions()).to.deep.equal(server.versions());
   });
 
-  it("loses and doubles nothing in 1,000 reconnects", async () => {
+  it("loses and repeats no event in 1,000 reconnects", async () => {
     await using server = await Notes.start({ history: { events: 100_000 } });
     await using relay = await startRelay(server.port);
     const random = new Random(7);
     await using watched = await Watched.synced(relay.port, { backoff: { first: 1, most: 2 } });
-    /** Every version that each object ever had, "gone" at its end. */
+    /** Every version of each object, with "gone" at its end. */
     const truth = new Map<string, string[]>();
     const write = (): void => {
       const name = `n${random.below(20)}`;
@@ -124,7 +124,7 @@ describe("an informer, when things fail", () => {
     expect(watched.informer.metrics).to.include({ relists: 0, expired: 0, lists: 0 });
   }).timeout(60_000);
 
-  it("goes on trying when it may not read any more, says so, and is there again when it may", async () => {
+  it("retries while forbidden, reports it, and recovers", async () => {
     let allowed = true;
     await using server = await Notes.start({ authorize: () => (allowed ? allow() : deny("revoked")) });
     await using relay = await startRelay(server.port);
@@ -143,7 +143,7 @@ describe("an informer, when things fail", () => {
     expect(watched.labels).to.deep.equal(["added a", "added b"]);
   });
 
-  it("is there again after the server is, at the same port, with other objects", async () => {
+  it("recovers after the server restarts on the same port with other objects", async () => {
     await using stack = new AsyncDisposableStack();
     const first = stack.use(await Notes.start());
     first.set("old", "1");
@@ -158,7 +158,7 @@ describe("an informer, when things fail", () => {
     second.set("new", "2");
     await watched.until(() => watched.labels.includes("deleted old") && watched.labels.includes("added new"));
     expect(watched.versions()).to.deep.equal(second.versions());
-    // Another object of that name: the one is gone, the other there.
+    // Another object of that name: one is deleted, the other added.
     expect(watched.labels.filter((label) => label.endsWith("both"))).to.deep.equal([
       "added both",
       "deleted both",
@@ -167,7 +167,7 @@ describe("an informer, when things fail", () => {
     expect(watched.informer.metrics.relists).to.equal(1);
   }).timeout(20_000);
 
-  it("leaves no connection and no timer behind when it is stopped, whatever it is doing", async () => {
+  it("leaves no connection and no timer behind when it is stopped in any state", async () => {
     await using server = await Notes.start();
     await using wire = await startWire(server.port);
     for (let n = 0; n < 5; n++) {
@@ -182,7 +182,7 @@ describe("an informer, when things fail", () => {
   });
 });
 
-/** The versions of an object that were told, "gone" for its end. */
+/** Versions of an object in events, with "gone" for its deletion. */
 function told(watched: Watched, name: string): string[] {
   return watched.events
     .filter(({ key }) => key.name === name)

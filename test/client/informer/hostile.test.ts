@@ -1,9 +1,9 @@
-// What a Status says is another server's to write: none of it ends an informer, or has it ask without a pause.
+// The server controls the contents of a Status: none of them may end an informer or make it retry without a pause.
 import { expect } from "chai";
 import { Scripted, status } from "./scripted.ts";
 import { Watched } from "./support.ts";
 
-/** More than a number can hold exactly: read as a bigint. */
+/** More than a number can represent: parsed as a bigint. */
 const HUGE = 2 ** 60;
 
 const odd: readonly (readonly [number, object])[] = [
@@ -16,8 +16,8 @@ const odd: readonly (readonly [number, object])[] = [
   [500, { message: { text: "no text" }, reason: 5 }],
 ];
 
-describe("an informer, told by a Status of odd types", () => {
-  it("goes on, when it is an answer", async () => {
+describe("an informer that receives a Status with unexpected types", () => {
+  it("continues after it as a response", async () => {
     await using server = await Scripted.start(({ way, nth }, answer) => {
       const [code, more] = odd[nth] ?? [0, {}];
       if (way === "watchList") answer.status(400, "BadRequest");
@@ -32,7 +32,7 @@ describe("an informer, told by a Status of odd types", () => {
     expect(waits.filter((wait) => !(wait >= 0 && wait <= 20))).to.deep.equal([]);
   });
 
-  it("goes on, when it is an event", async () => {
+  it("continues after it as an event", async () => {
     const codes = [HUGE, "410", 0, -5, null];
     const events = [...odd, ...codes.map((code) => [500, { code }] as const)];
     await using server = await Scripted.start(({ way, nth }, answer) => {

@@ -1,10 +1,10 @@
-// What an informer tells on a good day: each change once, to whoever listens.
+// Informers without faults: each subscriber receives each change once.
 import { CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import { type InformerProblem, SharedInformers, withoutManagedFields } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { NOTE, Notes, Watched } from "./support.ts";
 
-describe("an informer", () => {
+describe("Informer", () => {
   it("can be started again while it stops", async () => {
     await using server = await Notes.start();
     await using watched = await Watched.synced(server.port);
@@ -23,7 +23,7 @@ describe("an informer", () => {
     expect(String(await synced.catch(String))).to.match(/stopped before it was synced/);
   });
 
-  it("has what is there, then tells each change once", async () => {
+  it("delivers existing objects, then each change once", async () => {
     await using server = await Notes.start();
     server.set("a", "1");
     server.set("b", "1");
@@ -60,7 +60,7 @@ describe("an informer", () => {
     expect(informer.metrics.bytes).to.be.above(1000);
   });
 
-  it("tells who comes late what is there", async () => {
+  it("delivers existing objects to late subscribers", async () => {
     await using server = await Notes.start();
     server.set("a", "1");
     await using watched = await Watched.synced(server.port);
@@ -77,7 +77,7 @@ describe("an informer", () => {
     expect(heard).to.deep.equal(["a true", "b false"]);
   });
 
-  it("reports what handlers, transforms and indexers throw, and goes on", async () => {
+  it("reports exceptions of handlers, transforms and indexers, and continues", async () => {
     await using server = await Notes.start();
     server.set("a", "1");
     const problems: [string, InformerProblem][] = [];
@@ -113,7 +113,7 @@ describe("an informer", () => {
     server.set("a", "2");
     await watched.until(() => watched.events.length === 3);
     expect(watched.informer.store.byIndex("text", "2")).to.have.length(1);
-    expect(() => watched.informer.store.byIndex("no", "2")).to.throw("there is no index");
+    expect(() => watched.informer.store.byIndex("no", "2")).to.throw('unknown index "no"');
     expect(problems.map(([message]) => message).sort()).to.deep.equal([
       "no index",
       "no transform",
@@ -123,7 +123,7 @@ describe("an informer", () => {
     expect(watched.informer.metrics.handlerErrors).to.equal(5);
   });
 
-  it("gives events at the reader's pace, those of one object as one when it lags", async () => {
+  it("delivers events at the reader's pace, merged per object when it lags", async () => {
     await using server = await Notes.start();
     server.set("old", "1");
     await using watched = await Watched.synced(server.port);
@@ -138,7 +138,7 @@ describe("an informer", () => {
       seen.push(`${type} ${key.name} ${object.spec?.text}`);
       if (seen.length === 6) break;
     }
-    // The first four as they came, what was there at the beginning not counted; the rest as one for each object.
+    // The first four events after the initial ones are unmerged; the rest are merged per object.
     expect(seen).to.deep.equal([
       "added old 1",
       "added a 0",
@@ -153,7 +153,7 @@ describe("an informer", () => {
     expect(await events.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it("ends iterators when it is stopped, and goes on from where it was", async () => {
+  it("ends iterators when it stops, and resumes at its version", async () => {
     await using server = await Notes.start();
     server.set("a", "1");
     await using watched = await Watched.synced(server.port);
@@ -177,7 +177,7 @@ describe("an informer", () => {
     expect(watched.informer.metrics).to.include({ relists: 0, lists: 0 });
   });
 
-  it("can be waited for before it is started, and says when it was stopped before it was synced", async () => {
+  it("can be awaited before it starts, and rejects `synced` if it stops before", async () => {
     await using server = await Notes.start();
     await using watched = new Watched(server.port);
     const { informer } = watched;
@@ -187,13 +187,13 @@ describe("an informer", () => {
     await informer.stop();
     const again = informer.start(AbortSignal.abort()).synced;
     expect(await again.catch((error: Error) => error.message)).to.equal(
-      "the informer of notes was stopped before it was synced",
+      "informer of notes: stopped before it was synced",
     );
     await informer.stop();
     await informer.start().synced;
   });
 
-  it("keeps objects of one name in many clusters apart, and tells each once", async () => {
+  it("separates objects of one name in many clusters, and delivers each once", async () => {
     await using server = await Notes.start();
     const clusters = Array.from({ length: 50 }, (_, n) => `c${n}`);
     await using watched = await Watched.synced(server.port, { cluster: "*" });
@@ -213,7 +213,7 @@ describe("an informer", () => {
     expect(watched.events).to.have.length(99);
   });
 
-  it("is shared by all who ask for the same", async () => {
+  it("is shared by all leases of the same kind", async () => {
     await using server = await Notes.start();
     server.set("a", "1");
     await using watched = new Watched(server.port);
@@ -232,9 +232,9 @@ describe("an informer", () => {
     expect([second.informer.connected, shared.size]).to.deep.equal([false, 1]);
   });
 
-  it("refuses options out of their bounds", () => {
+  it("rejects options out of range", () => {
     const make = (options: object) => () => new Watched(1, options);
-    expect(make({ renewEvery: 0 })).to.throw("renewEvery of an informer: give it a number from 1 to 3600");
+    expect(make({ renewEvery: 0 })).to.throw("invalid renewEvery of an informer: use a number from 1 to 3600");
     expect(make({ idle: 10 })).to.throw("idle of an informer");
     expect(make({ pageSize: Number.NaN })).to.throw("pageSize of an informer");
   });

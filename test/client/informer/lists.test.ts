@@ -1,4 +1,4 @@
-// How everything is read: by watch where the server has that, by pages where it has not, and never half.
+// Lists of informers: by watch if the server supports that, else in pages, and never partially.
 import { expect } from "chai";
 import { until } from "../../_support/until.ts";
 import { type Answering, added, bookmark, expired, modified, Scripted, status } from "./scripted.ts";
@@ -6,7 +6,7 @@ import { Watched } from "./support.ts";
 
 const WAIT = { initialDeadline: 200 } as const;
 
-/** Serves everything well from here on: `a` at 10. */
+/** Answers correctly from here on: `a` at version 10. */
 function well(way: string, answer: Answering): void {
   if (way === "list") answer.list("10", { a: "10" });
   else if (way === "watchList") answer.events(added("a", "10"), bookmark("10", true));
@@ -14,7 +14,7 @@ function well(way: string, answer: Answering): void {
 }
 
 describe("a list by watch", () => {
-  it("is shown at its bookmark, at once, in whatever order it came; the version is the bookmark's", async () => {
+  it("is published at its bookmark in one step, in any order of events, with the bookmark's version", async () => {
     let answer: Answering | undefined;
     await using server = await Scripted.start(({ way }, answering) => {
       answer = answering;
@@ -40,7 +40,7 @@ describe("a list by watch", () => {
       allowWatchBookmarks: "true",
     });
     expect(first?.query.has("resourceVersion")).to.equal(false);
-    // It is renewed as any watch, from the bookmark.
+    // It is renewed like any watch, from the bookmark.
     await until(() => server.count("watch") !== 0);
     expect(server.asked.at(-1)?.query.get("resourceVersion")).to.equal("12");
     expect(server.asked.at(-1)?.query.get("timeoutSeconds")).to.equal("1");
@@ -48,7 +48,7 @@ describe("a list by watch", () => {
   });
 
   for (const code of [400, 405, 422, 501])
-    it(`that is refused with ${code} is not asked for again`, async () => {
+    it(`is not attempted again after ${code}`, async () => {
       await using server = await Scripted.start(({ way, nth }, answer) => {
         if (way === "watchList") answer.status(code, "Invalid");
         else if (way === "watch" && nth === 0) answer.events(expired).end();
@@ -61,8 +61,8 @@ describe("a list by watch", () => {
       expect(watched.told.filter((type) => type === "fallback")).to.have.length(1);
     });
 
-  it("that the server does not know is given up after a while, and pages are read instead", async () => {
-    // As servers did before: the objects, then what happens, and no bookmark.
+  it("falls back to pages after a while if the server does not know it", async () => {
+    // Older servers send the objects, then changes, and no bookmark.
     let on = true;
     await using server = await Scripted.start(({ way }, answer) => {
       if (way !== "watchList") return well(way, answer);
@@ -79,11 +79,11 @@ describe("a list by watch", () => {
     expect(watched.labels).to.deep.equal(["added a"]);
     const fallback = watched.lifecycle.find(({ type }) => type === "fallback");
     expect(fallback?.type === "fallback" && fallback.cause.message).to.equal(
-      "a list by watch brought nothing new for 200 ms",
+      "a list by watch sent nothing new for 200 ms",
     );
   });
 
-  it("that ends before its bookmark, or stalls, deletes nothing; the next one is asked for again", async () => {
+  it("deletes nothing if it ends before its bookmark or stalls, and is attempted again", async () => {
     const lists: (readonly unknown[])[] = [[], [added("b", "20")], []];
     await using server = await Scripted.start(({ way, nth }, answer) => {
       if (way === "watchList" && nth === 0)
@@ -112,8 +112,8 @@ describe("a list by watch", () => {
   });
 });
 
-describe("a list by pages", () => {
-  it("is shown when all of it is there; a server that forgets it half way is asked anew, then for all at once", async () => {
+describe("a list in pages", () => {
+  it("is published when complete; after 410 it starts again, the second time as one request", async () => {
     await using server = await Scripted.start(({ way, query, nth }, answer) => {
       if (way === "watchList") answer.status(422, "Invalid");
       else if (way === "watch") answer.events();
@@ -129,7 +129,7 @@ describe("a list by pages", () => {
     expect(server.asked.at(-1)?.query.get("resourceVersion")).to.equal("12");
   });
 
-  it("puts pages together", async () => {
+  it("joins its pages", async () => {
     await using server = await Scripted.start(({ way, query }, answer) => {
       if (way === "watchList") answer.status(400, "BadRequest");
       else if (way === "watch") answer.events();
@@ -145,8 +145,13 @@ describe("a list by pages", () => {
     "of another kind": { apiVersion: "v1", kind: "PodList", metadata: { resourceVersion: "20" }, items: [] },
     "without a version": { apiVersion: "test.dev/v1", kind: "NoteList", metadata: {}, items: [] },
     "without items": { apiVersion: "test.dev/v1", kind: "NoteList", metadata: { resourceVersion: "20" } },
-    "from before": { apiVersion: "test.dev/v1", kind: "NoteList", metadata: { resourceVersion: "9" }, items: [] },
-    "that is none": status(200, "Success"),
+    "with an older version": {
+      apiVersion: "test.dev/v1",
+      kind: "NoteList",
+      metadata: { resourceVersion: "9" },
+      items: [],
+    },
+    "that is a Status": status(200, "Success"),
     "with an object of another kind": {
       apiVersion: "test.dev/v1",
       kind: "NoteList",
@@ -168,7 +173,7 @@ describe("a list by pages", () => {
       expect(watched.informer.metrics.errors).to.equal(3);
     });
 
-  it("from before is taken when the server stays there: it was restored, or is another one", async () => {
+  it("is accepted at an older version if that persists, as of a restored or replaced server", async () => {
     await using server = await Scripted.start(({ way, nth }, answer) => {
       if (way === "watchList") answer.status(422, "Invalid");
       else if (way === "watch") answer.events(...(nth === 0 ? [bookmark("9")] : []));

@@ -1,4 +1,4 @@
-// What an informer holds does not grow with time: not with changes, not with lists, not with slow readers.
+// The memory of an informer does not grow with time: not with changes, lists or slow readers.
 import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -21,7 +21,7 @@ async function held(): Promise<number> {
 const MIB = 2 ** 20;
 
 describe("the memory of an informer", () => {
-  it("is that of the objects, after many lists, changes and a reader that does not read", async () => {
+  it("holds only its objects after many lists, changes and a reader that never reads", async () => {
     await using server = await Notes.start({ history: { events: 10 } });
     await using relay = await startRelay(server.port);
     for (let n = 0; n < 1000; n++) server.set(`n${n}`, `${n} `.repeat(200));
@@ -32,7 +32,7 @@ describe("the memory of an informer", () => {
       relay.cut();
       await watched.until(() => watched.told.at(-1) !== "synced");
       for (let n = 0; n < 50; n++) server.set(`n${(index * 50 + n) % 1000}`, `${index} ${n} `.repeat(100));
-      // Of objects that come and go while nobody reads nothing remains.
+      // Objects that are created and deleted while nothing is read leave nothing.
       server.set(`passing-${index}`, "x".repeat(10_000));
       server.delete(`passing-${index}`);
       await watched.until(() => watched.informer.metrics.relists > relists || watched.informer.connected);
@@ -49,7 +49,7 @@ describe("the memory of an informer", () => {
     await reader.return?.();
   }).timeout(60_000);
 
-  it("is not that of what a reader has read who never quite catches up", async () => {
+  it("does not retain delivered events of a reader that never quite catches up", async () => {
     await using server = await Notes.start({ history: { events: 10 } });
     await using watched = await Watched.synced(server.port);
     const reader = watched.informer.events();
@@ -65,12 +65,12 @@ describe("the memory of an informer", () => {
       await change(n);
       await reader.next();
     }
-    // All of them would be 12 MiB and more.
+    // All events would be at least 12 MiB.
     expect((await held()) - before).to.be.below(3 * MIB);
     await reader.return?.();
   }).timeout(30_000);
 
-  it("has no listener of a signal left after a start and a stop", async () => {
+  it("holds no listener of a signal after a start and a stop", async () => {
     await using server = await Notes.start();
     const { signal } = new AbortController();
     await using watched = new Watched(server.port);

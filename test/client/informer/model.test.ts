@@ -1,5 +1,5 @@
-// Whatever happens to the objects, the wire and the informer, in whatever order: in the end the store is what the server has,
-// and what was told leads there step by step.
+// After any sequence of events of objects, network and informer, the store equals the server's state, and the delivered
+// events lead there step by step.
 
 import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import type { InformerEvent } from "@virtual-workspaces/client";
@@ -13,7 +13,7 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant("set" as const), name: fc.nat(5), cluster: fc.nat(1) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("delete" as const), name: fc.nat(5), cluster: fc.nat(1) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("cut" as const) }) },
-  // More than the history holds: whoever was away has to read everything again.
+  // More than the history holds: a disconnected informer must list again.
   { weight: 1, arbitrary: fc.record({ do: fc.constant("flood" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("turn" as const), turns: fc.nat(5) }) },
@@ -21,7 +21,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** What somebody who hears of events only makes of them; says so when one does not fit the one before. */
+/** State that a subscriber derives from events; it fails if an event does not fit the previous one. */
 class Listener {
   readonly known = new Map<string, NoteObject>();
 
@@ -49,7 +49,7 @@ class Listener {
   }
 }
 
-/** Its cluster is part of its name. */
+/** Includes the cluster in the name. */
 function qualified(object: NoteObject): NoteObject {
   const cluster = object.metadata.annotations?.["kcp.io/cluster"];
   return { ...object, metadata: { ...object.metadata, name: `${cluster}/${object.metadata.name}` } };
@@ -70,7 +70,7 @@ async function apply(
   } else for (let n = 0; n < step.turns; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("an informer and a model of it", () => {
+describe("an informer and its model", () => {
   it("agree after random histories", async () => {
     const reached = { relists: 0, resumed: 0 };
     await fc.assert(
@@ -106,7 +106,7 @@ describe("an informer and a model of it", () => {
       }),
       { numRuns: 150, seed: 5 },
     );
-    // The histories were of use.
+    // The histories must have caused relists.
     expect(reached.relists).to.be.above(5);
     expect(reached.resumed).to.be.above(50);
   }).timeout(60_000);

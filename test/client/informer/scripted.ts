@@ -1,18 +1,18 @@
-// A server of notes that answers what a test tells it to, request by request.
+// Server of notes that answers each request as a test defines.
 import type { ServerResponse } from "node:http";
 import { type Listener, startListener } from "../../_support/listener.ts";
 
 export interface Asked {
   readonly way: "list" | "watchList" | "watch";
   readonly query: URLSearchParams;
-  /** How many of this way there were before. */
+  /** Number of earlier requests of this type. */
   readonly nth: number;
   readonly at: number;
 }
 
 export type Answerer = (asked: Asked, answer: Answering) => void;
 
-/** What a script can answer. */
+/** Answers of a script. */
 export class Answering {
   readonly #res: ServerResponse;
 
@@ -24,18 +24,18 @@ export class Answering {
     this.#res.writeHead(code, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(body));
   }
 
-  /** An error, as Kubernetes has it. */
+  /** Sends an error in Kubernetes' form. */
   status(code: number, reason: string, headers?: Readonly<Record<string, string>>): void {
     this.json(status(code, reason), code, headers);
   }
 
-  /** A list of names with their versions. */
+  /** Sends a list of names with their versions. */
   list(version: string, names: Readonly<Record<string, string>>, more: object = {}): void {
     const items = Object.entries(names).map(([name, at]) => note(name, at));
     this.json({ apiVersion: "test.dev/v1", kind: "NoteList", metadata: { resourceVersion: version, ...more }, items });
   }
 
-  /** Events of a watch, which stays open. */
+  /** Sends events of a watch, which stays open. */
   events(...events: readonly unknown[]): this {
     if (!this.#res.headersSent) this.#res.writeHead(200, { "Content-Type": "application/json" }).flushHeaders();
     for (const event of events) this.#res.write(`${JSON.stringify(event)}\n`);
@@ -60,7 +60,7 @@ export class Scripted implements AsyncDisposable {
     return Number(new URL(this.#listener.url).port);
   }
 
-  /** How often it was asked so. */
+  /** Returns the number of requests of a type. */
   count(way: Asked["way"]): number {
     return this.asked.filter((asked) => asked.way === way).length;
   }

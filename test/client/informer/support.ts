@@ -1,4 +1,4 @@
-// A server of notes, clients of it, and what an informer told so far.
+// Server of notes, clients of it, and the recorded events of an informer.
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   Client,
@@ -32,7 +32,7 @@ export interface NotesOptions extends Partial<ServerOptions> {
   readonly authorize?: Authorizer;
 }
 
-/** A server of notes in all clusters, and its collection. */
+/** Server of notes in all clusters, and its collection. */
 export class Notes implements AsyncDisposable {
   readonly notes: Collection<NoteContent>;
   readonly server: Server;
@@ -74,7 +74,7 @@ export class Notes implements AsyncDisposable {
     this.notes.in(cluster).delete(name);
   }
 
-  /** Name to version of what is there. */
+  /** Returns the versions of the existing objects by name. */
   versions(cluster = "root"): Map<string, string> {
     return versionsOf(this.notes.in(cluster).list() as NoteObject[]);
   }
@@ -84,7 +84,7 @@ export class Notes implements AsyncDisposable {
   }
 }
 
-/** `name` to version. */
+/** Versions by name. */
 export function versionsOf(objects: readonly NoteObject[]): Map<string, string> {
   const all = objects.map(({ metadata }) => [metadata.name ?? "", metadata.resourceVersion ?? ""] as const);
   return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -100,7 +100,7 @@ export interface WatchedOptions extends Partial<InformerOptions<NoteContent>> {
   readonly upstream?: Partial<UpstreamOptions>;
 }
 
-/** An informer of notes, and everything that it told. */
+/** Informer of notes that records all events. */
 export class Watched implements AsyncDisposable {
   readonly client: Client;
   readonly informer: Informer<NoteContent>;
@@ -135,7 +135,7 @@ export class Watched implements AsyncDisposable {
     return watched;
   }
 
-  /** Events as `added a`. */
+  /** Events in the form `added a`. */
   get labels(): string[] {
     return this.events.map(({ type, key }) => `${type} ${key.name}`);
   }
@@ -145,7 +145,7 @@ export class Watched implements AsyncDisposable {
     return this.lifecycle.map(({ type }) => type);
   }
 
-  /** Resolves when something holds; looks whenever something is told. */
+  /** Resolves when a condition holds, which is checked at each event. */
   async until(holds: () => boolean, patience = 15_000): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(

@@ -1,4 +1,4 @@
-// What an informer makes of watches that lie, end too soon, or are refused: nothing wrong, and no storm.
+// Informers with watches that send invalid data, end too early or are rejected: no wrong state, and no flood of requests.
 import { Client } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { until } from "../../_support/until.ts";
@@ -19,13 +19,13 @@ describe("watches of an informer", () => {
     },
     "an object without a version": { type: "MODIFIED", object: { ...note("a", "11"), metadata: { name: "a" } } },
     "an object without a name": { type: "ADDED", object: { ...note("a", "11"), metadata: { resourceVersion: "11" } } },
-    "an event of no known type": { type: "RENAMED", object: note("a", "11") },
-    "what is no event": { kind: "Note" },
-    "what is no object": { type: "DELETED", object: "a" },
+    "an event of an unknown type": { type: "RENAMED", object: note("a", "11") },
+    "a line that is not an event": { kind: "Note" },
+    "an event without an object": { type: "DELETED", object: "a" },
     null: null,
   };
   for (const [which, lie] of Object.entries(lies))
-    it(`do not believe ${which}`, async () => {
+    it(`reject ${which}`, async () => {
       await using server = await Scripted.start(({ way, nth }, answer) => {
         if (way === "watchList") first(answer).end();
         else if (nth === 0) answer.events(lie, modified("a", "12"));
@@ -36,11 +36,11 @@ describe("watches of an informer", () => {
       expect([...watched.versions()]).to.deep.equal([["a", "13"]]);
       expect(watched.labels).to.deep.equal(["added a", "updated a"]);
       expect(watched.informer.metrics.errors).to.equal(1);
-      // It goes on from before the lie.
+      // The informer resumes before the invalid event.
       expect(server.asked.at(-1)?.query.get("resourceVersion")).to.equal("10");
     });
 
-  it("do not believe an object of another namespace than was asked for", async () => {
+  it("reject an object of another namespace than requested", async () => {
     const of = (namespace: string, resourceVersion: string) => ({
       type: "ADDED",
       object: { ...note("a", "1"), metadata: { name: "a", namespace, resourceVersion } },
@@ -62,7 +62,7 @@ describe("watches of an informer", () => {
     ]);
   });
 
-  it("that always say that the server is older than its lists make no storm of lists", async () => {
+  it("cause no flood of lists if the server is always older than its lists", async () => {
     await using server = await Scripted.start(({ way }, answer) => {
       if (way === "watchList") answer.status(422, "Invalid");
       else if (way === "list") answer.list("10", { a: "10" });
@@ -75,7 +75,7 @@ describe("watches of an informer", () => {
     expect(watched.labels).to.deep.equal(["added a"]);
   });
 
-  it("tell nothing twice, and never go back", async () => {
+  it("ignore repeated and older events", async () => {
     await using server = await Scripted.start(({ way, nth }, answer) => {
       if (way === "watchList") first(answer).end();
       else if (nth === 0)
@@ -94,7 +94,7 @@ describe("watches of an informer", () => {
     expect(watched.informer.metrics).to.include({ suppressed: 3, bookmarks: 1 });
   });
 
-  it("that are too old are followed by one list, as an answer and as an event", async () => {
+  it("are followed by one list after 410, as a response and as an event", async () => {
     for (const asEvent of [true, false]) {
       await using server = await Scripted.start(({ way, nth }, answer) => {
         if (way === "watchList")
@@ -110,7 +110,7 @@ describe("watches of an informer", () => {
     }
   });
 
-  it("that are always too old make no storm of lists", async () => {
+  it("cause no flood of lists if they always expire", async () => {
     await using server = await Scripted.start(({ way }, answer) => {
       if (way === "watchList") first(answer).end();
       else answer.events(expired).end();
@@ -123,7 +123,7 @@ describe("watches of an informer", () => {
     expect(watched.labels).to.deep.equal(["added a"]);
   });
 
-  it("that end at once, again and again, are asked for less and less often", async () => {
+  it("are retried with growing delays if they end at once", async () => {
     await using server = await Scripted.start(({ way }, answer) => {
       if (way === "watchList") first(answer).end();
       else answer.events().end();
@@ -135,7 +135,7 @@ describe("watches of an informer", () => {
     expect(watched.informer.metrics).to.include({ errors: 0, relists: 0 });
   });
 
-  it("wait for as long as the server asks, in the head or the body of 429 and 503", async () => {
+  it("wait for Retry-After of 429 and 503, from the header or the body", async () => {
     const answers = [
       (answer: Answering) => answer.status(429, "TooManyRequests", { "Retry-After": "1" }),
       (answer: Answering) =>
@@ -158,7 +158,7 @@ describe("watches of an informer", () => {
     expect(waits).to.deep.equal([1000, 1000]);
   });
 
-  it("wait for a kind that is not there yet, and for who is let in later", async () => {
+  it("wait for a kind that does not exist yet, and for permission", async () => {
     const codes = [404, 401, 403, 500, 503];
     await using server = await Scripted.start((asked, answer) => {
       const code = codes[server.asked.length - 1];
@@ -172,7 +172,7 @@ describe("watches of an informer", () => {
     expect(watched.labels).to.deep.equal(["added a"]);
   });
 
-  it("whose version has not come to the server begin anew", async () => {
+  it("list again if the server has not reached their version", async () => {
     await using server = await Scripted.start(({ way, nth }, answer) => {
       const details = { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }] };
       if (way === "watchList") nth === 0 ? first(answer).end() : answer.events(added("b", "20"), bookmark("20", true));

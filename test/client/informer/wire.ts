@@ -1,14 +1,14 @@
-// A wire that goes dead as wires do: nothing comes through, and nobody is told.
+// Network connection that goes dead silently, as real ones do.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface Wire extends AsyncDisposable {
   readonly port: number;
-  /** Connections open now. */
+  /** Number of open connections. */
   readonly open: number;
-  /** From now on the connections there are carry nothing more; new ones do, unless `all`. */
+  /** Stops all traffic on existing connections, with `all` also on new ones. */
   deaden(options?: { readonly all: boolean }): void;
-  /** New connections carry again. */
+  /** Lets new connections work again. */
   revive(): void;
 }
 

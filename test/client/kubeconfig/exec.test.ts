@@ -1,4 +1,4 @@
-// Credential plugins, as programs that are run.
+// Credential plugins, run as real programs.
 import { execFile } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ describe("a credential plugin", () => {
   const credential = (status: object, apiVersion = VERSION): string =>
     JSON.stringify({ kind: "ExecCredential", apiVersion, status });
 
-  /** Writes a plugin that counts its runs, and prints; and the kubeconfig that names it. */
+  /** Writes a plugin that counts its runs and prints a result, and a kubeconfig that uses it. */
   function plugin(script: string, exec: object = {}, more: { user?: object; cluster?: object } = {}): string {
     const path = join(folder.path, "plugin");
     writeFileSync(path, `#!/bin/sh\necho run >>"${folder.path}/runs"\n${script}\n`);
@@ -69,14 +69,14 @@ describe("a credential plugin", () => {
     return status === 200 ? (JSON.parse(body.toString()) as Whoami).name : status;
   }
 
-  /** Whom kubectl is taken for. */
+  /** Returns the user that kubectl authenticates as. */
   async function kubectl(file: string): Promise<string> {
     const env = { PATH: process.env["PATH"], HOME: folder.path };
     const { stdout } = await run("kubectl", ["--kubeconfig", file, "get", "--raw", "/services/who/x"], { env });
     return (JSON.parse(stdout) as Whoami).name;
   }
 
-  it("is run once for all that ask, with its arguments and environment, as kubectl runs it", async () => {
+  it("runs once for concurrent requests, with its arguments and environment, as in kubectl", async () => {
     const script = `printf %s "$KUBERNETES_EXEC_INFO" >"${folder.path}/info"\ncat <<END\n{"kind":"ExecCredential","apiVersion":"${VERSION}","status":{"token":"$1-$OWN"}}\nEND`;
     const file = plugin(script, { args: ["token"], env: [{ name: "OWN", value: "1" }], provideClusterInfo: true });
     await using client = await open(file);
@@ -87,7 +87,7 @@ describe("a credential plugin", () => {
     expect(info).to.deep.equal(JSON.parse(readFileSync(join(folder.path, "info"), "utf8")));
   });
 
-  it("is told of the authorities in a file, as kubectl tells it", async () => {
+  it("receives the authorities of a CA file, as in kubectl", async () => {
     writeFileSync(join(folder.path, "ca.crt"), authority.ca);
     const script = `printf %s "$KUBERNETES_EXEC_INFO" >"${folder.path}/info"\n${print(credential({ token: "token-1" }))}`;
     const file = plugin(script, { provideClusterInfo: true }, { cluster: { "certificate-authority": "ca.crt" } });
@@ -99,13 +99,13 @@ describe("a credential plugin", () => {
     expect(info.spec.cluster["certificate-authority-data"]).to.equal(Buffer.from(authority.ca).toString("base64"));
   });
 
-  it("does not speak for a user who has a token as well, as with kubectl", async () => {
+  it("is ignored for a user who also has a token, as in kubectl", async () => {
     const file = plugin(print(credential({ token: "token-2" })), {}, { user: { token: "token-1" } });
     await using client = await open(file);
     expect([await name(client), await kubectl(file)]).to.deep.equal(["one", "one"]);
   });
 
-  it("is run again when what it gave has expired", async () => {
+  it("runs again after its credential has expired", async () => {
     const past = credential({ token: "token-1", expirationTimestamp: "2020-01-01T00:00:00Z" });
     await using client = await open(plugin(print(past)));
     expect([await name(client), await name(client)]).to.deep.equal(["one", "one"]);
@@ -115,7 +115,7 @@ describe("a credential plugin", () => {
     expect([await name(other), await name(other), runs()]).to.deep.equal(["one", "one", 3]);
   });
 
-  it("is run again after a 401, and the request sent once more", async () => {
+  it("runs again after a 401, and the request is retried once", async () => {
     const file = plugin(
       `if [ $(wc -l <"${folder.path}/runs") = 1 ]; then\n${print(credential({ token: "old" }))}\nelse\n${print(credential({ token: "token-2" }))}\nfi`,
     );
@@ -123,7 +123,7 @@ describe("a credential plugin", () => {
     expect([await name(client), await name(client), runs()]).to.deep.equal(["two", "two", 2]);
   });
 
-  it("gives client certificates", async () => {
+  it("may return client certificates", async () => {
     const { cert, key } = authority.client("ann", []);
     await using client = await open(plugin(print(credential({ clientCertificateData: cert, clientKeyData: key }))));
     expect([await name(client), await name(client), runs()]).to.deep.equal(["ann", "ann", 1]);
@@ -135,24 +135,36 @@ describe("a credential plugin", () => {
       {},
       /exec: .*plugin failed with exit code 3: log in first$/,
     ],
-    "it is not there": [
+    "it does not exist": [
       "",
       { command: "no-such-plugin", installHint: "get it" },
       /no-such-plugin cannot be run: ENOENT: get it$/,
     ],
-    "it prints no JSON": ["echo out-secret", {}, /printed no ExecCredential: it is no JSON/],
+    "it prints no JSON": ["echo out-secret", {}, /printed no valid ExecCredential: it is not JSON/],
     "it prints another version": [
       print(credential({ token: "out-secret" }, `${VERSION}beta1`)),
       {},
       /its apiVersion is not/,
     ],
-    "it gives nothing": [print(credential({})), {}, /neither a token nor a client certificate/],
-    "it gives a certificate alone": [print(credential({ clientCertificateData: "out-secret" })), {}, /go together/],
-    "it prints too much": ["yes out-secret", {}, /plugin prints more than 1048576 bytes$/],
-    "it has to ask somebody": ["", { interactiveMode: "Always" }, /wants to ask somebody, and there is no terminal/],
+    "it returns no credential": [print(credential({})), {}, /its status has neither token nor clientCertificateData/],
+    "it returns a certificate without a key": [
+      print(credential({ clientCertificateData: "out-secret" })),
+      {},
+      /must have both clientCertificateData and clientKeyData/,
+    ],
+    "it prints too much": [
+      "yes out-secret",
+      {},
+      /plugin printed more than 1048576 bytes: check that it is a credential plugin$/,
+    ],
+    "it needs to prompt": [
+      "",
+      { interactiveMode: "Always" },
+      /needs a terminal for its prompt: run this in a terminal/,
+    ],
   };
   for (const [what, [script, exec, message]] of Object.entries(failing))
-    it(`is told when ${what}, without its secrets`, async () => {
+    it(`fails without showing secrets when ${what}`, async () => {
       const file = plugin(script, { args: ["arg-secret"], ...exec });
       await using client = await open(file);
       const error = await rejected(name(client));

@@ -1,4 +1,4 @@
-// What kubectl makes of a kubeconfig, we make of it too: each is asked of both where there is a kubectl.
+// Our kubeconfig reader must agree with kubectl. If kubectl is installed, each test compares both.
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ describe("a kubeconfig", () => {
   });
   afterEach(() => folder[Symbol.dispose]());
 
-  /** Writes one with a context `c`. */
+  /** Writes a kubeconfig with a context `c`. */
   function write({ cluster, user, context }: Parts, name = "config"): string {
     const file = join(folder.path, name);
     const config = {
@@ -65,7 +65,7 @@ describe("a kubeconfig", () => {
   async function kubectls(file: string): Promise<string> {
     const env = { PATH: process.env["PATH"], HOME: folder.path };
     const running = run("kubectl", ["--kubeconfig", file, "get", "--raw", "/services/who/x"], { env });
-    // It asks for a user's name where there is none.
+    // kubectl prompts for a missing user name.
     running.child.stdin?.end();
     const { stdout } = await running;
     const { name, groups, extra } = JSON.parse(stdout) as Whoami;
@@ -78,7 +78,7 @@ describe("a kubeconfig", () => {
       writeFileSync(join(folder.path, "token"), "alice-token\n");
       return { user: { token: "another", tokenFile: "token" } };
     },
-    "a client certificate in it": () => {
+    "an embedded client certificate": () => {
       const { cert, key } = server.authority.client("ann", ["admins"]);
       return { user: { "client-certificate-data": base64(cert), "client-key-data": base64(key) } };
     },
@@ -88,16 +88,16 @@ describe("a kubeconfig", () => {
       writeFileSync(join(folder.path, "b.key"), key);
       return { user: { "client-certificate": "b.crt", "client-key": join(folder.path, "b.key") } };
     },
-    "an authority in it": () => ({
+    "an embedded authority": () => ({
       cluster: { "certificate-authority": "", "certificate-authority-data": base64(server.authority.ca) },
     }),
-    "no authority, and no wish for one": () => ({
+    "insecure-skip-tls-verify and no authority": () => ({
       cluster: { "certificate-authority": "", "insecure-skip-tls-verify": true },
     }),
-    "another name of the server": () => ({ cluster: { "tls-server-name": "localhost" } }),
+    "another server name": () => ({ cluster: { "tls-server-name": "localhost" } }),
   };
   for (const [name, parts] of Object.entries(accepted))
-    it(`is taken with ${name}`, async () => {
+    it(`is accepted with ${name}`, async () => {
       const file = write({ ...parts() });
       expect(await ours(file)).to.equal(await kubectls(file).catch(() => "kubectl refuses"));
     });
@@ -111,24 +111,27 @@ describe("a kubeconfig", () => {
       { user: { "client-certificate-data": base64("-----BEGIN x") } },
       /go together: the second is missing/,
     ],
-    "a certificate twice": [
+    "a certificate given twice": [
       { user: { "client-certificate-data": "secret", "client-certificate": "ca.crt" } },
-      /both given: leave one out/,
+      /both set: remove one/,
     ],
-    "a file that is not there": [
+    "a missing file": [
       { user: { "client-certificate": "no.crt", "client-key": "no.key" } },
       /client-certificate: .*no\.crt cannot be read: ENOENT/,
     ],
-    "an authority that is ignored": [{ cluster: { "insecure-skip-tls-verify": true } }, /both given: leave one out/],
-    "no server": [{ cluster: { server: "" } }, /clusters\[k\]\.cluster\.server: give the URL/],
-    "a cluster that is not there": [
-      { context: { cluster: "other" } },
-      /contexts\[c\]\.context\.cluster: there is no cluster "other"/,
+    "an authority and insecure-skip-tls-verify": [
+      { cluster: { "insecure-skip-tls-verify": true } },
+      /both set: remove one/,
     ],
-    "a user that is not there": [{ context: { user: "other" } }, /there is no user "other"/],
-    "groups to impersonate, and nobody": [
+    "no server": [{ cluster: { server: "" } }, /clusters\[k\]\.cluster\.server is empty: set the URL/],
+    "an unknown cluster": [
+      { context: { cluster: "other" } },
+      /contexts\[c\]\.context\.cluster: unknown cluster "other"/,
+    ],
+    "an unknown user": [{ context: { user: "other" } }, /unknown user "other"/],
+    "groups to impersonate without a user": [
       { user: { token: "secret", "as-groups": ["g"] } },
-      /need as, the user's name/,
+      /require as: set the user's name/,
     ],
     "both plugins": [
       {
@@ -137,31 +140,31 @@ describe("a kubeconfig", () => {
           "auth-provider": { name: "oidc" },
         },
       },
-      /auth-provider and exec are both given/,
+      /auth-provider and exec are both set: remove one/,
     ],
-    "a plugin of no version": [{ user: { exec: { command: "true" } } }, /exec\.apiVersion: give client\.auth/],
-    "a plugin of no mode": [
+    "a plugin without a version": [{ user: { exec: { command: "true" } } }, /exec\.apiVersion: use client\.auth/],
+    "a plugin without a mode": [
       { user: { exec: { command: "true", apiVersion: "client.authentication.k8s.io/v1" } } },
-      /interactiveMode: give Never/,
+      /interactiveMode: use Never/,
     ],
   };
   for (const [name, [parts, message]] of Object.entries(refused))
-    it(`is refused with ${name}`, async () => {
+    it(`is rejected with ${name}`, async () => {
       const file = write(parts);
       const error = await rejected(loadKubeconfig({ file }));
       expect(error.message)
         .to.match(message)
-        .and.include(name === "a file that is not there" ? "users[u]" : folder.path)
+        .and.include(name === "a missing file" ? "users[u]" : folder.path)
         .and.not.include("secret");
       expect(await kubectls(file).catch(() => "refused")).to.equal("refused");
     });
 
-  it("is refused with a proxy, a URL with a password, values of another type, and what is no YAML, without its secrets", async () => {
+  it("is rejected with a proxy, a URL with a password, values of wrong types or invalid YAML, without showing secrets", async () => {
     const cases: readonly (readonly [Parts, RegExp])[] = [
       [{ cluster: { "proxy-url": "http://u:secret@p" } }, /proxy-url: proxies are not supported/],
-      [{ cluster: { server: "https://u:secret@h" } }, /credentials do not belong in it/],
-      [{ user: { token: 12345 } }, /token must be a text: put it in quotes/],
-      [{ user: { token: "secret\nX: y" } }, /token may not contain line breaks/],
+      [{ cluster: { server: "https://u:secret@h" } }, /server: remove the credentials/],
+      [{ user: { token: 12345 } }, /token must be a string: put it in quotes/],
+      [{ user: { token: "secret\nX: y" } }, /token contains line breaks: remove them/],
       [{ user: { token: "x", as: "a", "as-groups": "g" } }, /as-groups must be a list/],
     ];
     for (const [parts, message] of cases)
@@ -177,7 +180,7 @@ describe("a kubeconfig", () => {
     }
   });
 
-  it("says as whom requests are made", async () => {
+  it("sets the impersonated user", async () => {
     const file = write({
       user: { token: "t", as: "ann", "as-uid": "7", "as-groups": ["g"], "as-user-extra": { "a/b": ["x", "y"] } },
     });
@@ -186,7 +189,7 @@ describe("a kubeconfig", () => {
     expect(credentials).to.equal(undefined);
   });
 
-  it("has an auth-provider, as far as client-node has it, whose errors show nothing", async () => {
+  it("supports an auth-provider as client-node does, and its errors show no secrets", async () => {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
     const jwt = `${part({ alg: "none" })}.${part({ exp: Math.floor(Date.now() / 1000) + 3_600 })}.x`;
     const config = { "client-id": "c", "idp-issuer-url": "http://127.0.0.1:1", "client-secret": "secret" };
@@ -195,18 +198,18 @@ describe("a kubeconfig", () => {
     expect(await upstream.credentials?.get()).to.deep.equal({ headers: ["Authorization", `Bearer ${jwt}`] });
     const none = (await loadKubeconfig({ file: write({ user: provider({}) }) })).upstream.credentials;
     expect((await rejected(Promise.resolve(none?.get()))).message)
-      .to.match(/users\[u\]\.user\.auth-provider: oidc gives no token: use exec instead$/)
+      .to.match(/users\[u\]\.user\.auth-provider: oidc returned no token: use exec instead$/)
       .and.not.include("secret");
   });
 
-  it("has basic authentication", async () => {
+  it("supports basic authentication", async () => {
     const { upstream } = await loadKubeconfig({ file: write({ user: { username: "ann", password: "p:é" } }) });
     expect(await upstream.credentials?.get()).to.deep.equal({
       headers: ["Authorization", `Basic ${base64("ann:p:é")}`],
     });
   });
 
-  it("takes the logical cluster off the server's URL", async () => {
+  it("splits the logical cluster off the server's URL", async () => {
     const cases = [
       ["/clusters/root:org", "", "root:org"],
       ["/services/x/clusters/*", "/services/x", "*"],
@@ -226,7 +229,7 @@ describe("a kubeconfig", () => {
     }
   });
 
-  it("is merged of several, the first counts, and one that is not there is empty", async () => {
+  it("is merged from several files, the first one wins, and missing files are empty", async () => {
     const first = write({ user: { token: "first" } }, "first");
     const second = join(folder.path, "second");
     writeFileSync(
@@ -249,10 +252,10 @@ describe("a kubeconfig", () => {
     expect(stdout.split(/\s+/)).to.deep.equal(["first", "v", "c"]);
   });
 
-  it("is that of the home, or the pod's account whose token is read again, or is missed", async () => {
+  it("defaults to the home directory's, then the pod's service account, whose token is read again", async () => {
     const env = { HOME: folder.path, KUBERNETES_SERVICE_HOST: "::1", KUBERNETES_SERVICE_PORT: "443" };
     expect((await rejected(loadKubeconfig({ env, serviceAccount: folder.path }))).message).to.include(
-      "there is no kubeconfig: no current context: set KUBECONFIG",
+      "no kubeconfig found: no current context: set KUBECONFIG",
     );
     writeFileSync(join(folder.path, "token"), "one\n");
     const pod = await loadKubeconfig({ env, serviceAccount: folder.path });
@@ -279,7 +282,7 @@ describe("a kubeconfig", () => {
     home[Symbol.dispose]();
   });
 
-  it("whose token is replaced is followed after a 401, within the same request", async () => {
+  it("reads a replaced token after a 401, within the same request", async () => {
     await using other = await startTls([whoami()], {
       authority: server.authority,
       authentication: [staticTokens({ new: { name: "ann" } })],
@@ -296,7 +299,7 @@ describe("a kubeconfig", () => {
     expect((await client.upstream.send({ path: "/x" })).status).to.equal(200);
   });
 
-  it("that kubectl uses is all that an informer needs", async () => {
+  it("of kubectl is sufficient for an informer", async () => {
     const notes = Note.collection();
     const view = defineVirtualWorkspace({
       name: "notes",

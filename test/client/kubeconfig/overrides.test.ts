@@ -1,4 +1,4 @@
-// Fields that count instead of those in a kubeconfig: what kubectl's flags make of it, ours make of it too.
+// Overrides of kubeconfig fields work like kubectl's flags.
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { rejected } from "../thrown.ts";
 
 const run = promisify(execFile);
 
-describe("a kubeconfig with other fields", () => {
+describe("a kubeconfig with overrides", () => {
   let server: TlsServer;
   let folder: Tree;
   let url: string;
@@ -42,13 +42,13 @@ describe("a kubeconfig with other fields", () => {
       { cluster: { server: url, "certificate-authority": ca() }, user: { token: "alice-token" } },
       [`--server=${url}`, `--certificate-authority=${ca()}`, "--token=alice-token"],
     ],
-    "another user, and no look at who answers": () => [
+    "another user, without verification of the server": () => [
       { cluster: { server: url, "insecure-skip-tls-verify": true }, context: { user: "file" } },
       [`--server=${url}`, "--insecure-skip-tls-verify", "--user=file"],
     ],
   };
   for (const [what, given] of Object.entries(cases))
-    it(`asks as kubectl does with ${what}`, async () => {
+    it(`behaves like kubectl with ${what}`, async () => {
       const [overrides, flags] = given();
       const file = join(folder.path, "config");
       const args = ["--kubeconfig", file, ...flags, "get", "--raw", "/services/who/x"];
@@ -62,14 +62,14 @@ describe("a kubeconfig with other fields", () => {
       expect(ours).to.equal(kubectls);
     });
 
-  it("asks with a token that is given, also over one in a file, which kubectl prefers", async () => {
+  it("prefers an overriding token over one in a file, unlike kubectl", async () => {
     const cluster = { server: url, "certificate-authority": ca() };
     const overrides = { cluster, context: { user: "file" }, user: { token: "wrong" } };
     await using client = await Client.fromKubeconfig({ file: join(folder.path, "config"), overrides, retries: false });
     expect((await client.upstream.send({ path: "/x", headers: [] })).status).to.equal(401);
   });
 
-  it("needs no file when there is a server, and a context that is there when one is named", async () => {
+  it("needs no file with a server, and an existing context if one is named", async () => {
     const env = { HOME: folder.path };
     const overrides = { cluster: { server: url, "certificate-authority": ca() }, user: { token: "alice-token" } };
     await using client = await Client.fromKubeconfig({ env, overrides, retries: false });

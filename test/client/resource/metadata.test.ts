@@ -1,4 +1,4 @@
-// Of objects the metadata alone, kinds by their identity, and a kind by the one document that has it.
+// Metadata-only clients, kinds by identity, and discovery of a single kind.
 
 import { Client, Informer } from "@virtual-workspaces/client";
 import { Workspace } from "@virtual-workspaces/kcp";
@@ -12,8 +12,8 @@ import { apiError } from "../thrown.ts";
 const NORTH = { metadata: { name: "north", namespace: "sea", labels: { a: "b" } }, spec: { ships: 2 } };
 const PARTIAL = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
 
-describe("a client of metadata", () => {
-  it("reads, lists, watches, patches and deletes objects of which it sees no more", async () => {
+describe("a metadata client", () => {
+  it("reads, lists, watches, patches and deletes objects without their other fields", async () => {
     await using at = await startFleets();
     await at.client.resource(Fleet).create(NORTH);
     const fleets = at.client.metadata(Fleet).in("sea");
@@ -32,7 +32,7 @@ describe("a client of metadata", () => {
     expect((await apiError(fleets.get("north"))).code).to.equal(404);
   });
 
-  it("is followed by an informer, by watch and by pages", async () => {
+  it("works with an informer, by watch and in pages", async () => {
     await using at = await startFleets();
     await at.client.resource(Fleet).create(NORTH);
     for (const initialDeadline of [5000, 1]) {
@@ -45,7 +45,7 @@ describe("a client of metadata", () => {
 });
 
 describe("a client of a kind by its identity", () => {
-  it("asks for that of all logical clusters, and for nothing that would lead elsewhere", async () => {
+  it("requests that identity in all logical clusters, and rejects invalid ones", async () => {
     await using store = memoryStore();
     await using server = await startWorkspaces(store);
     const token = { get: () => ({ headers: ["Authorization", "Bearer root"] }) };
@@ -57,13 +57,13 @@ describe("a client of a kind by its identity", () => {
     expect((await client.resource(Workspace, { identity }).list()).kind).to.equal("WorkspaceList");
     for (const wrong of ["a/b", "", "a:b", ".."])
       expect(() => client.resource(Workspace, { identity: wrong }), wrong).to.throw(
-        /^identity ".*" of a kind: use letters/,
+        /^invalid identity ".*" of a kind: use letters/,
       );
   });
 });
 
 describe("discovery of one kind", () => {
-  it("asks for one document each time, and remembers nothing", async () => {
+  it("requests one document each time, and caches nothing", async () => {
     await using at = await startFleets();
     const discovery = at.client.discovery();
     const asked = (): number => at.client.upstream.stats.requests;

@@ -20,7 +20,7 @@ const names = ({
 }): unknown[] => items.map(({ metadata }) => metadata.name);
 
 describe("all pages of a list", () => {
-  it("are one list, at one version", async () => {
+  it("form one list at one version", async () => {
     await using at = await startFleets();
     for (let n = 0; n < 7; n++) at.fleets.in("root", "sea").set(`f${n}`, { ships: n });
     const before = at.client.upstream.stats.requests;
@@ -35,7 +35,7 @@ describe("all pages of a list", () => {
     expect((await next).value).to.include({ type: "DELETED" });
   });
 
-  it("go on with the token of a 410, and say that there is no one version", async () => {
+  it("continue with the token of a 410, and are then marked as inconsistent", async () => {
     const answers = [
       page(["a"], { resourceVersion: "1", continue: "t1" }),
       expired("t2"),
@@ -49,7 +49,7 @@ describe("all pages of a list", () => {
     expect(queries.map((query) => query.get("resourceVersion"))).to.deep.equal(["1", null, null]);
   });
 
-  it("begin again in one answer where there is no such token, or the caller wants one version", async () => {
+  it("restart as one request without such a token, or if the caller requires one version", async () => {
     for (const [token, options] of [
       [undefined, {}],
       ["t2", { whenExpired: "relist" }],
@@ -66,7 +66,7 @@ describe("all pages of a list", () => {
     }
   });
 
-  it("end where the first is expired already, or the server goes round in circles", async () => {
+  it("fail if the first page has expired already, or the server repeats a token", async () => {
     await using at = await answering([expired()]);
     expect((await apiError(at.notes.all())).reason).to.equal("Expired");
     await using circle = await answering([page(["a"], { continue: "t" })]);

@@ -6,7 +6,7 @@ import { apiError } from "../thrown.ts";
 
 const NORTH = { metadata: { name: "north", namespace: "sea" }, spec: { ships: 2 } };
 
-describe("a resource client", () => {
+describe("ResourceClient", () => {
   let at: Awaited<ReturnType<typeof startFleets>>;
   beforeEach(async () => {
     at = await startFleets();
@@ -32,7 +32,7 @@ describe("a resource client", () => {
     expect((await apiError(fleets.get("north"))).status).to.deep.include({ reason: "NotFound", code: 404 });
   });
 
-  it("patches by the kind of patch that was named, and by no other", async () => {
+  it("sends exactly the requested type of patch", async () => {
     const fleets = at.client.resource(Fleet).in("sea");
     await fleets.create(NORTH);
     expect((await fleets.mergePatch("north", { metadata: { labels: { a: "b" } } })).metadata.labels).to.deep.equal({
@@ -51,7 +51,7 @@ describe("a resource client", () => {
     expect((await apiError(strict)).message).to.include('unknown field "spec.shps"');
   });
 
-  it("writes the status alone, and the scale", async () => {
+  it("writes only the status, and the scale", async () => {
     const fleets = at.client.resource(Fleet).in("sea");
     const created = await fleets.create(NORTH);
     const { spec, status } = await fleets.status.update({
@@ -77,7 +77,7 @@ describe("a resource client", () => {
     expect((await apiError(fleets.subresource("dance").get("north"))).code).to.equal(404);
   });
 
-  it("keeps integers of 64 bits whole, both ways", async () => {
+  it("preserves 64-bit integers in both directions", async () => {
     const fleets = at.client.resource(Fleet).in("sea");
     const big = 9_007_199_254_740_993n;
     const created = await fleets.create({ ...NORTH, spec: { big: big as unknown as number } });
@@ -86,7 +86,7 @@ describe("a resource client", () => {
     expect(updated.spec?.big).to.equal(big);
   });
 
-  it("lists and deletes what is selected, in one namespace or all", async () => {
+  it("lists and deletes selected objects, in one namespace or all", async () => {
     const fleets = at.client.resource(Fleet);
     for (const [name, namespace, colour] of [
       ["a", "sea", "red"],
@@ -103,20 +103,20 @@ describe("a resource client", () => {
     expect(await names()).to.deep.equal(["b", "c"]);
   });
 
-  it("goes to the namespace of the object, and refuses two, or none, before it asks", async () => {
+  it("uses the namespace of the object, and rejects two or none without a request", async () => {
     const fleets = at.client.resource(Fleet);
     await fleets.create(NORTH);
     await fleets.apply({ ...NORTH, spec: { ships: 3 } }, { force: true });
     const before = at.client.upstream.stats.requests;
     expect((await apiError(fleets.in("lake").create(NORTH))).message).to.include('in("lake")');
-    expect((await apiError(fleets.get("north"))).message).to.include("say which namespace");
+    expect((await apiError(fleets.get("north"))).message).to.include("has no namespace: use in(namespace)");
     expect((await apiError(fleets.update({ ...typed, metadata: { namespace: "sea" }, spec: {} }))).message).to.include(
-      "name: give one",
+      "name is empty: set it",
     );
     expect(at.client.upstream.stats.requests).to.equal(before);
   });
 
-  it("never leaves its path, whatever names are", async () => {
+  it("never leaves its path, whatever the names are", async () => {
     const fleets = at.client.resource(Fleet).in("sea");
     const before = at.client.upstream.stats.requests;
     for (const name of ["..", ".", "a/b", "../../secrets/x", "a%2fb", "", "a\nb", "\ud800"]) {
@@ -133,7 +133,7 @@ describe("a resource client", () => {
         name,
       ).to.equal(400);
       expect((await apiError(fleets.subresource(name === "" ? ".." : name).get("x"))).code, name).to.equal(400);
-      expect(() => at.client.cluster(name), name).to.throw("cluster: give a name");
+      expect(() => at.client.cluster(name), name).to.throw("invalid cluster");
     }
     expect(() => at.client.resource({ ...Fleet, plural: "../x" })).to.throw("plural");
     expect(() => at.client.resource({ ...Fleet, group: "a/b" })).to.throw("group");
@@ -148,7 +148,7 @@ describe("a resource client", () => {
 const typed = { apiVersion: "test.dev/v1", kind: "Fleet" };
 
 describe("a client of all logical clusters", () => {
-  it("keeps them apart by their annotation, and refuses to write before it asks", async () => {
+  it("separates them by their annotation, and rejects writes without a request", async () => {
     await using at = await startFleets();
     for (const cluster of ["one", "two"]) await at.client.cluster(cluster).resource(Fleet).create(NORTH);
     const all = at.client.cluster("*");
@@ -177,7 +177,7 @@ describe("a client of all logical clusters", () => {
     expect(keyOf(item, own)).to.include({ namespace: "sea", name: "north" });
   });
 
-  it("is known by its URL too", async () => {
+  it("can be created from a URL too", async () => {
     await using at = await startFleets();
     await using split = new Client({ upstream: { url: `${at.url}/clusters/*` } });
     expect([split.clusterName, split.cluster("root").clusterName, split.upstream.url]).to.deep.equal([

@@ -7,7 +7,7 @@ import { apiError, rejected, transportError } from "../thrown.ts";
 const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
 
 describe("a watch", () => {
-  it("tells what is there, where that ends, and what happens then", async () => {
+  it("yields existing objects, their end, and then changes", async () => {
     await using at = await startFleets();
     const fleets = at.fleets.in("root", "sea");
     fleets.set("a", { ships: 1 });
@@ -22,7 +22,7 @@ describe("a watch", () => {
     expect(seen).to.deep.equal(["ADDED a", "BOOKMARK", "MODIFIED a", "DELETED a"]);
   });
 
-  it("ends when the server is asked to end it", async () => {
+  it("ends at the requested timeout", async () => {
     await using at = await startFleets();
     at.fleets.in("root", "sea").set("a", {});
     const seen: string[] = [];
@@ -32,7 +32,7 @@ describe("a watch", () => {
     expect(seen).to.deep.equal(["ADDED"]);
   });
 
-  it("throws an ERROR event, and what the callback throws", async () => {
+  it("throws an ERROR event, and exceptions of the callback", async () => {
     const gone = {
       kind: "Status",
       apiVersion: "v1",
@@ -55,7 +55,7 @@ describe("a watch", () => {
     expect((await apiError(bare.notes.watch().next())).message).to.equal("told 500");
   });
 
-  it("gives nothing that is no event", async () => {
+  it("rejects invalid events", async () => {
     const lines = [
       "<html>\n",
       "[]\n",
@@ -97,14 +97,14 @@ describe("a watch", () => {
       expect((await watch.next()).done).to.equal(true);
     });
 
-  it("that is ended before it begins asks nothing", async () => {
+  it("sends no request if it ends before it begins", async () => {
     await using at = await answering([{ body: "" }]);
     const reason = new Error("never mind");
     expect(await rejected(at.notes.watch({ signal: AbortSignal.abort(reason) }).next())).to.equal(reason);
     expect(at.asked).to.have.length(0);
   });
 
-  it("that is silent for too long is cut", async () => {
+  it("fails after a silence", async () => {
     await using at = await listening((_req, res) => res.writeHead(200).write("\n"));
     expect((await transportError(at.notes.watch({ idle: 300 }).next())).code).to.equal("timeout");
   });

@@ -1,4 +1,4 @@
-// A controller of widgets over all shards that a slice lists, with a record of what it was told.
+// Controller of widgets over all shards in a slice, which records its reconciles.
 import { controller, type EndpointFailure, endpointInformers, Informer } from "@virtual-workspaces/client";
 import { keyText } from "@virtual-workspaces/client/queue";
 import { clientOf, EndpointSlice, type Shard, type Slices, Widget } from "./shard.ts";
@@ -9,13 +9,13 @@ export interface FollowedOptions {
   readonly rewrite?: (url: string) => string;
 }
 
-/** Shards are told apart by their tokens: by address, the shard. */
+/** Identifies shards by their tokens: the shard by address. */
 export function follow(slices: Slices, shards: Readonly<Record<string, Shard>>, options: FollowedOptions = {}) {
   const stack = new AsyncDisposableStack();
   const failures: EndpointFailure[] = [];
-  /** What was told of each, in order: its size, `deleted` or `gone`. */
+  /** Reconciles in order: the object's size, `deleted` or `gone`. */
   const told: string[] = [];
-  /** What the world looks like after what was told. */
+  /** State that results from the reconciles. */
   const world = new Map<string, number | undefined>();
   const informers = stack.use(
     endpointInformers({

@@ -1,13 +1,13 @@
-// An address where nobody answers until a test says so: connections are cut at once, as by a server that is not there yet.
+// Address that cuts connections at once, like a server that has not started, until a test opens it.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface Gate extends AsyncDisposable {
   readonly port: number;
-  /** How many connections were cut. */
+  /** Number of cut connections. */
   readonly refused: number;
   open(): void;
-  /** Ends all connections; new ones are made again. */
+  /** Cuts all open connections; new ones succeed. */
   cut(): void;
 }
 
@@ -38,7 +38,7 @@ export async function startGate(target: number): Promise<Gate> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  // Not with a reset: Node leaks a handle that is reset while its end is being sent.
+  // Without a reset: Node leaks a handle that is reset while its end is sent.
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };

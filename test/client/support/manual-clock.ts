@@ -1,6 +1,6 @@
 import type { Clock } from "@virtual-workspaces/client";
 
-/** Time that passes when a test says so. */
+/** Clock that a test advances. */
 export class ManualClock implements Clock {
   #now = 0;
   readonly #timers = new Set<{ readonly due: number; readonly ring: () => void }>();
@@ -19,7 +19,7 @@ export class ManualClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
 
-  /** Lets so many ms pass, timer by timer. */
+  /** Advances the time, timer by timer. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

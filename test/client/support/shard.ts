@@ -1,4 +1,4 @@
-// What controllers are tested with: shards that hold the same kinds, and a list of their URLs as kcp has it.
+// Shards with the same kinds, and a list of their URLs as in kcp, for tests of controllers.
 import { Client } from "@virtual-workspaces/client";
 import { allow, type Collection, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { startTestServer } from "@virtual-workspaces/testing";
@@ -20,7 +20,7 @@ export const Part = defineResource({
   spec: { type: "object", properties: { text: { type: "string" } } },
 });
 
-/** As kcp's, without what nobody here reads. */
+/** Like kcp's, reduced to the fields that these tests use. */
 export const EndpointSlice = defineResource({
   group: "apis.kcp.io",
   version: "v1alpha1",
@@ -40,13 +40,13 @@ export const EndpointSlice = defineResource({
   },
 });
 
-/** A server with widgets and parts of its own, up until it is disposed of. */
+/** Server with widgets and parts, until it is disposed. */
 export interface Shard extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
   readonly widgets: Collection<Content<typeof Widget>>;
   readonly parts: Collection<Content<typeof Part>>;
-  /** Of all clusters. */
+  /** Client of all clusters. */
   readonly client: Client;
 }
 
@@ -84,12 +84,12 @@ export function clientOf(url: string, token: string): Client {
 
 const bearer = (token: string) => ({ get: async () => ({ headers: ["Authorization", `Bearer ${token}`] }) });
 
-/** A list of URLs that changes when told to. */
+/** List of URLs that a test changes. */
 export interface Slices extends AsyncDisposable {
   readonly token: string;
   readonly client: Client;
   readonly slices: Collection<Content<typeof EndpointSlice>>;
-  /** Makes the slice `shards` list these. */
+  /** Sets the URLs of the slice `shards`. */
   list(...urls: readonly string[]): void;
 }
 

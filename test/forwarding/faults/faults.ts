@@ -1,29 +1,29 @@
-// What can befall the other server, what clients see of it, and whether readiness says so.
+// Faults of an upstream, with their visible effects on clients and readiness.
 import type { Fault } from "../../_support/faulty.ts";
 import { faults } from "../../_support/faulty.ts";
 import { counted, fresh, type Restartable } from "./upstream.ts";
 
 export interface Trouble {
   readonly name: string;
-  /** Whether its versions count from 1. */
+  /** Whether its versions start at 1. */
   readonly counted?: boolean;
   begin(upstream: Restartable): Promise<void> | void;
-  /** @default `wire.heal()` */
+  /** Ends the fault. @default `wire.heal()` */
   end?(upstream: Restartable): Promise<void> | void;
-  /** Codes that a get and a list of the forwarded kind may come to; 0: cut off. @default 503 */
+  /** Possible codes of a get and a list of the forwarded kind; 0: connection cut. @default 503 */
   readonly codes?: readonly number[];
   /** Whether `/readyz` fails meanwhile. */
   readonly unready: boolean;
-  /** Whether `onError` is told. @default true */
+  /** Whether `onError` is called. @default true */
   readonly told?: boolean;
-  /** Whether the objects change before it ends, too. @default true */
+  /** Whether objects also change before the end. @default true */
   readonly writes?: boolean;
 }
 
 const WATCH = /^GET .*[?&]watch=true/;
 const LIST = /^GET \S*\/memos(?!\/)(?!.*watch=true)/;
 
-/** Such requests fare so, and open watches end. */
+/** All requests get this answer, and open watches end. */
 const all =
   (fault: Fault, on: RegExp = /./) =>
   ({ wire }: Restartable): void => {
@@ -34,7 +34,7 @@ const all =
 const JSON_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
-/** Begins well, and never ends. */
+/** A valid start without an end. */
 const endless =
   (beginning: string, piece: string): Fault =>
   async (asked) => {
@@ -52,7 +52,7 @@ const gone = faults.gone();
 export const TROUBLES: readonly Trouble[] = [
   { name: "a black hole", begin: ({ wire }) => wire.blackHole(), unready: true },
   {
-    name: "connections that nothing passes any more, not even later",
+    name: "connections that stay dead",
     begin: ({ wire }) => {
       wire.blackHole();
       wire.fail(faults.hang());
@@ -75,13 +75,13 @@ export const TROUBLES: readonly Trouble[] = [
     told: false,
   },
   {
-    name: "a line without end in a watch",
+    name: "an endless line in a watch",
     begin: all(endless('{"type":"ADDED","object":{', "x".repeat(65_536)), WATCH),
     codes: [200],
     unready: false,
   },
   {
-    name: "a list without end",
+    name: "an endless list",
     begin: ({ wire }) => {
       wire.fail(endless(`{${META},"metadata":{"resourceVersion":"9"},"items":[${ITEM}`, `,${ITEM}`.repeat(500)), {
         on: LIST,
@@ -114,7 +114,7 @@ export const TROUBLES: readonly Trouble[] = [
     told: false,
   },
   {
-    name: "lists that end in the midst of it, cleanly",
+    name: "lists that end early, but cleanly",
     begin: ({ wire }) => {
       wire.fail(ended(`{${META},"metadata":{"resourceVersion":"9"},"items":[${ITEM},`), { on: LIST });
       wire.fail(gone, { on: WATCH });
@@ -125,7 +125,7 @@ export const TROUBLES: readonly Trouble[] = [
   },
   { name: "web pages with 200", begin: all(faults.html(200)), unready: true },
   { name: "web pages with 500", begin: all(faults.html(500)), unready: true },
-  { name: "another kind everywhere", begin: all(faults.wrongKind()), unready: false },
+  { name: "a wrong kind everywhere", begin: all(faults.wrongKind()), unready: false },
   {
     name: "lists without a version",
     begin: ({ wire }) => {
@@ -140,7 +140,7 @@ export const TROUBLES: readonly Trouble[] = [
   { name: "429", begin: all(faults.tooManyRequests(1)), codes: [429], unready: false },
   { name: "401 for a while", begin: all(faults.unauthorized()), unready: true },
   { name: "410 on every watch", begin: all(gone, WATCH), codes: [200], unready: false, told: false },
-  { name: "gzip that is none", begin: all(faults.badGzip()), codes: [503, 200, 0], unready: false },
+  { name: "invalid gzip", begin: all(faults.badGzip()), codes: [503, 200, 0], unready: false },
   {
     name: "a restart with its history",
     begin: (upstream) => upstream.stop(),

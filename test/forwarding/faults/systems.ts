@@ -1,5 +1,5 @@
-// What stands before another server that fails: its objects as they are, in a view, merged with another source's, and
-// clients that follow all of them, with the settings that everybody has.
+// Systems in front of a failing upstream: its forwarded objects, a view of them, a merge with another source, and clients of
+// each, with default settings.
 import { Client, Informer } from "@virtual-workspaces/client";
 import { type Forwarded, forward } from "@virtual-workspaces/forwarding";
 import { authenticated, type Collection, defineVirtualWorkspace, merged, view } from "@virtual-workspaces/framework";
@@ -14,12 +14,12 @@ export type ViewName = (typeof VIEWS)[number];
 
 export const pathOf = (name: ViewName): string => `/services/${name}/clusters/root/apis/test.dev/v1`;
 
-/** What a client that follows a view knows, and what it was told on the way. */
+/** State of a client that follows a view, and the deletions that it saw. */
 export interface Follower {
   readonly name: string;
-  /** `name` to `text`. */
+  /** Texts by name. */
   texts(): Record<string, string>;
-  /** Names of what it was told to be gone. */
+  /** Names of objects that it saw deleted. */
   readonly gone: string[];
 }
 
@@ -68,7 +68,7 @@ export class Systems implements AsyncDisposable {
     });
   }
 
-  /** Its code, and how long it took, ms. */
+  /** Sends a request and measures its duration, in ms. */
   async ask(path: string): Promise<{ answer: Answer | undefined; took: number }> {
     const began = performance.now();
     const answer = await this.server.get(path).catch(() => undefined);

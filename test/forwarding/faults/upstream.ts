@@ -1,4 +1,4 @@
-// Another API server of memos that can be restarted on its port, with its history, without it, or from a backup.
+// API server of memos that can restart on its port, with or without its history, or from a backup.
 import {
   allow,
   type Collection,
@@ -14,10 +14,10 @@ import { Memo, type MemoContent } from "../upstream.ts";
 
 type Memos = Collection<MemoContent>;
 
-/** How much it remembers of what happened. */
+/** Size of its history. */
 const HISTORY = { events: 20 } as const;
 
-/** The other server, and the wire before it. */
+/** Upstream, and the network connection before it. */
 export class Restartable implements AsyncDisposable {
   memos: Memos;
   #server: Server | undefined;
@@ -64,7 +64,7 @@ export class Restartable implements AsyncDisposable {
     await server?.close();
   }
 
-  /** Puts the same objects elsewhere: what comes of them are other versions. */
+  /** Moves the objects to another storage, with other versions. */
   async move(memos: Memos): Promise<void> {
     const { cache } = await this.memos.cache();
     for (const { bytes, key } of cache.snapshot().objects.values())
@@ -80,7 +80,7 @@ export class Restartable implements AsyncDisposable {
     return this.memos.in("root", "a").delete(name);
   }
 
-  /** What there is, `name` to `text`. */
+  /** Returns texts by name. */
   async texts(): Promise<Record<string, string>> {
     const { cache } = await this.memos.cache();
     const all = Array.from(cache.snapshot().objects.values(), ({ bytes }) => JSON.parse(bytes.toString()));
@@ -93,12 +93,12 @@ export class Restartable implements AsyncDisposable {
   }
 }
 
-/** In memory, its versions from the clock. */
+/** Creates an in-memory storage whose versions come from the clock. */
 export function fresh(): Memos {
   return Memo.collection({ history: HISTORY }) as Memos;
 }
 
-/** In a store whose versions count from 1, so that an older state has lower ones. */
+/** Creates a storage whose versions start at 1, so that an older state has lower ones. */
 export function counted(): Memos {
   return Memo.collection(persistent(memoryStore(), { progressEvery: 1 })) as unknown as Memos;
 }

@@ -1,6 +1,6 @@
-// The promise that all watches rest on: for random histories with random disconnects, failures and changes of permissions, a
-// watcher that starts anywhere and reconnects anywhere ends with exactly what a list shows, and saw ADDED and DELETED in an
-// order that explains it. SEED=… plays one history again, HISTORIES=… more of them.
+// The guarantee that all watches depend on. For random histories with random disconnects, failures and permission changes, a
+// watcher that starts and reconnects anywhere ends with the state of a list. It saw ADDED and DELETED in a consistent order.
+// SEED=… replays one history, HISTORIES=… runs more.
 import { expect } from "chai";
 import type { Random } from "../../_support/random.ts";
 import { play, type System } from "./history.ts";
@@ -23,7 +23,7 @@ const SYSTEMS: Readonly<
 
 const { SEED, HISTORIES } = process.env;
 
-describe("whoever watches, leaves and comes back ends with what a list shows", () => {
+describe("a watcher that disconnects and resumes ends with the state of a list", () => {
   for (const [name, { make, histories, atOnce = 1 }] of Object.entries(SYSTEMS)) {
     it(`over ${name}`, async () => {
       const seeds =
@@ -32,7 +32,7 @@ describe("whoever watches, leaves and comes back ends with what a list shows", (
           : [Number(SEED)];
       const sum = { events: 0, begun: 0, resumed: 0 };
       const left = [...seeds];
-      // Where a network is in between, most of the time is spent on waiting for it.
+      // With a network in between, most of the time is spent waiting for it.
       const line = async (): Promise<void> => {
         for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
           const { events, begun, resumed } = await play(make, seed);

@@ -1,29 +1,29 @@
-// Plays a random history against a system: things happen to it while clients watch, leave and come back. In the end every
-// client must have, by its own events, what a list shows, and the list what is the truth.
+// Runs a random history against a system: events occur while clients watch, disconnect and resume. In the end each client's
+// events must add up to the state of a list, and the list must be correct.
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { PlainServer } from "../../_support/plain.ts";
 import { Random } from "../../_support/random.ts";
 import { type OnEvent, type OnList, type Place, type State, Watcher } from "./watcher.ts";
 
-/** What is watched, and what may happen to it. */
+/** System under test, and its possible events. */
 export interface System extends AsyncDisposable {
-  /** The front door, with bookmarks every few milliseconds. */
+  /** Server with bookmarks every few milliseconds. */
   readonly server: PlainServer;
   readonly places: readonly Place[];
-  /** Does one thing. @returns what it was */
+  /** Performs one random event. @returns its description */
   act(random: Random): string | Promise<string>;
-  /** How long a step may take besides, ms: where a network is in between, so that something is seen at all. @default 0 */
+  /** Additional time of a step, in ms, so that events arrive across a network. @default 0 */
   readonly pace?: number;
-  /** Ends all failures, so that the truth can be known. */
+  /** Ends all failures, so that the correct state is known. */
   mend(): void | Promise<void>;
-  /** Refuses somebody everything, where that can be: what they have seen is taken away from them. */
+  /** Revokes all permissions of a user, if possible: their objects disappear. */
   refuse?(user: Place["user"]): void;
-  /** What a list is to show in the end: key to what makes the object what it is. */
+  /** Correct final content of a list: key to the identity of the object's state. */
   truth(place: Place): ReadonlyMap<string, unknown>;
-  /** The part of an object that {@link truth} tells. */
+  /** Part of an object that {@link truth} contains. */
   told(object: State extends Map<string, infer O> ? O : never): unknown;
-  /** Whether this may be told. @throws when not */
+  /** Checks whether an event is permitted. @throws otherwise */
   readonly onEvent?: OnEvent;
   readonly onList?: OnList;
 }
@@ -92,10 +92,10 @@ async function one(system: System, watchers: readonly Watcher[], random: Random)
 
 const PATIENCE = 20_000;
 
-/** Waits until those who may not see anything any more do not. */
+/** Waits until watchers without permission see nothing. */
 async function refused(system: System, watchers: readonly Watcher[], user: Place["user"]): Promise<void> {
   const theirs = watchers.filter(({ place }) => place.user === user);
-  // What is refused must have been seen.
+  // Denied objects must have been seen before.
   for (const watcher of theirs) await settled(system, watcher);
   system.refuse?.(user);
   const late = performance.now() + PATIENCE;
@@ -105,7 +105,7 @@ async function refused(system: System, watchers: readonly Watcher[], user: Place
   }
 }
 
-/** Waits until what the watcher has is what a list shows that is not older. */
+/** Waits until a watcher has the state of a list that is not older. */
 async function settled(system: System, watcher: Watcher): Promise<void> {
   watcher.connect();
   const late = performance.now() + PATIENCE;
@@ -113,7 +113,7 @@ async function settled(system: System, watcher: Watcher): Promise<void> {
     const list = await watcher.list();
     const truth = system.truth(watcher.place);
     const shown = new Map([...list.state].map(([key, object]) => [key, system.told(object)]));
-    // Who may not be read is not going to be.
+    // A source without permission will not be read.
     const whole = list.status === 200 && list.warning?.includes("has not been reachable") !== true;
     if (whole) expect(sorted(shown), `list of ${watcher.place.path} and the truth`).to.deep.equal(sorted(truth));
     while (whole && BigInt(watcher.version ?? 0) < BigInt(list.version)) {

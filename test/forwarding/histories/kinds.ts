@@ -8,7 +8,7 @@ import {
 import type { Random } from "../../_support/random.ts";
 import type { Place } from "./watcher.ts";
 
-/** What histories are about. */
+/** Kind of the objects in histories. */
 export const Thing = defineResource({
   group: "test.dev",
   version: "v1",
@@ -21,7 +21,7 @@ export interface ThingContent {
   spec: { n: number; team: string };
 }
 
-/** Who may see what: the object of a user's name lists teams. */
+/** Permissions: the object with a user's name lists teams. */
 export const Grant = defineResource({
   group: "test.dev",
   version: "v1",
@@ -47,7 +47,7 @@ export function things(...resources: ServedResource[]): VirtualWorkspace[] {
 const ROOT = "/services/things/clusters";
 const NAMED = "apis/test.dev/v1";
 
-/** Everything, one cluster, a namespace, a label, a field: as each user. */
+/** All objects, a cluster, a namespace, a label, a field: for each user. */
 export const PLACES: readonly Place[] = (["alice", "bob"] as const).flatMap((user) =>
   [
     `${ROOT}/*/${NAMED}/things?`,
@@ -58,7 +58,7 @@ export const PLACES: readonly Place[] = (["alice", "bob"] as const).flatMap((use
   ].map((path) => ({ path, user })),
 );
 
-/** Whether a place of those shows an object that the view has. */
+/** Returns whether a place shows an object of the view. */
 export function isAt(
   { path }: Place,
   { cluster, namespace, label, team }: Record<"cluster" | "namespace" | "team", string> & { label: string | undefined },
@@ -69,7 +69,7 @@ export function isAt(
   return !path.includes("fieldSelector") || team === "red";
 }
 
-/** A place for an object, and what it is to be. */
+/** Returns a random place and content for an object. */
 export function randomThing(random: Random) {
   return {
     cluster: random.pick(["c1", "c2"]),

@@ -1,4 +1,4 @@
-// Views of collections whose members depend on permissions, which are another collection.
+// Views of collections whose members depend on permissions in another collection.
 import { view } from "@virtual-workspaces/framework";
 import type { Scope } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
@@ -11,7 +11,7 @@ import { keyOf, type Place } from "./watcher.ts";
 export async function ofCollections(random: Random): Promise<System> {
   const all = Thing.collection();
   const grants = Grant.collection();
-  /** What each user might see, from which version on. */
+  /** Permissions of each user, by version. */
   const allowed = new Map<string, { readonly version: bigint; readonly teams: readonly string[] }[]>();
   const visible = view({
     from: all,
@@ -80,7 +80,7 @@ type Parsed = {
   spec: { team: string; n: number };
 };
 
-/** What a place is to show of all objects that there are, to somebody who may see those of some teams. */
+/** Returns what a place shows of all objects to a user with some teams. */
 export function truthOf(
   place: Place,
   objects: readonly Parsed[],

@@ -1,4 +1,4 @@
-// Several sources as one, with and without a view on top, that fail in every way they can, are added and removed.
+// Several sources merged, with and without a view, that fail in every way and are added and removed.
 import { merged, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { FaultySource } from "../../_support/faulty-source.ts";
@@ -10,7 +10,7 @@ import { truthOf } from "./of-collections.ts";
 import { keyOf, type Watcher } from "./watcher.ts";
 
 const NAMES = ["a", "b", "c"] as const;
-/** What every place shows that shows the like. */
+/** Object that every matching place shows. */
 const STAYS = { label: "x", team: "red", gone: false } as const;
 
 export async function ofSources(random: Random): Promise<System> {
@@ -27,10 +27,10 @@ export async function ofSources(random: Random): Promise<System> {
   const red = view({ from: all, select: ({ spec }) => spec.team !== "sealed" });
   const server = await startPlain(things(Thing.serve(viewed ? red : all)), { bookmarkEvery: 2 });
   const order = [...NAMES] as string[];
-  /** Then nothing leaves anybody's sight but by a failure that looks like it: nothing may be DELETED. */
+  /** No object disappears except by an apparent failure: there must be no DELETED. */
   const isCalm = random.chance(0.3);
   const refusing = new Set<string>();
-  /** How often each object may have left, for somebody: what cannot be reached has not. */
+  /** Number of possible disappearances of each object: an unreachable object stays. */
   const reasons = new Map<string, number>();
   const mayLeave = (...keys: readonly string[]): void => {
     for (const key of keys) reasons.set(key, (reasons.get(key) ?? 0) + 1);
@@ -44,13 +44,13 @@ export async function ofSources(random: Random): Promise<System> {
     const { cluster, namespace, name, label, team, n, gone } = isCalm ? { ...thing, ...STAYS } : thing;
     const at = isCalm ? name : random.pick(NAMES);
     const part = sources.get(at)?.objects.in(cluster, namespace);
-    // What comes first at one source may take the place of what is shown of another.
+    // The first object at one source may replace another source's.
     mayLeave(`${cluster}/${namespace}/${name}`);
     if (gone) part?.delete(name);
     else part?.set(name, { n, team }, { labels: label === undefined ? {} : { l: label } });
     return `at ${at} ${gone ? "delete" : "set"} ${cluster}/${namespace}/${name} ${team} ${label ?? ""} ${n}`;
   };
-  /** An object goes to another source, and stays what it is: there for a while twice. */
+  /** Moves an object to another source, where it is temporarily duplicated. */
   const move = (random: Random): string => {
     const [from, to] = [random.pick(NAMES), random.pick(NAMES)];
     const cluster = random.pick(["c1", "c2"]);
@@ -70,7 +70,7 @@ export async function ofSources(random: Random): Promise<System> {
     const fault = random.pick(["down", "hung", isCalm ? "down" : "forbidden", "mend", "mend", "lose"] as const);
     refusing.delete(name);
     if (fault === "forbidden") refusing.add(name);
-    // Those that it hides when it goes, and those that it takes the place of when it is back.
+    // Objects that it hides when it fails, and those that it replaces when it is back.
     if (fault === "forbidden") mayLeave(...keysOf(name), ...keysOf(name));
     if (fault === "mend" || fault === "lose") source?.mend({ lost: fault === "lose" });
     else source?.break(fault);
@@ -91,7 +91,7 @@ export async function ofSources(random: Random): Promise<System> {
       all.deleteSource(name);
       return `${name} is removed`;
     }
-    // Another server for the same objects.
+    // Another server with the same objects.
     const anew = new FaultySource<ThingContent>(old.objects);
     refusing.delete(name);
     sources.set(name, anew);

@@ -1,5 +1,5 @@
-// Other servers' objects over TCP: forwarded as they are, through views, as one, and through a server in between. Each server
-// is cut off, stopped, started anew and refuses users, on its own.
+// Objects of upstreams over TCP: forwarded, through views, merged, and through a server in between. Each upstream is
+// disconnected, stopped, restarted and denies users independently.
 import { merged, type ServedResource, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../../_support/plain.ts";
@@ -20,12 +20,12 @@ const asOne = (sources: readonly Source[]) =>
     onError: () => undefined,
   });
 
-/** What is made of the servers' objects, of how many servers, and whether it is all that they have. */
+/** Composition of the upstreams' objects: number of upstreams, and whether all objects are shown. */
 interface Shape {
   readonly servers: number;
   readonly serve: (sources: readonly [Source, ...Source[]]) => ServedResource;
   readonly isAll?: boolean;
-  /** Whether another server of views is in between. */
+  /** Whether another server with views is in between. */
   readonly isRelayed?: boolean;
 }
 

@@ -1,4 +1,5 @@
-// An API server that histories are played against: it goes and comes back, with its history or without, its wire is cut, its own RBAC lets users read or does not.
+// API server under random histories: it stops and restarts, with or without its history, its connections break, and its RBAC
+// permits or denies users.
 import { forward } from "@virtual-workspaces/forwarding";
 import {
   allow,
@@ -22,13 +23,13 @@ import type { Place } from "./watcher.ts";
 const USERS = ["alice", "bob"] as const;
 type User = Place["user"];
 
-/** What may happen to a server, by chance: most of it passes. */
+/** Random faults of a server, most of them transient. */
 const FAULTS = ["cut", "cut", "stop", "start", "refuse", "allow", "allow"] as const;
 
-/** Where nobody listens. */
+/** Port without a listener. */
 const NOBODY = 1;
 
-/** Serves a kind behind a relay, whose port stays. Whoever is `admin` asks for others. */
+/** Serves a kind behind a relay with a fixed port. The user `admin` may impersonate others. */
 export class Restarted implements AsyncDisposable {
   readonly #resources: () => ServedResource[];
   readonly #authorize: ReturnType<typeof rbac>;
@@ -72,7 +73,7 @@ export class Restarted implements AsyncDisposable {
     this.#relay?.cut();
   }
 
-  /** Its kind, as another server serves it that asks as each caller. */
+  /** Forwards its kind with impersonation of each caller. */
   forwarded() {
     const url = `http://127.0.0.1:${this.#relay?.port}/services/up`;
     return forward<ThingContent>({
@@ -89,7 +90,7 @@ export class Restarted implements AsyncDisposable {
   }
 }
 
-/** A server that has objects, and may refuse each user. */
+/** Server with objects that may deny each user. */
 export class Upstream extends Restarted {
   readonly #policy: RbacPolicy;
   readonly #forgets: boolean;
@@ -97,9 +98,9 @@ export class Upstream extends Restarted {
   readonly #uids: Set<string>;
   readonly #kept: { things: Collection<ThingContent> };
 
-  /** @param forgets whether its history ends with it */
+  /** @param forgets whether a restart loses its history */
   constructor(forgets: boolean) {
-    // What an author's calls give is only waited for here. It goes on changing while the server is away: other replicas write.
+    // The author's calls are awaited only here. Objects also change while the server is down, as by other replicas.
     const kept = {
       things: (forgets
         ? Thing.collection()
@@ -139,12 +140,12 @@ export class Upstream extends Restarted {
     return (this.#refusals.get(user) ?? 0) % 2 === 1;
   }
 
-  /** Grows with each change of what a user may. */
+  /** Counter of a user's permission changes. */
   turn(user: User): number {
     return this.#refusals.get(user) ?? 0;
   }
 
-  /** Whether an object is one of this server's, there or gone. */
+  /** Returns whether an object, existing or deleted, belongs to this server. */
   made(uid: string | undefined): boolean {
     return uid !== undefined && this.#uids.has(uid);
   }
@@ -158,7 +159,7 @@ export class Upstream extends Restarted {
       this.#kept.things.create(key as never, JSON.parse(bytes.toString()));
   }
 
-  /** All that there is. */
+  /** Returns all objects. */
   async all(): Promise<[string, ReturnType<typeof JSON.parse>][]> {
     const { cache, confirm } = await this.#kept.things.cache();
     await confirm({ signal: AbortSignal.timeout(10_000) });

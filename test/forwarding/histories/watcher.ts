@@ -1,10 +1,10 @@
-// A client that watches as an informer does: it lists or asks for initial events, resumes from what it has seen last when it
-// is cut off, begins anew after 410. It checks each event where it comes.
+// Client that watches like an informer: it lists or requests initial events, resumes after disconnects at its last version,
+// and restarts after 410. It checks each event on arrival.
 import { expect } from "chai";
 import type { CallOptions, PlainServer, WatchEvent, WatchStream } from "../../_support/plain.ts";
 import type { Random } from "../../_support/random.ts";
 
-/** What a watcher looks at, and as whom. */
+/** Path and user of a watcher. */
 export interface Place {
   /** Ends with `?` or `&`. */
   readonly path: string;
@@ -17,9 +17,9 @@ export type State = Map<string, Item>;
 export const keyOf = ({ metadata }: Item): string =>
   [metadata.annotations?.["kcp.io/cluster"], metadata.namespace, metadata.name].join("/");
 
-/** Told of each change that a watcher sees at a version that the server gave after the ones before. */
+/** Called for each change at a version that the server sent after the earlier ones. */
 export type OnEvent = (watcher: Watcher, event: WatchEvent) => void;
-/** Asked before a list; what it gives is told what was listed. @throws what may not be listed */
+/** Called before a list; the result is called with the items. @throws for an invalid list */
 export type OnList = (place: Place) => (items: readonly Item[]) => void;
 
 interface Told {
@@ -32,16 +32,16 @@ const STARTS = ["", "resourceVersion=0&", "sendInitialEvents=true&resourceVersio
 export class Watcher {
   readonly place: Place;
   state: State = new Map();
-  /** What it has seen last: it may resume from there. `undefined` before all that there was at first has been told. */
+  /** Version at which to resume; `undefined` until all initial objects have arrived. */
   version: string | undefined;
-  /** How often it began, and resumed. */
+  /** Numbers of starts and resumes. */
   readonly counts = { begun: 0, resumed: 0, events: 0 };
-  /** What happened, for whoever reads why it failed. */
+  /** Log for the analysis of a failure. */
   readonly log: string[] = [];
   readonly #server: PlainServer;
   readonly #random: Random;
   readonly #told: Told;
-  /** What was listed, by version, until events come to it. */
+  /** Listed states by version, until events reach them. */
   readonly #listed = new Map<string, State>();
   #stream: WatchStream | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -76,7 +76,7 @@ export class Watcher {
     this.check();
   }
 
-  /** @throws what an event was that made no sense */
+  /** @throws the first inconsistent event */
   check(): void {
     if (this.#failure === undefined) return;
     const told = this.#failure instanceof Error ? this.#failure.message : String(this.#failure);
@@ -102,7 +102,7 @@ export class Watcher {
     };
   }
 
-  /** A list and a watch that come to the same version show the same. */
+  /** A list and a watch at the same version must agree. */
   #agree(version: string, state: State): void {
     if (this.version === version) expectSame(this.state, state, version);
     else this.#listed.set(version, state);
@@ -150,13 +150,13 @@ export class Watcher {
     }
   }
 
-  /** Who is told that it may not read begins anew. */
+  /** A client without permission starts again. */
   #forget(): void {
     this.state = new Map();
     this.version = undefined;
   }
 
-  /** @returns whether the stream goes on */
+  /** @returns whether the stream continues */
   #apply(event: WatchEvent): boolean {
     const { type, object } = event;
     if (type === "ERROR") {

@@ -204,7 +204,7 @@ describe("the views of two shards, one of which fails", function () {
     await late.shards.synced;
     await until(() => late.told.length === 1, { what: "its" });
     expect(late.ready()).to.have.members(["True", "False"]);
-    expect(late.failures.join("\n")).to.match(/what keeps the objects cannot be reached for now/);
+    expect(late.failures.join("\n")).to.match(/the storage is unavailable: try again/);
     expect(await send("PATCH", "root", { name: "a", size: 5 })).to.equal(200);
     await until(() => it.told.length === 1 && late.told.length === 2, { what: "the other" });
     expect(it.told).to.deep.equal(["root a updated 5"]);

@@ -140,7 +140,7 @@ describe("the identity of a mount", function () {
     const refused = await at.get("/apis");
     expect([refused.status, refused.body.message]).to.deep.equal([
       403,
-      "forbidden: the target of this mount does not know the token that you have brought, by which it is asked",
+      "forbidden: the target of this mount rejects your token, which was forwarded to it",
     ]);
     unknown.asked.splice(0);
     const headers = { "impersonate-user": "alice" };

@@ -126,7 +126,7 @@ describe("a mount of another API server", function () {
     expect(outcome(moved)).to.deep.equal([
       502,
       undefined,
-      "the target of this mount answers with a redirect (302), which is not followed: name the place that it leads to",
+      "the target of this mount answers with a redirect (302), which is not followed: configure its final URL",
     ]);
     const { headers } = await at.get("/api/v1/cookies");
     expect([headers["x-own"], headers["set-cookie"], headers["strict-transport-security"]]).to.deep.equal([

@@ -3,10 +3,10 @@ import { expect } from "chai";
 import { type Engine, everything, put, refused, Subject, under } from "./subject.ts";
 
 export function describeClosing(engine: Engine): void {
-  describe("closing", () => {
+  describe("close", () => {
     const subject = Subject.for(engine);
 
-    it("refuses every call from then on, and may be done twice", async () => {
+    it("rejects every later call, and is idempotent", async () => {
       const { store } = subject;
       await subject.put("a", "1");
       const lease = await store.grant(60);
@@ -36,7 +36,7 @@ export function describeClosing(engine: Engine): void {
       expect(await lying.read()).to.equal(undefined);
     });
 
-    it("lets no transaction hang", async () => {
+    it("leaves no transaction pending", async () => {
       const calls = Array.from({ length: 100 }, (_, index) => subject.put(`k${index}`, "1"));
       const settled = Promise.allSettled(calls);
       await subject.store[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import { told } from "./reader.ts";
 import { type Engine, everything, put, refused, Subject, shown, under } from "./subject.ts";
 
 export function describeCompaction(engine: Engine): void {
-  describe("compaction", () => {
+  describe("compact", () => {
     const subject = Subject.for(engine);
 
     /** `a` put at base+1, +2, +3, `b` at +4, deleted at +5, `old` at base. */
@@ -16,7 +16,7 @@ export function describeCompaction(engine: Engine): void {
       return base;
     }
 
-    it("forgets ranges at lower revisions, and nothing else", async () => {
+    it("removes ranges at lower revisions, and nothing else", async () => {
       const base = await written();
       await subject.store.compact(base + 3);
       for (const revision of [base, base + 1, base + 2]) {
@@ -29,7 +29,7 @@ export function describeCompaction(engine: Engine): void {
       expect(await subject.store.head()).to.equal(base + 5);
     });
 
-    it("forgets watches after lower revisions, and nothing else", async () => {
+    it("ends watches after lower revisions, and no others", async () => {
       const base = await written();
       await subject.store.compact(base + 3);
       for (const after of [0, base, base + 2]) {
@@ -42,7 +42,7 @@ export function describeCompaction(engine: Engine): void {
       await reader.leave();
     });
 
-    it("keeps what stands there, with its revisions", async () => {
+    it("keeps current entries, with their revisions", async () => {
       const base = await written();
       await subject.store.compact(base + 5);
       const { entries } = await subject.store.range(everything);
@@ -73,7 +73,7 @@ export function describeCompaction(engine: Engine): void {
       expect(await subject.store.head()).to.equal(base + 5);
     });
 
-    it("may go up to the newest revision, not beyond", async () => {
+    it("accepts revisions up to the newest", async () => {
       const base = await written();
       await refused("Future", () => subject.store.compact(base + 6));
       await subject.store.compact(base + 5);
@@ -86,7 +86,7 @@ export function describeCompaction(engine: Engine): void {
       expect(await subject.at("a")).to.deep.include({ createRevision: base + 8 });
     });
 
-    it("leaves watches alone that have been told everything", async () => {
+    it("does not affect watches that have delivered everything", async () => {
       const base = await subject.store.head();
       const busy = await subject.watch(under("busy"));
       const idle = await subject.watch(under("idle/"));
@@ -103,7 +103,7 @@ export function describeCompaction(engine: Engine): void {
       await idle.leave();
     });
 
-    it("never leaves a gap in a watch that is behind: it goes on or throws", async () => {
+    it("leaves no gap in a slow watch, which continues or throws", async () => {
       const base = await subject.store.head();
       const reader = await subject.watch();
       const first = reader.next();
@@ -125,7 +125,7 @@ export function describeCompaction(engine: Engine): void {
       await reader.leave();
     }).timeout(60_000);
 
-    it("goes on beside readers and writers", async () => {
+    it("runs concurrently with readers and writers", async () => {
       const base = await subject.store.head();
       const keys = Array.from({ length: 50 }, (_, index) => `k/${String(index).padStart(2, "0")}`);
       await subject.done(...keys.map((key) => put(key, "0")));

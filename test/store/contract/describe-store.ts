@@ -1,4 +1,4 @@
-// The contract of packages/store/src/store.ts as tests: what every engine passes, whatever it is made of.
+// Tests of the interface in packages/store/src/store.ts, which every engine passes.
 import { describeClosing } from "./closing.ts";
 import { describeCompaction } from "./compaction.ts";
 import { describeHistories } from "./histories.ts";
@@ -13,9 +13,9 @@ import { describeTransactions } from "./transactions.ts";
 import { describeValues } from "./values.ts";
 import { describeWatching } from "./watching.ts";
 
-/** The suites that an engine must pass, each test with a fresh store. */
+/** Defines the suites of an engine. Each test gets a new store. */
 export function describeStore(name: string, engine: Engine): void {
-  describe(`${name} keeps the contract of a store:`, () => {
+  describe(`${name} implements Store:`, () => {
     describeReading(engine);
     describeTransactions(engine);
     describeValues(engine);

@@ -7,7 +7,7 @@ import { type Engine, refused, Subject, shown, under } from "./subject.ts";
 
 const KEYS = ["a", "a/b", "b", "\uFFFF", "\u{10000}"];
 
-/** A place between the oldest and the newest revision, from 0 to 1. */
+/** Position between the oldest and the newest revision, from 0 to 1. */
 const place = fc.double({ min: 0, max: 1, noNaN: true });
 const key = fc.constantFrom(...KEYS);
 const operation = fc.oneof(
@@ -20,7 +20,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("commit" as const),
       operations: fc.uniqueArray(operation, { maxLength: 4, selector: (each) => each.key }),
-      // Whether a condition names what stands there, and for those that do not, how far off.
+      // Whether a condition holds, or else its distance from the current revision.
       conditions: fc.array(fc.record({ key, off: fc.constantFrom(0, 0, 0, 1, 2) }), { maxLength: 2 }),
     }),
   },
@@ -34,12 +34,12 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** One history, played to a store and to a model of it. */
+/** Applies one history to a store and to a model. */
 class Play {
   readonly #subject: Subject;
   readonly #prefix: string;
   readonly #model: Model;
-  /** Watches begun somewhere, and what they have told so far. */
+  /** Watches from various revisions, with their events so far. */
   readonly #watches: { readonly reader: Reader; readonly after: number; readonly told: string[] }[] = [];
 
   constructor(subject: Subject, options: { readonly prefix: string; readonly base: number }) {
@@ -63,7 +63,7 @@ class Play {
         return;
       }
       case "elsewhere": {
-        // A revision in which nothing happens to the range.
+        // A revision without events in the range.
         await this.#subject.put("elsewhere", "x");
         this.#model.commit({ conditions: [], operations: [{ type: "put", key: "", value: Buffer.of() }] });
         return;
@@ -71,7 +71,7 @@ class Play {
     }
   }
 
-  /** All watches have told what they should have, or said that they could not. */
+  /** Checks that all watches have delivered the correct events, or failed as permitted. */
   async end(): Promise<void> {
     for (const { reader, after, told } of this.#watches) {
       const expected = this.#told(after);
@@ -93,7 +93,7 @@ class Play {
   }
 
   #told(after: number): string[] {
-    return this.#model.told(after).filter((line) => !/^\d+ {2}/.test(line)); // not what happened elsewhere
+    return this.#model.told(after).filter((line) => !/^\d+ {2}/.test(line)); // events in other ranges
   }
 
   async #commit(step: Step & { do: "commit" }): Promise<void> {
@@ -156,7 +156,7 @@ export function describeHistories(engine: Engine): void {
   describe("random histories", () => {
     const subject = Subject.for(engine);
 
-    it("are those of a model that keeps every state", async () => {
+    it("agree with a model that keeps every state", async () => {
       let run = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises"; // engines may answer before files and timers have theirs
+import { setImmediate as turn } from "node:timers/promises"; // in-process engines may answer before files and timers run
 import { backup, keepHistory, memoryStore, readBackup, restore, revisionAfter } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { type Engine, everything, put, refused, Subject, under } from "./subject.ts";
 
-/** What is made of the contract and works with every engine. */
+/** Defines tests of code that works with any engine. */
 export function describeKeeping(engine: Engine): void {
-  describe("backups and the history", () => {
+  describe("backup and keepHistory", () => {
     const subject = Subject.for(engine);
     let folder = "";
 
@@ -17,7 +17,7 @@ export function describeKeeping(engine: Engine): void {
     });
     afterEach(() => rm(folder, { recursive: true, force: true }));
 
-    it("a backup beside writers holds what stood there at one revision", async () => {
+    it("a backup during writes holds the entries of one revision", async () => {
       const pairs = Array.from({ length: 300 }, (_, index) => [`left/${index}`, `right/${index}`] as const);
       const write = ([left, right]: readonly [string, string], value: string): Promise<number> =>
         subject.done(put(left, value), put(right, value));
@@ -47,7 +47,7 @@ export function describeKeeping(engine: Engine): void {
       expect(await other.remaining((await other.get("leased"))?.lease ?? "")).to.be.within(900, lease.ttl);
     }).timeout(60_000);
 
-    it("a history is kept short by any number of keepers", async () => {
+    it("any number of processes compact the history", async () => {
       const base = await subject.store.head();
       const keepers = Array.from({ length: 3 }, () => keepHistory(subject.store, { revisions: 100, interval: 0.01 }));
       let head = base;

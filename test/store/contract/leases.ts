@@ -3,7 +3,7 @@ import { isStoreError, type Lease } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { type Engine, everything, put, refused, Subject } from "./subject.ts";
 
-/** What an engine grants for 1 s is over within this, ms. */
+/** Time within which a lease of 1 s expires in every engine, in ms. */
 const PATIENCE = 30_000;
 
 export function describeLeases(engine: Engine): void {
@@ -11,7 +11,7 @@ export function describeLeases(engine: Engine): void {
     this.timeout(PATIENCE);
     const subject = Subject.for(engine);
 
-    /** Resolves when a lease is over. */
+    /** Resolves when a lease has expired. */
     async function over({ id }: Lease): Promise<void> {
       for (;;) {
         try {
@@ -23,7 +23,7 @@ export function describeLeases(engine: Engine): void {
       }
     }
 
-    it("have ids of their own and at least the time asked for", async () => {
+    it("have unique ids and at least the requested time", async () => {
       const leases = await Promise.all([1, 1, 5, 3600, 10_000_000].map((ttl) => subject.store.grant(ttl)));
       expect(new Set(leases.map(({ id }) => id)).size).to.equal(5);
       for (const { id } of leases) expect(id).to.match(/^[1-9][0-9]*$/);
@@ -35,12 +35,12 @@ export function describeLeases(engine: Engine): void {
       for (const lease of leases) await subject.store.revoke(lease);
     });
 
-    it("last for a second at least", async () => {
+    it("last for at least a second", async () => {
       for (const ttl of [0, 0.5, -1, Number.NaN, Number.POSITIVE_INFINITY])
         await refused("Invalid", () => subject.store.grant(ttl));
     });
 
-    it("take their keys with them when they are over, which watches see", async () => {
+    it("delete their keys when they expire, with events", async () => {
       const lease = await subject.store.grant(1);
       const begun = performance.now();
       await subject.done(put("a", "1", lease), put("b", "1", lease), put("c", "1"));
@@ -67,7 +67,7 @@ export function describeLeases(engine: Engine): void {
       await reader.leave();
     });
 
-    it("let go of a key that is put without them, with another, or deleted", async () => {
+    it("release a key that is put without them, with another one, or deleted", async () => {
       const [lease, other] = [await subject.store.grant(60), await subject.store.grant(60)];
       await subject.done(...["bare", "gone", "kept", "moved"].map((key) => put(key, "1", lease)));
       await subject.done(put("bare", "2"), put("moved", "2", other), { type: "delete", key: "gone" });
@@ -80,7 +80,7 @@ export function describeLeases(engine: Engine): void {
       expect(await subject.list()).to.deep.equal(["bare=2", "gone=2"]);
     });
 
-    it("that are revoked take their keys with them, once", async () => {
+    it("delete their keys when revoked, once", async () => {
       const lease = await subject.store.grant(60);
       const base = await subject.done(put("a", "1", lease), put("b", "1"));
       const reader = await subject.watch();
@@ -92,13 +92,13 @@ export function describeLeases(engine: Engine): void {
       await reader.leave();
     });
 
-    it("without keys change nothing when they are revoked", async () => {
+    it("without keys change nothing when revoked", async () => {
       const head = await subject.put("a", "1");
       await subject.store.revoke(await subject.store.grant(60));
       expect(await subject.store.head()).to.equal(head);
     });
 
-    it("that are over are known no more", async () => {
+    it("are unknown after they expire", async () => {
       const never: Lease = { id: "987654321987", ttl: 60 };
       const ended = await subject.store.grant(1);
       await over(ended);
@@ -113,7 +113,7 @@ export function describeLeases(engine: Engine): void {
       expect(await subject.store.head()).to.equal(head);
     });
 
-    it("begin anew when they are renewed", async () => {
+    it("restart when renewed", async () => {
       const renewed = await subject.store.grant(1);
       const ending = await subject.store.grant(1);
       await subject.done(put("renewed", "1", renewed), put("ending", "1", ending));
@@ -128,7 +128,7 @@ export function describeLeases(engine: Engine): void {
       await reader.leave();
     });
 
-    it("do not hold a key whose transaction was not done", async () => {
+    it("do not hold a key of a rejected transaction", async () => {
       const lease = await subject.store.grant(60);
       await subject.put("a", "1");
       await subject.commit({ conditions: [{ key: "a", modRevision: 0 }], operations: [put("a", "2", lease)] });
@@ -136,7 +136,7 @@ export function describeLeases(engine: Engine): void {
       expect(await subject.list()).to.deep.equal(["a=1"]);
     });
 
-    it("of more than 128 keys take them all", async () => {
+    it("delete more than 128 keys", async () => {
       const lease = await subject.store.grant(60);
       for (let part = 0; part < 4; part++)
         await subject.done(...Array.from({ length: 100 }, (_, index) => put(`${part}/${index}`, "1", lease)));
@@ -144,7 +144,7 @@ export function describeLeases(engine: Engine): void {
       expect(await subject.list()).to.deep.equal([]);
     });
 
-    it("of very many keys are over as soon as the first of them is gone", async () => {
+    it("with very many keys expire before their first key is deleted", async () => {
       const lease = await subject.store.grant(60);
       for (let part = 0; part < 12; part++)
         await subject.done(...Array.from({ length: 100 }, (_, index) => put(`${part}/${index}`, "1", lease)));

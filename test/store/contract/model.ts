@@ -4,12 +4,12 @@ import type { Shown } from "./subject.ts";
 
 type State = ReadonlyMap<string, Shown>;
 
-/** What a store should hold: every state that there ever was, as simple as can be. */
+/** Model of a store: every state there ever was. */
 export class Model {
-  /** The revision of the first state, which is empty. */
+  /** Revision of the first state, which is empty. */
   readonly base: number;
   readonly #states: State[] = [new Map()];
-  /** The oldest revision that can be read. */
+  /** Oldest readable revision. */
   compacted: number;
 
   constructor(base: number) {
@@ -21,7 +21,7 @@ export class Model {
     return this.base + this.#states.length - 1;
   }
 
-  /** What stood there at a revision, in the order of the keys' bytes. */
+  /** Returns the entries at a revision, in the order of the keys' bytes. */
   range(revision: number = this.head): Shown[] {
     return [...this.#at(revision).values()].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
   }
@@ -30,7 +30,7 @@ export class Model {
     return this.#at(this.head).get(key);
   }
 
-  /** Does a transaction. @returns whether its conditions held */
+  /** Applies a transaction. @returns whether its conditions held */
   commit({ conditions, operations }: Transaction): boolean {
     const state = this.#at(this.head);
     if (conditions.some(({ key, modRevision }) => (state.get(key)?.modRevision ?? 0) !== modRevision)) return false;
@@ -51,7 +51,7 @@ export class Model {
     return true;
   }
 
-  /** What a watch of everything tells after a revision, one line for an event. */
+  /** Returns the events after a revision, one line each. */
   told(after: number): string[] {
     const lines: string[] = [];
     for (let revision = after + 1; revision <= this.head; revision++) {
@@ -67,7 +67,7 @@ export class Model {
   }
 }
 
-/** The lines of batches, to compare with a model's; keys without their prefix. */
+/** Returns batches as lines like the model's, with keys without their prefix. */
 export function linesOf(batches: readonly Batch[], prefix: string): string[] {
   return batches.flatMap(({ revision, events }) =>
     events

@@ -3,10 +3,10 @@ import { told } from "./reader.ts";
 import { type Engine, everything, Subject, under } from "./subject.ts";
 
 export function describeProgress(engine: Engine): void {
-  describe("asking a watch for its progress", () => {
+  describe("requestProgress", () => {
     const subject = Subject.for(engine);
 
-    it("is answered although nothing happens", async () => {
+    it("delivers a batch without events", async () => {
       const head = await subject.put("a", "1");
       const reader = await subject.watch(under("idle/"));
       reader.requestProgress();
@@ -17,7 +17,7 @@ export function describeProgress(engine: Engine): void {
       await reader.leave();
     });
 
-    it("is answered with a revision not before the question, while others are written", async () => {
+    it("delivers at least the current revision, while other keys are written", async () => {
       const reader = await subject.watch(under("idle/"));
       for (let count = 0; count < 20; count++) {
         const revision = await subject.put("busy", String(count));
@@ -29,7 +29,7 @@ export function describeProgress(engine: Engine): void {
       await reader.leave();
     });
 
-    it("comes after the events of the history", async () => {
+    it("delivers progress after the events of the history", async () => {
       const base = await subject.store.head();
       for (const value of ["1", "2", "3"]) await subject.put("a", value);
       const head = await subject.put("other", "1");
@@ -41,7 +41,7 @@ export function describeProgress(engine: Engine): void {
       await reader.leave();
     });
 
-    it("never says a revision before all events up to it, under writers", async () => {
+    it("never delivers progress before all events up to it, during writes", async () => {
       const base = await subject.store.head();
       const [writers, writes] = [4, 50];
       const reader = await subject.watch(under("w/"), { after: base });
@@ -69,7 +69,7 @@ export function describeProgress(engine: Engine): void {
       await reader.leave();
     }).timeout(60_000);
 
-    it("lets a watch that was told nothing be resumed from there", async () => {
+    it("lets a watch without events be resumed at that revision", async () => {
       const base = await subject.store.head();
       for (let count = 0; count < 5; count++) await subject.put("busy", String(count));
       const reader = await subject.watch(under("idle/"), { after: base });

@@ -1,11 +1,11 @@
 import type { Batch, StoreEvent, Watch } from "@virtual-workspaces/store";
 import { expect } from "chai";
 
-/** Reads a watch step by step, and checks what holds for every watch. */
+/** Reads a watch step by step, and checks invariants of all watches. */
 export class Reader {
   readonly #watch: Watch;
   readonly #batches: AsyncIterator<Batch>;
-  /** The revision of the last batch. */
+  /** Revision of the last batch. */
   revision = 0;
 
   constructor(watch: Watch) {
@@ -13,12 +13,12 @@ export class Reader {
     this.#batches = watch[Symbol.asyncIterator]();
   }
 
-  /** The next batch; fails at the end. */
+  /** Returns the next batch; fails at the end. */
   async next(): Promise<Batch> {
     return (await this.read()) ?? expect.fail("the watch has ended");
   }
 
-  /** The next batch; `undefined` at the end. */
+  /** Returns the next batch; `undefined` at the end. */
   async read(): Promise<Batch | undefined> {
     const { done, value } = await this.#batches.next();
     if (done === true) return undefined;
@@ -30,7 +30,7 @@ export class Reader {
     return value;
   }
 
-  /** All batches with events up to a revision that the store has. */
+  /** Returns all batches with events up to an existing revision. */
   async until(revision: number): Promise<Batch[]> {
     const batches: Batch[] = [];
     if (this.revision < revision) this.#watch.requestProgress();
@@ -41,7 +41,7 @@ export class Reader {
     return batches;
   }
 
-  /** Until it ends. */
+  /** Reads to the end. */
   async rest(): Promise<Batch[]> {
     const batches: Batch[] = [];
     for (let batch = await this.read(); batch !== undefined; batch = await this.read()) batches.push(batch);
@@ -58,8 +58,8 @@ export class Reader {
 }
 
 /**
- * Batches to compare, their revisions counted from `base`: "7: a=1 b-", events in the order of their keys, with what
- * stood there before in brackets where it was asked for.
+ * Formats batches for comparison, with revisions relative to `base`: "7: a=1 b-", events in the order of their keys, with a
+ * requested previous value in brackets.
  */
 export function told(batches: readonly Batch[], base: number): string[] {
   const event = ({ key, entry, previous }: StoreEvent): string =>

@@ -22,10 +22,10 @@ const KEYS = [
 const REVERSED_PAIRS = ["\uFFFF", "\u{10000}", "x\uFFFF", "x\u{10000}", "\u{10000}\uFFFF", "\u{10000}\u{10000}"];
 
 export function describeReading(engine: Engine): void {
-  describe("reading", () => {
+  describe("reads", () => {
     const subject = Subject.for(engine);
 
-    it("an empty store has a revision, and nothing in it", async () => {
+    it("find a revision and no entries in an empty store", async () => {
       const { store } = subject;
       expect(await store.head()).to.be.at.least(1);
       expect(await store.get("a")).to.equal(undefined);
@@ -33,7 +33,7 @@ export function describeReading(engine: Engine): void {
       expect(store.name).to.be.a("string").that.is.not.empty;
     });
 
-    it("what was put is there, with its revisions", async () => {
+    it("find a put entry, with its revisions", async () => {
       const first = await subject.put("a", "1");
       expect(await subject.at("a")).to.deep.equal({ key: "a", value: "1", createRevision: first, modRevision: first });
       const second = await subject.put("a", "2");
@@ -45,7 +45,7 @@ export function describeReading(engine: Engine): void {
       expect(await subject.store.head()).to.equal(second);
     });
 
-    it("values are Buffers of any bytes, also none", async () => {
+    it("return Buffers of any bytes, also empty ones", async () => {
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
       await subject.done(put("bytes", bytes), put("none", ""), put("array", new Uint8Array([1, 2])));
       expect(await subject.store.get("bytes"))
@@ -61,7 +61,7 @@ export function describeReading(engine: Engine): void {
       for (const { value } of entries) expect(Buffer.isBuffer(value)).to.equal(true);
     });
 
-    it("a key that is made again has a new createRevision", async () => {
+    it("find a new createRevision for a key that was created again", async () => {
       const first = await subject.put("a", "1");
       const gone = await subject.delete("a");
       expect(gone).to.equal(first + 1);
@@ -70,7 +70,7 @@ export function describeReading(engine: Engine): void {
       expect(await subject.at("a")).to.deep.equal({ key: "a", value: "2", createRevision: again, modRevision: again });
     });
 
-    it("keys are in the order of their bytes in UTF-8", async () => {
+    it("return keys in the order of their UTF-8 bytes", async () => {
       const keys = [...KEYS, ...REVERSED_PAIRS.filter((key) => !KEYS.includes(key))];
       for (const key of keys.toReversed()) await subject.put(key, "");
       const { entries } = await subject.store.range(everything);
@@ -79,7 +79,7 @@ export function describeReading(engine: Engine): void {
       expect(entries.map(({ key }) => key)).to.deep.equal(ordered);
     });
 
-    it("a range holds its first key and not its last, by bytes in UTF-8", async () => {
+    it("include the first key of a range and not the last, by UTF-8 bytes", async () => {
       await subject.done(...["a", "b", "c", "\uFFFF", "\u{10000}"].map((key) => put(key, "")));
       const keys = async (from: string, to: string): Promise<string[]> =>
         (await subject.store.range({ from, to })).entries.map(({ key }) => key);
@@ -94,7 +94,7 @@ export function describeReading(engine: Engine): void {
       expect(await keys("", "b")).to.deep.equal(["a"]);
     });
 
-    it("a range is read as it stood at any revision", async () => {
+    it("return a range at any past revision", async () => {
       const before = await subject.store.head();
       await subject.put("a", "1");
       await subject.put("b", "1");
@@ -114,12 +114,12 @@ export function describeReading(engine: Engine): void {
       ]);
     });
 
-    it("a revision that has not come yet is refused", async () => {
+    it("reject a future revision", async () => {
       const head = await subject.put("a", "1");
       await refused("Future", () => subject.store.range(everything, { revision: head + 1 }));
     });
 
-    it("a limit leaves out the rest and says so", async () => {
+    it("stop at a limit and report it", async () => {
       await subject.done(...["a", "b", "c"].map((key) => put(key, key)));
       const page = async (limit: number): Promise<string> => {
         const { entries, more } = await subject.store.range(everything, { limit });
@@ -130,7 +130,7 @@ export function describeReading(engine: Engine): void {
       expect(await page(2), "what is deleted is not more").to.equal("ab");
     });
 
-    it("pages at one revision belong together while writes go on", async () => {
+    it("return consistent pages at one revision during writes", async () => {
       const keys = Array.from({ length: 100 }, (_, index) => `p/${String(index).padStart(3, "0")}`);
       await subject.done(...keys.map((key) => put(key, "old")));
       const entries: Entry[] = [];
@@ -149,12 +149,12 @@ export function describeReading(engine: Engine): void {
       expect(entries.map(({ key, value }) => `${key}=${value}`)).to.deep.equal(keys.map((key) => `${key}=old`));
     });
 
-    it("ranges are apart by their prefix", async () => {
+    it("separate ranges by prefix", async () => {
       await subject.done(...["x/1", "x/2", "x0", "y/1"].map((key) => put(key, "")));
       expect(await subject.list(under("x/"))).to.deep.equal(["x/1=", "x/2="]);
     });
 
-    it("sees all that was acknowledged before it began, with many writers", async () => {
+    it("see everything that was acknowledged before, with many writers", async () => {
       await Promise.all(
         Array.from({ length: 16 }, async (_, writer) => {
           for (let count = 0; count < 10; count++) {
@@ -173,7 +173,7 @@ export function describeReading(engine: Engine): void {
       );
     });
 
-    it("is given up at once when its signal has aborted", async () => {
+    it("end at once if the signal has aborted", async () => {
       const reason = new Error("given up");
       const signal = AbortSignal.abort(reason);
       expect(await thrown(() => subject.store.head({ signal }))).to.equal(reason);

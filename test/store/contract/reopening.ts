@@ -3,11 +3,11 @@ import { told } from "./reader.ts";
 import { type Engine, everything, put, refused, Subject, shown } from "./subject.ts";
 
 export function describeReopening(engine: Engine): void {
-  describe("opening it again", function () {
+  describe("a reopened store", function () {
     this.timeout(60_000);
     const subject = Subject.for(engine);
 
-    it("finds everything, and revisions go on", async () => {
+    it("has all entries, and continues its revisions", async () => {
       await subject.put("gone", "1");
       await subject.put("a", "1");
       await subject.put("a", "2");
@@ -40,7 +40,7 @@ export function describeReopening(engine: Engine): void {
       await reader.leave();
     });
 
-    it("keeps forgotten what was forgotten", async () => {
+    it("keeps compacted revisions compacted", async () => {
       const base = await subject.put("a", "1");
       await subject.put("a", "2");
       await subject.put("a", "3");
@@ -53,7 +53,7 @@ export function describeReopening(engine: Engine): void {
       expect(await subject.list(everything, base + 1)).to.deep.equal(["a=2"]);
     });
 
-    it("keeps leases: they end, and have ids of their own", async () => {
+    it("keeps leases: they expire, and their ids stay unique", async () => {
       const [short, long] = [await subject.store.grant(1), await subject.store.grant(600)];
       await subject.done(put("short", "1", short), put("long", "1", long), put("free", "1", long));
       await subject.put("free", "2");

@@ -8,7 +8,7 @@ const EVENTS = 50_000;
 const AT_ONCE = 100;
 const MEBIBYTE = 1024 * 1024;
 
-/** Bytes in use after garbage collection. */
+/** Returns the bytes in use after garbage collection. */
 async function used(): Promise<number> {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
@@ -24,7 +24,7 @@ export function describeSlowReaders(engine: Engine): void {
   describe("slow readers of a watch", () => {
     const subject = Subject.for(engine);
 
-    /** Readers that have read the first batch and stopped, 50 MiB ago. */
+    /** Returns readers that stopped after the first batch, 50 MiB ago. */
     async function stopped(count: number): Promise<Reader[]> {
       const readers = [];
       for (let index = 0; index < count; index++) readers.push(await subject.watch(under("s/")));
@@ -60,7 +60,7 @@ export function describeSlowReaders(engine: Engine): void {
       expect(counted, "each in its turn").to.equal(2 * EVENTS - AT_ONCE);
     }).timeout(120_000);
 
-    it("hold on to nothing that is forgotten", async () => {
+    it("retain nothing of the compacted history", async () => {
       const readers = await stopped(2);
       const head = await subject.store.head();
       await subject.store.compact(head);

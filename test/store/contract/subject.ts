@@ -14,28 +14,28 @@ import {
 import { expect } from "chai";
 import { Reader } from "./reader.ts";
 
-/** A store for one test. */
+/** Store of one test. */
 export interface Opened {
   readonly store: Store;
-  /** Where keys outlive the store: closes it and opens another over the same keys. */
+  /** Closes a durable store and opens another one with the same keys. */
   reopen?(): Promise<Store>;
-  /** Closes it, whatever state it is in, and removes all traces of it. */
+  /** Closes the store in any state, and removes its files. */
   close(): Promise<void>;
 }
 
-/** An engine, for the suite. */
+/** Engine under test. */
 export interface Engine {
-  /** A fresh store without a key. */
+  /** Opens a new, empty store. */
   open(): Promise<Opened>;
-  /** The largest value that it takes. @default 8 MiB, the contract's own limit */
+  /** Maximum value size. @default 8 MiB, the limit of the interface */
   readonly largestValue?: number;
-  /** Whether keys outlive the store, so that it can be opened again. @default false */
+  /** Whether keys survive closing, so that the store can be reopened. @default false */
   readonly durable?: boolean;
-  /** How many random histories are played, of up to 40 steps each. @default 60 */
+  /** Number of random histories, of up to 40 steps each. @default 60 */
   readonly histories?: number;
 }
 
-/** The store of the running test, and short ways to speak to it. */
+/** Store of the running test, with shortcuts. */
 export class Subject {
   readonly engine: Engine;
   #opened: Opened | undefined;
@@ -45,7 +45,7 @@ export class Subject {
     this.engine = engine;
   }
 
-  /** Gives each test of the suite around the call a store of its own. */
+  /** Gives each test of the surrounding suite its own store. */
   static for(engine: Engine): Subject {
     const subject = new Subject(engine);
     beforeEach("opens a store", async () => {
@@ -63,12 +63,12 @@ export class Subject {
     return this.#store ?? expect.fail("there is no store outside of a test");
   }
 
-  /** The same keys in another store. */
+  /** Reopens the store with the same keys. */
   async reopen(): Promise<void> {
     this.#store = await (this.#opened?.reopen?.() ?? expect.fail("the engine keeps nothing"));
   }
 
-  /** Puts a key whatever stands there. @returns the revision */
+  /** Puts a key unconditionally. @returns the revision */
   put(key: string, value: string | Uint8Array, lease?: Lease): Promise<number> {
     return this.done(put(key, value, lease));
   }
@@ -77,49 +77,49 @@ export class Subject {
     return this.done({ type: "delete", key });
   }
 
-  /** Does operations without a condition. @returns the revision */
+  /** Applies operations unconditionally. @returns the revision */
   async done(...operations: Operation[]): Promise<number> {
     const outcome = await this.store.commit({ conditions: [], operations });
     return outcome.committed ? outcome.revision : expect.fail("a transaction without conditions was not done");
   }
 
-  /** Reads a range's changes, from now on unless it is told otherwise. */
+  /** Watches a range, by default from now on. */
   async watch(range: KeyRange = everything, options: Partial<WatchOptions> = {}): Promise<Reader> {
     return new Reader(this.store.watch(range, { after: options.after ?? (await this.store.head()), ...options }));
   }
 
-  /** A transaction as it is. */
+  /** Commits a transaction. */
   commit(transaction: Transaction): Promise<Outcome> {
     return this.store.commit(transaction);
   }
 
-  /** What stands at a key, the value as text. */
+  /** Returns the entry of a key, with its value as text. */
   async at(key: string): Promise<Shown | undefined> {
     return shown(await this.store.get(key));
   }
 
-  /** What stands in a range, as key=value. */
+  /** Returns the entries of a range, as key=value. */
   async list(range: KeyRange = everything, revision?: number): Promise<string[]> {
     const { entries } = await this.store.range(range, revision === undefined ? {} : { revision });
     return entries.map(({ key, value }) => `${key}=${value}`);
   }
 }
 
-/** Every key that tests use. */
+/** Range of every key in these tests. */
 export const everything: KeyRange = { from: "", to: "\u{10FFFF}\u{10FFFF}" };
 
-/** All keys that begin with a text. */
+/** Returns the range of all keys with a prefix. */
 export function under(prefix: string): KeyRange {
   return { from: prefix, to: `${prefix}\u{10FFFF}\u{10FFFF}` };
 }
 
-/** An operation that puts a key. */
+/** Returns an operation that puts a key. */
 export function put(key: string, value: string | Uint8Array, lease?: Lease): Operation {
   const bytes = typeof value === "string" ? Buffer.from(value) : value;
   return { type: "put", key, value: bytes, ...(lease !== undefined && { lease }) };
 }
 
-/** An entry that can be compared and read. */
+/** Entry in a comparable form. */
 export interface Shown {
   readonly key: string;
   readonly value: string;
@@ -135,7 +135,7 @@ export function shown(entry: Entry | undefined): Shown | undefined {
   return { key, value: value.toString(), createRevision, modRevision };
 }
 
-/** What a call throws, at once or as a rejection. */
+/** Returns what a call throws, synchronously or as a rejection. */
 export async function thrown(call: () => unknown): Promise<unknown> {
   try {
     await call();
@@ -145,7 +145,7 @@ export async function thrown(call: () => unknown): Promise<unknown> {
   return expect.fail("it threw nothing");
 }
 
-/** The error of a store that a call throws, which must have this code and a message. */
+/** Returns the store error of a call, which must have this code and a message. */
 export async function refused(code: StoreErrorCode, call: () => unknown): Promise<StoreError> {
   const error = await thrown(call);
   if (!isStoreError(error)) throw error;

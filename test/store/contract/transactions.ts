@@ -5,7 +5,7 @@ export function describeTransactions(engine: Engine): void {
   describe("transactions", () => {
     const subject = Subject.for(engine);
 
-    it("are done when every condition holds", async () => {
+    it("are committed if every condition holds", async () => {
       const a = await subject.put("a", "1");
       const outcome = await subject.commit({
         conditions: [
@@ -18,7 +18,7 @@ export function describeTransactions(engine: Engine): void {
       expect(await subject.list()).to.deep.equal(["a=1", "b=1"]);
     });
 
-    it("are not done when one does not, and tell what stands there", async () => {
+    it("are rejected if a condition fails, and return the current entries", async () => {
       const a = await subject.put("a", "1");
       const b = await subject.put("b", "1");
       const outcome = await subject.commit({
@@ -40,7 +40,7 @@ export function describeTransactions(engine: Engine): void {
       expect(await subject.store.head()).to.equal(b);
     });
 
-    it("create only where there is nothing, also after it was deleted", async () => {
+    it("create a key only if it does not exist, also after its deletion", async () => {
       const create = () =>
         subject.commit({ conditions: [{ key: "a", modRevision: 0 }], operations: [put("a", "new")] });
       expect((await create()).committed).to.equal(true);
@@ -49,7 +49,7 @@ export function describeTransactions(engine: Engine): void {
       expect((await create()).committed).to.equal(true);
     });
 
-    it("do not take the revision of an earlier life for this one", async () => {
+    it("distinguish a key's revision from one before its deletion", async () => {
       const first = await subject.put("a", "1");
       await subject.delete("a");
       const gone = await subject.commit({
@@ -66,7 +66,7 @@ export function describeTransactions(engine: Engine): void {
       expect(again.current[0]?.modRevision).to.equal(second);
     });
 
-    it("may have conditions on keys that they do not write, and none at all on those they do", async () => {
+    it("may have conditions on other keys, and none on the written ones", async () => {
       const a = await subject.put("a", "1");
       await subject.put("b", "1");
       const outcome = await subject.commit({ conditions: [{ key: "a", modRevision: a }], operations: [put("b", "2")] });
@@ -74,7 +74,7 @@ export function describeTransactions(engine: Engine): void {
       expect(await subject.list()).to.deep.equal(["a=1", "b=2"]);
     });
 
-    it("do all operations at one revision", async () => {
+    it("apply all operations at one revision", async () => {
       const old = await subject.put("c", "1");
       const revision = await subject.done(put("a", "1"), put("b", "1"), { type: "delete", key: "c" }, put("d", "1"));
       expect(revision).to.equal(old + 1);
@@ -85,7 +85,7 @@ export function describeTransactions(engine: Engine): void {
       expect(await subject.list(everything, old)).to.deep.equal(["c=1"]);
     });
 
-    it("make no revision when they change nothing", async () => {
+    it("create no revision if they change nothing", async () => {
       const head = await subject.put("a", "1");
       const absent = { type: "delete", key: "absent" } as const;
       expect(await subject.done(absent)).to.equal(head);
@@ -98,7 +98,7 @@ export function describeTransactions(engine: Engine): void {
       expect(await subject.done(absent, put("b", "1")), "a change beside it").to.equal(head + 1);
     });
 
-    it("make a revision when they put the value that is there already", async () => {
+    it("create a revision if they put the existing value", async () => {
       const head = await subject.put("a", "1");
       expect(await subject.put("a", "1")).to.equal(head + 1);
       expect(await subject.at("a")).to.deep.equal({
@@ -109,14 +109,14 @@ export function describeTransactions(engine: Engine): void {
       });
     });
 
-    it("take 128 operations", async () => {
+    it("accept 128 operations", async () => {
       const head = await subject.store.head();
       const keys = Array.from({ length: 128 }, (_, index) => `k${String(index).padStart(3, "0")}`);
       expect(await subject.done(...keys.map((key) => put(key, "v")))).to.equal(head + 1);
       expect(await subject.list()).to.deep.equal(keys.map((key) => `${key}=v`));
     });
 
-    it("lose no increment of 64 at a time", async () => {
+    it("lose none of 64 concurrent increments", async () => {
       await subject.put("counter", "0");
       await Promise.all(
         Array.from({ length: 64 }, async () => {
@@ -134,7 +134,7 @@ export function describeTransactions(engine: Engine): void {
       expect((await subject.at("counter"))?.value).to.equal("64");
     }).timeout(60_000);
 
-    it("at the same time have revisions of their own, without a gap", async () => {
+    it("get consecutive revisions of their own when concurrent", async () => {
       const head = await subject.store.head();
       const revisions = await Promise.all(Array.from({ length: 200 }, (_, index) => subject.put(`k${index}`, "v")));
       expect(revisions.toSorted((a, b) => a - b)).to.deep.equal(
@@ -144,7 +144,7 @@ export function describeTransactions(engine: Engine): void {
         expect((await subject.store.get(`k${index}`))?.modRevision).to.equal(revision);
     });
 
-    it("of which one can be first only: one of many that create a key does", async () => {
+    it("let one of many concurrent creates of a key succeed", async () => {
       const outcomes = await Promise.all(
         Array.from({ length: 32 }, (_, index) =>
           subject.commit({ conditions: [{ key: "a", modRevision: 0 }], operations: [put("a", String(index))] }),
@@ -158,7 +158,7 @@ export function describeTransactions(engine: Engine): void {
         if (!outcome.committed) expect(outcome.current.map((entry) => entry && shown(entry))).to.deep.equal([winner]);
     });
 
-    it("are not done when their signal has aborted", async () => {
+    it("are not committed if their signal has aborted", async () => {
       const reason = new Error("given up");
       const given = () =>
         subject.store.commit({ conditions: [], operations: [put("a", "1")] }, { signal: AbortSignal.abort(reason) });
@@ -166,7 +166,7 @@ export function describeTransactions(engine: Engine): void {
       expect(await subject.at("a")).to.equal(undefined);
     });
 
-    it("make no sense when they name a key twice, an empty one, or text that is none", async () => {
+    it("are invalid with a duplicate, empty or malformed key", async () => {
       const head = await subject.put("a", "1");
       await refused("Invalid", () => subject.done(put("a", "2"), put("a", "3")));
       await refused("Invalid", () => subject.done({ type: "delete", key: "a" }, put("a", "3")));

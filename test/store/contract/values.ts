@@ -9,7 +9,7 @@ export function describeValues(engine: Engine): void {
     const subject = Subject.for(engine);
     const largest = engine.largestValue ?? 8 * MEBIBYTE;
 
-    it("a key has up to 1024 bytes in UTF-8", async () => {
+    it("allow keys up to 1024 bytes in UTF-8", async () => {
       const longest = ["k".repeat(1024), "é".repeat(512), "€".repeat(341), "\u{1F600}".repeat(256)];
       for (const key of longest) {
         await subject.put(key, "v");
@@ -23,12 +23,12 @@ export function describeValues(engine: Engine): void {
       }
     });
 
-    it("at what can be no key nothing stands", async () => {
+    it("let reads of invalid keys find nothing", async () => {
       await subject.put("a\uFFFD", "v");
       for (const key of ["", "k".repeat(5000), "a\uD800"]) expect(await subject.at(key)).to.equal(undefined);
     });
 
-    it("bounds of ranges are text", async () => {
+    it("reject malformed bounds of ranges", async () => {
       for (const range of [
         { from: "a\uD800", to: "b" },
         { from: "a", to: "\uDC00" },
@@ -38,7 +38,7 @@ export function describeValues(engine: Engine): void {
       }
     });
 
-    it("a value is as large as the engine takes, and not larger", async () => {
+    it("allow values up to the engine's size, and no larger", async () => {
       const bytes = Buffer.alloc(largest, "0123456789abcdef");
       await subject.put("large", bytes);
       expect((await subject.store.get("large"))?.value.equals(bytes)).to.equal(true);
@@ -51,7 +51,7 @@ export function describeValues(engine: Engine): void {
       expect(await subject.store.head()).to.equal(head);
     });
 
-    it("a transaction has up to 128 operations, and as many conditions", async () => {
+    it("allow transactions of up to 128 operations, and as many conditions", async () => {
       const operations = Array.from({ length: 129 }, (_, index) => put(`k${index}`, "v"));
       await refused("TooLarge", () => subject.done(...operations));
       const conditions = operations.map(({ key }) => ({ key, modRevision: 0 }));
@@ -59,7 +59,7 @@ export function describeValues(engine: Engine): void {
       expect(await subject.list()).to.deep.equal([]);
     });
 
-    it("limits and revisions of reads are integers that make sense", async () => {
+    it("allow only valid integers as limits and revisions of reads", async () => {
       for (const limit of [0, -1, 1.5, Number.NaN])
         await refused("Invalid", () => subject.store.range(everything, { limit }));
       for (const revision of [0, -1, 1.5, Number.NaN])
@@ -73,7 +73,7 @@ export function describeValues(engine: Engine): void {
   describe("values", () => {
     const subject = Subject.for(engine);
 
-    it("are copied when they are put", async () => {
+    it("are copied by put", async () => {
       const bytes = Buffer.from("before");
       const reader = new Reader(subject.store.watch(everything, { after: await subject.store.head() }));
       const done = subject.put("a", bytes);
@@ -85,7 +85,7 @@ export function describeValues(engine: Engine): void {
       await reader.leave();
     });
 
-    it("belong to whoever asked", async () => {
+    it("belong to the caller", async () => {
       const first = await subject.put("a", "before");
       await subject.put("a", "after");
       const spoil = async (): Promise<string[]> => {

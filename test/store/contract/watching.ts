@@ -3,10 +3,10 @@ import { type Reader, told } from "./reader.ts";
 import { type Engine, everything, put, Subject, under } from "./subject.ts";
 
 export function describeWatching(engine: Engine): void {
-  describe("watching", () => {
+  describe("watches", () => {
     const subject = Subject.for(engine);
 
-    it("tells of what happened after a revision", async () => {
+    it("deliver events after a revision", async () => {
       await subject.put("a", "0");
       const base = await subject.store.head();
       await subject.put("a", "1");
@@ -21,7 +21,7 @@ export function describeWatching(engine: Engine): void {
       }
     });
 
-    it("tells of what happens", async () => {
+    it("deliver live events", async () => {
       const reader = await subject.watch();
       const base = await subject.store.head();
       for (const [index, value] of ["1", "2", "3"].entries()) {
@@ -35,7 +35,7 @@ export function describeWatching(engine: Engine): void {
       await reader.leave();
     });
 
-    it("gives entries with their revisions", async () => {
+    it("deliver entries with their revisions", async () => {
       const first = await subject.put("a", "1");
       const second = await subject.put("a", "2");
       const reader = await subject.watch(everything, { after: first });
@@ -49,7 +49,7 @@ export function describeWatching(engine: Engine): void {
       await reader.leave();
     });
 
-    it("tells of one range only", async () => {
+    it("deliver only events of their range", async () => {
       const base = await subject.store.head();
       const live = await subject.watch({ from: "b", to: "\uFFFF" });
       await subject.done(...["a", "b", "c", "\uFFFF", "\u{10000}"].map((key) => put(key, "1")));
@@ -63,7 +63,7 @@ export function describeWatching(engine: Engine): void {
       }
     });
 
-    it("gives all events of a revision as one batch", async () => {
+    it("deliver all events of a revision as one batch", async () => {
       await subject.done(put("c", "1"), put("e", "1"));
       const base = await subject.store.head();
       const live = await subject.watch();
@@ -76,7 +76,7 @@ export function describeWatching(engine: Engine): void {
       }
     });
 
-    it("gives 128 events with large values as one batch", async () => {
+    it("deliver 128 events with large values as one batch", async () => {
       const value = "x".repeat(8000);
       const live = await subject.watch();
       const keys = Array.from({ length: 128 }, (_, index) => `k${index}`);
@@ -90,7 +90,7 @@ export function describeWatching(engine: Engine): void {
       }
     });
 
-    it("says what stood there before, where it was asked for", async () => {
+    it("deliver previous entries on request", async () => {
       const before = await subject.put("a", "1");
       const live = await subject.watch(everything, { previous: true });
       await subject.done(put("a", "2"), put("b", "1"));
@@ -108,7 +108,7 @@ export function describeWatching(engine: Engine): void {
       await plain.leave();
     });
 
-    it("tells nothing of transactions that change nothing", async () => {
+    it("deliver nothing for transactions without changes", async () => {
       const reader = await subject.watch();
       const base = await subject.store.head();
       await subject.delete("absent");
@@ -118,7 +118,7 @@ export function describeWatching(engine: Engine): void {
       await reader.leave();
     });
 
-    it("waits for a revision that has not come", async () => {
+    it("wait for a future revision", async () => {
       const base = await subject.store.head();
       const reader = await subject.watch(everything, { after: base + 2 });
       const next = reader.next();
@@ -127,7 +127,7 @@ export function describeWatching(engine: Engine): void {
       await reader.leave();
     });
 
-    it("joins history and present without a gap, and tells nothing twice, under 8 writers", async () => {
+    it("join history and live events without gaps or duplicates, with 8 writers", async () => {
       const base = await subject.store.head();
       const [writers, writes] = [8, 40];
       const readers: Promise<string[]>[] = [];
@@ -154,7 +154,7 @@ export function describeWatching(engine: Engine): void {
       }
     }).timeout(60_000);
 
-    it("may be done a hundred times at once, each for its own", async () => {
+    it("may run a hundred times concurrently", async () => {
       const base = await subject.store.head();
       const keys = Array.from({ length: 100 }, (_, index) => `k/${index}`);
       const readers = await Promise.all(keys.map((key) => subject.watch(under(`${key}/`))));
@@ -165,10 +165,10 @@ export function describeWatching(engine: Engine): void {
     });
   });
 
-  describe("the end of watching", () => {
+  describe("a watch", () => {
     const subject = Subject.for(engine);
 
-    it("comes when the signal aborts, also while it is waited for", async () => {
+    it("ends when its signal aborts, even while a read waits", async () => {
       await subject.put("a", "1");
       const aborter = new AbortController();
       const waiting = await subject.watch(under("x"), { signal: aborter.signal });
@@ -186,7 +186,7 @@ export function describeWatching(engine: Engine): void {
       expect(await late.read(), "it had aborted before").to.equal(undefined);
     });
 
-    it("comes when it is left", async () => {
+    it("ends when its reader leaves", async () => {
       const base = await subject.put("a", "1");
       await subject.put("a", "2");
       const seen = [];
@@ -203,7 +203,7 @@ export function describeWatching(engine: Engine): void {
       reader.requestProgress();
     });
 
-    it("leaves other watches alone", async () => {
+    it("ends without affecting others", async () => {
       const aborter = new AbortController();
       const ended = await subject.watch(everything, { signal: aborter.signal });
       const left = await subject.watch();

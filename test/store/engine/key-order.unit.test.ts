@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { compareSortable, sortable } from "../../../packages/store/src/engine/key-order.ts";
 
-/** Well-formed text, most of it near where the orders part. */
+/** Well-formed text, mostly near the code points where the orders differ. */
 const text = fc.string({
   unit: fc.oneof(
     fc.constantFrom("a", "/", "\u0000", "\u007F", "\u0080", "\u07FF", "\u0800"),
@@ -13,7 +13,7 @@ const text = fc.string({
 });
 
 describe("the order of keys", () => {
-  it("is that of their bytes in UTF-8", () => {
+  it("is that of their UTF-8 bytes", () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(compareSortable(sortable(a), sortable(b))).to.equal(Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -22,7 +22,7 @@ describe("the order of keys", () => {
     );
   });
 
-  it("costs plain keys nothing: they are their own", () => {
+  it("needs no conversion of plain keys", () => {
     for (const key of ["", "/registry/widgets/a", "é", "\uD7FF"]) expect(sortable(key)).to.equal(key);
   });
 });

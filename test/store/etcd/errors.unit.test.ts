@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { verdict } from "../../../packages/store/src/etcd/errors.ts";
 
-/** What etcd says (`api/v3rpc/rpctypes/error.go`), and what that means for a transaction. */
+/** etcd's errors (`api/v3rpc/rpctypes/error.go`), and their meaning for a transaction. */
 const ROWS = [
   [status.OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted", "final", "Compacted"],
   [status.OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision", "final", "Future"],
@@ -19,14 +19,14 @@ const ROWS = [
   [status.UNAVAILABLE, "etcdserver: leader changed", "lost", "Unavailable"],
 ] as const;
 
-describe("what etcd says", () => {
+describe("an error of etcd", () => {
   for (const [code, details, is, means] of ROWS)
     it(`"${details}" (${status[code]}): ${is}, ${means}`, () => {
       const found = verdict(Object.assign(new Error(`${code}: ${details}`), { code, details }), "etcd");
       expect([found.is, found.error.code]).to.deep.equal([is, means]);
     });
 
-  it("ends with what there is to say", () => {
+  it("has a message without the resolution note of gRPC", () => {
     const details = "No connection established. Last error: connect ECONNREFUSED. Resolution note: ";
     const thrown = Object.assign(new Error(details), { code: status.UNAVAILABLE, details });
     expect(verdict(thrown, "etcd at a:1").error.message).to.equal(

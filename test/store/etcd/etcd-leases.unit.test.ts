@@ -7,8 +7,8 @@ import { Members } from "../../../packages/store/src/etcd/members.ts";
 import { settings } from "../../../packages/store/src/etcd/options.ts";
 import { refused } from "../contract/subject.ts";
 
-describe("a lease being renewed in an etcd that says nothing", () => {
-  it("is given up when the store is closed, at any moment", async () => {
+describe("the renewal of a lease by an unresponsive etcd", () => {
+  it("ends when the store closes, at any moment", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

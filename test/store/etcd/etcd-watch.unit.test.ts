@@ -16,8 +16,8 @@ function happened(revisions: readonly number[], fragment = false): WatchResponse
   return WatchResponse.fromPartial({ events, fragment });
 }
 
-describe("a range followed in etcd", () => {
-  it("begins anew, rather than losing an event, when something happened before what was concluded", async () => {
+describe("EtcdWatch", () => {
+  it("fails with Compacted instead of losing an event that contradicts concluded progress", async () => {
     const watch = follow(10);
     const reader = watch[Symbol.asyncIterator]();
     watch.goal = 20;
@@ -28,7 +28,7 @@ describe("a range followed in etcd", () => {
     expect((await reader.next()).done).to.equal(true);
   });
 
-  it("is resumed where events are sure to have come, not where that was concluded", () => {
+  it("resumes where the order of events is certain, not at concluded progress", () => {
     const watch = follow(10);
     watch.progress(20, false);
     expect([watch.reached, watch.sure]).to.deep.equal([20, 10]);
@@ -38,14 +38,14 @@ describe("a range followed in etcd", () => {
     expect([watch.reached, watch.sure]).to.deep.equal([31, 31]);
   });
 
-  it("tells nothing twice when etcd begins with what is known", async () => {
+  it("delivers nothing twice if etcd starts with a known revision", async () => {
     const watch = follow(10);
     watch.receive(happened([10, 11]));
     const { value } = await watch[Symbol.asyncIterator]().next();
     expect(value?.revision).to.equal(11);
   });
 
-  it("tells of a revision when all pieces of it have come", async () => {
+  it("delivers a revision once all its fragments have arrived", async () => {
     const watch = follow(10);
     const reader = watch[Symbol.asyncIterator]();
     watch.receive(happened([11, 12, 12], true));
@@ -62,7 +62,7 @@ describe("a range followed in etcd", () => {
     kv: KeyValue.fromPartial({ key: keys.encode("a"), createRevision: 11, modRevision: 11 }),
   });
 
-  it("begins anew when etcd has left out what stood before, and does so again", async () => {
+  it("fails if etcd repeatedly omits previous entries", async () => {
     const watch = follow(10, true);
     watch.receive(WatchResponse.fromPartial({ events: [made] }));
     watch.receive(happened([12]));
@@ -72,7 +72,7 @@ describe("a range followed in etcd", () => {
     await refused("Compacted", () => reader.next());
   });
 
-  it("has etcd send again what came without what stood before, as etcd does when a watch has just begun", async () => {
+  it("requests events again that lack previous entries, as etcd may send for a new watch", async () => {
     const asked: number[] = [];
     const incomplete = ({ sure }: EtcdWatch): void => void asked.push(sure);
     const watch = new EtcdWatch(
@@ -81,7 +81,7 @@ describe("a range followed in etcd", () => {
       { keys, host: { ...host, incomplete } },
     );
     watch.receive(WatchResponse.fromPartial({ events: [made] }));
-    // What came with it and behind it comes again, too.
+    // The same events and later ones arrive again.
     watch.receive(happened([12, 13]));
     expect(asked).to.deep.equal([11]);
     const { events } = happened([12, 13]);
@@ -94,7 +94,7 @@ describe("a range followed in etcd", () => {
     expect(asked).to.have.length(1);
   });
 
-  it("keeps a bounded number of answers to questions that nobody reads", async () => {
+  it("keeps a bounded number of unread progress batches", async () => {
     const watch = follow(10);
     for (let revision = 11; revision < 1000; revision++) {
       watch.goal = revision;

@@ -6,7 +6,7 @@ import { settings } from "../../../packages/store/src/etcd/options.ts";
 import { refused } from "../contract/subject.ts";
 
 describe("a transaction that waits for a connection to etcd", () => {
-  it("was not sent, for certain, when the store is closed", async () => {
+  it("fails with Closed, certainly unsent, when the store closes", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

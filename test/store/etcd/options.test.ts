@@ -4,7 +4,7 @@ import { Authority } from "../../_support/certificates.ts";
 import { refused } from "../contract/subject.ts";
 
 describe("options of a store in etcd", () => {
-  it("must make sense", async () => {
+  it("are validated", async () => {
     for (const options of [
       { endpoints: [] },
       { endpoints: ["127.0.0.1:2379"] },
@@ -18,22 +18,25 @@ describe("options of a store in etcd", () => {
       await refused("Invalid", () => etcdStore(options));
   });
 
-  it("are refused with certificates and keys that are none", async () => {
+  it("are rejected with invalid certificates and keys", async () => {
     const authority = Authority.root("etcd");
     const [us, them] = [authority.issue({ name: "us" }), authority.issue({ name: "them" })];
     for (const [tls, why] of [
-      [{ ca: "garbage" }, /^tls: ca holds no certificate, PEM: /],
-      [{ cert: "garbage", key: us.key }, /^tls: cert and key are no certificate and its key, both PEM/],
-      [{ cert: us.cert, key: "" }, /^tls: cert and key are no/],
-      [{ ca: authority.cert, cert: us.cert, key: them.key }, /^tls: cert and key are no .*mismatch/],
+      [{ ca: "garbage" }, /^tls\.ca is not a PEM certificate: /],
+      [
+        { cert: "garbage", key: us.key },
+        /^tls\.cert and tls\.key are not a PEM certificate and its unencrypted PEM key/,
+      ],
+      [{ cert: us.cert, key: "" }, /^tls\.cert and tls\.key are not/],
+      [{ ca: authority.cert, cert: us.cert, key: them.key }, /^tls\.cert and tls\.key are not .*mismatch/],
     ] as const)
       expect((await refused("Invalid", () => etcdStore({ endpoints: ["https://a:1"], tls }))).message).to.match(why);
   });
 
-  it("are refused with more in a URL than where etcd is", async () => {
+  it("are rejected with more than an address in a URL", async () => {
     for (const url of ["http://:secret@a:1", "http://a:1/x", "http://a:1?x", "http://a:1#x"]) {
       const { message } = await refused("Invalid", () => etcdStore({ endpoints: [url] }));
-      expect(message).to.match(/without a user and a path$/);
+      expect(message).to.match(/without user and path$/);
     }
   });
 });

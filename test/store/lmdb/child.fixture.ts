@@ -1,4 +1,4 @@
-// Does a task with a store on lmdb, and says what came of it, a line of JSON for each thing.
+// Runs a task with a store on LMDB, and prints results as lines of JSON.
 import cluster from "node:cluster";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ const tasks: Record<string, () => Promise<void>> = {
     setInterval(() => undefined, 2 ** 30);
   },
 
-  /** Holds it in a worker of a cluster, which does nothing else until it is killed, also when its primary is. */
+  /** Holds the store in a cluster worker until it is killed, even after its primary is. */
   async cluster() {
     if (cluster.isPrimary) {
       cluster.fork();
@@ -29,21 +29,21 @@ const tasks: Record<string, () => Promise<void>> = {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   },
 
-  /** Opens the store for a moment. */
+  /** Opens and closes the store. */
   async open() {
     const store = await lmdbStore({ dir });
     say("open");
     await store[Symbol.asyncDispose]();
   },
 
-  /** The same, however long others have it. */
+  /** Opens the store, and waits as long as others hold it. */
   async wait() {
     const store = await lmdbStore({ dir, wait: 20_000 });
     say("open");
     await store[Symbol.asyncDispose]();
   },
 
-  /** Reads the newest of what another process writes, over and over, until a value is empty. */
+  /** Reads the newest values of another process repeatedly, until a value is empty. */
   async follow() {
     const store = await lmdbStore({ dir, readOnly: true });
     say("open");
@@ -57,14 +57,14 @@ const tasks: Record<string, () => Promise<void>> = {
     say("read");
   },
 
-  /** Opens it only to read. */
+  /** Opens the store read-only. */
   async look() {
     const store = await lmdbStore({ dir, readOnly: true });
     say({ head: await store.head(), keys: (await store.range(everything)).entries.map(({ key }) => key) });
     await store[Symbol.asyncDispose]();
   },
 
-  /** Reads all that can be read, in every way, and writes. */
+  /** Reads in every possible way, and writes. */
   async use() {
     const store = await lmdbStore({ dir });
     const { entries, revision } = await store.range(everything);
@@ -75,7 +75,7 @@ const tasks: Record<string, () => Promise<void>> = {
     await store[Symbol.asyncDispose]();
   },
 
-  /** Writes until the disk is full, makes room, and goes on. The disk is the folder above the store's. */
+  /** Writes until the disk is full, frees space, and continues. The disk is the directory above the store's. */
   async fill() {
     const ballast = join(dirname(dir), "ballast");
     writeFileSync(ballast, Buffer.alloc(4 * 2 ** 20));
@@ -93,7 +93,7 @@ const tasks: Record<string, () => Promise<void>> = {
     await reopened[Symbol.asyncDispose]();
   },
 
-  /** Writes until no more is taken. */
+  /** Writes until writes fail. */
   async overfill() {
     const store = await lmdbStore({ dir });
     await fillUp(store);

@@ -6,22 +6,22 @@ import { createInterface } from "node:readline";
 
 const program = join(import.meta.dirname, "child.fixture.ts");
 
-/** The command that does a task with a store in a folder. */
+/** Returns the command of a task with a store in a directory. */
 export function command(task: string, dir: string): string[] {
   return [process.execPath, "--conditions=@virtual-workspaces/source", program, task, dir];
 }
 
-/** What became of a task. */
+/** Result of a task. */
 export interface Ended {
-  /** What it said: a value for each line. */
+  /** Printed values, one per line. */
   readonly said: unknown[];
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it, or lmdb, wrote to the error output. */
+  /** Error output of the task, or LMDB. */
   readonly errors: string;
 }
 
-/** Does a task to its end. */
+/** Runs a task and waits for its exit. */
 export async function run([program = "", ...args]: readonly string[]): Promise<Ended> {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   const ended = once(child, "exit");
@@ -35,12 +35,12 @@ export async function run([program = "", ...args]: readonly string[]): Promise<E
   return { said, code, signal, errors };
 }
 
-/** A process that holds a store until it is killed. */
+/** Process that holds a store until it is killed. */
 export class Holder implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  /** What it said when it had it. */
+  /** Output when it had opened the store. */
   readonly said: string;
 
   private constructor(child: ChildProcess, said: string) {

@@ -1,4 +1,4 @@
-// Damages copies of a store on lmdb and uses them; says what came of each: `whole`, the code of an error, or what is wrong.
+// Damages copies of a store on LMDB and uses them. Prints the result of each: `whole`, the code of an error, or the fault.
 import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { argv } from "node:process";
@@ -21,7 +21,7 @@ for (let seed = 0; seed < Number(count); seed++) {
   rmSync(copy, { recursive: true });
 }
 
-/** A store with large values and small ones, some written twice, some gone. */
+/** Creates a store with large and small values, some overwritten, some deleted. */
 async function make(): Promise<{ bytes: Buffer; revision: number }> {
   const store = await lmdbStore({ dir: original });
   for (let at = 0; at < KEYS + 1000; at += 100) {

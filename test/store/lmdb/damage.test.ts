@@ -5,7 +5,7 @@ import { run } from "./child.ts";
 
 const program = join(import.meta.dirname, "damage.fixture.ts");
 
-/** What became of damaged copies of a store: how often which. */
+/** Returns how often each result occurred for damaged copies of a store. */
 async function outcomes(kind: string, count: number): Promise<Record<string, number>> {
   using folder = tree({});
   const args = [process.execPath, "--conditions=@virtual-workspaces/source", program, kind, String(count), folder.path];
@@ -17,12 +17,12 @@ async function outcomes(kind: string, count: number): Promise<Record<string, num
   return counted;
 }
 
-describe("a damaged store on lmdb", () => {
+describe("a damaged store on LMDB", () => {
   for (const [kind, count] of [
     ["flip", 40],
     ["cut", 40],
   ] as const) {
-    it(`says so, or is whole: ${kind}`, async () => {
+    it(`fails with Damaged, or is intact: ${kind}`, async () => {
       const counted = await outcomes(kind, count);
       expect(Object.keys(counted), JSON.stringify(counted)).to.include("Damaged");
       expect(["Damaged", "whole"]).to.include.members(Object.keys(counted));

@@ -4,7 +4,7 @@ import { tree } from "../../_setup/tree.ts";
 import { put } from "../contract/subject.ts";
 import { command, run } from "./child.ts";
 
-/** Does tasks with a store on a disk of its own: a small one in memory, which only they see. */
+/** Runs tasks with a store on a small in-memory disk that only they see. */
 const onSmallDisk = (path: string, ...script: string[]): string[] => [
   "unshare",
   process.getuid?.() === 0 ? "-m" : "-rm",
@@ -15,8 +15,8 @@ const onSmallDisk = (path: string, ...script: string[]): string[] => [
 
 const line = (task: string, dir: string): string => command(task, dir).join(" ");
 
-describe("the disk of a store on lmdb", () => {
-  it("takes no more although it has space: the same, unforeseen", async () => {
+describe("the disk of a store on LMDB", () => {
+  it("fails unexpectedly although it has space, like a full one", async () => {
     using folder = tree({});
     const { said, code, errors } = await run(["sh", "-ec", `ulimit -f 16384\nexec ${line("overfill", folder.path)}`]);
     expect(code, errors).to.equal(0);
@@ -30,13 +30,13 @@ describe("the disk of a store on lmdb", () => {
   }).timeout(20_000);
 });
 
-describe("a small disk of a store on lmdb", () => {
+describe("a small disk of a store on LMDB", () => {
   before("can be made", async function () {
     using folder = tree({});
-    if ((await run(onSmallDisk(folder.path))).code !== 0) this.skip(); // a system without mounts of one's own
+    if ((await run(onSmallDisk(folder.path))).code !== 0) this.skip(); // this system does not permit mounts
   });
 
-  it("is full: a plain error, nothing is lost, and it goes on when there is space", async () => {
+  it("causes a plain error when full, loses no data, and works again when there is space", async () => {
     using folder = tree({});
     const { said, code, errors } = await run(onSmallDisk(folder.path, line("fill", `${folder.path}/d`)));
     expect(code, errors).to.equal(0);
@@ -51,7 +51,7 @@ describe("a small disk of a store on lmdb", () => {
     expect([after, reopened]).to.have.length(2);
   }).timeout(20_000);
 
-  it("is read-only: it cannot be opened to write, and can be to read", async () => {
+  it("can be opened only for reading if it is read-only", async () => {
     using folder = tree({});
     const dir = `${folder.path}/d`;
     const remount = `mount -o remount,ro ${folder.path}`;
@@ -60,7 +60,7 @@ describe("a small disk of a store on lmdb", () => {
     );
     const [, refused, code, looked] = said as [unknown, { code: string; message: string }, number, unknown];
     expect(refused.code, errors).to.equal("ReadOnly");
-    expect(refused.message).to.contain(dir).and.contain("right to write");
+    expect(refused.message).to.contain(dir).and.contain("write permission");
     expect(code).to.equal(1);
     expect(looked).to.deep.equal({ head: 1, keys: [] });
   }).timeout(20_000);

@@ -9,7 +9,7 @@ import { put, refused } from "../contract/subject.ts";
 const close = (store: Store) => store[Symbol.asyncDispose]();
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** A folder with a store in it, closed. */
+/** Returns a directory with a closed store. */
 async function stored(): Promise<Tree> {
   const folder = tree({});
   const store = await lmdbStore({ dir: folder.path });
@@ -18,7 +18,7 @@ async function stored(): Promise<Tree> {
   return folder;
 }
 
-/** Opening is refused with a message that names the folder and the remedy, and changes nothing in the store. */
+/** Opening must fail with a message that names the directory and the remedy, and must not change the store. */
 async function refusedUnchanged(code: StoreErrorCode, folder: Tree, remedy: string): Promise<void> {
   const inner = join(folder.path, "store");
   const files = (): string[] =>
@@ -30,8 +30,8 @@ async function refusedUnchanged(code: StoreErrorCode, folder: Tree, remedy: stri
   expect(readdirSync(join(folder.path, "lock")), "nobody is locked out").to.deep.equal([]);
 }
 
-describe("the folder of a store on lmdb", () => {
-  it("is made, for its user alone", async () => {
+describe("the directory of a store on LMDB", () => {
+  it("is created, for its user alone", async () => {
     using folder = tree({});
     const dir = join(folder.path, "not", "there");
     const before = process.umask(0);
@@ -44,7 +44,7 @@ describe("the folder of a store on lmdb", () => {
     for (const file of readdirSync(join(dir, "store"))) expect(mode(join(dir, "store", file)), file).to.equal("600");
   });
 
-  it("may hold other things, which stay as they are", async () => {
+  it("may hold other files, which do not change", async () => {
     using folder = tree({ "notes.txt": "mine", "other/data.mdb": "mine" });
     await close(await lmdbStore({ dir: folder.path }));
     await close(await lmdbStore({ dir: folder.path }));
@@ -52,14 +52,14 @@ describe("the folder of a store on lmdb", () => {
     expect(readFileSync(join(folder.path, "other/data.mdb"), "utf8")).to.equal("mine");
   });
 
-  it("is not made to be read only", async () => {
+  it("is not created for reading only", async () => {
     using folder = tree({});
     const dir = join(folder.path, "d");
     await refused("ReadOnly", () => lmdbStore({ dir, readOnly: true }));
     expect(existsSync(dir)).to.equal(false);
   });
 
-  it("begins anew where a process died while it made the store", async () => {
+  it("is initialized again if a process died during its creation", async () => {
     using folder = tree({ "store.new/data.mdb": "half of one" });
     const store = await lmdbStore({ dir: folder.path });
     expect(await store.head()).to.equal(1);
@@ -67,7 +67,7 @@ describe("the folder of a store on lmdb", () => {
     expect(existsSync(join(folder.path, "store.new"))).to.equal(false);
   });
 
-  it("begins at the revision that it is told, once", async () => {
+  it("starts at the given revision, once", async () => {
     using folder = tree({});
     for (const revision of [5000, 7000]) {
       const store = await lmdbStore({ dir: folder.path, revision });
@@ -79,7 +79,7 @@ describe("the folder of a store on lmdb", () => {
     for (const revision of [0, 2 ** 45 + 1]) await refused("Invalid", () => lmdbStore({ dir: folder.path, revision }));
   });
 
-  it("of a newer version is left alone", async () => {
+  it("of a newer version is not changed", async () => {
     using folder = await stored();
     writeFileSync(join(folder.path, "store/format.json"), '{"format":2}');
     await refusedUnchanged("NewerFormat", folder, "newer version");
@@ -96,18 +96,18 @@ describe("the folder of a store on lmdb", () => {
     const dir = join(folder.path, "d");
     for (const path of [dir, join(dir, "below")]) {
       const { message } = await refused("Invalid", () => lmdbStore({ dir: path }));
-      expect(message).to.equal(`the store in ${path}: it is no folder, or below a file: choose another one`);
+      expect(message).to.equal(`the store in ${path}: it is not a directory, or below a file: choose another one`);
     }
     expect(readFileSync(dir, "utf8")).to.equal("mine");
   });
 
-  it("is damaged where a file has the place of the store", async () => {
+  it("is damaged if a file is in place of the store", async () => {
     using folder = tree({ store: "mine" });
     await refused("Damaged", () => lmdbStore({ dir: folder.path }));
     expect(readFileSync(join(folder.path, "store"), "utf8")).to.equal("mine");
   });
 
-  it("is let go of when its leases cannot be read, which is damage", async () => {
+  it("is released if its leases are damaged", async () => {
     using folder = await stored();
     const binary = { encoding: "binary", keyEncoding: "binary" } as const;
     const root = open<Buffer, Buffer>({ path: join(folder.path, "store"), noSubdir: false, ...binary });
@@ -120,25 +120,26 @@ describe("the folder of a store on lmdb", () => {
     }
   });
 
-  it("may hold what is no claim where claims are", async () => {
+  it("may hold other files beside lock claims", async () => {
     using folder = tree({ "lock/1700000000000-1-abcdefgh/notes.txt": "mine" });
     await close(await lmdbStore({ dir: folder.path }));
     expect(readdirSync(join(folder.path, "lock"))).to.deep.equal(["1700000000000-1-abcdefgh"]);
   });
 
   const damages: Record<string, (inner: string) => void> = {
-    "without its data": (inner) => rmSync(join(inner, "data.mdb")),
-    "with no byte of data": (inner) => truncateSync(join(inner, "data.mdb")),
+    "without its data file": (inner) => rmSync(join(inner, "data.mdb")),
+    "with an empty data file": (inner) => truncateSync(join(inner, "data.mdb")),
     "with half a header": (inner) => truncateSync(join(inner, "data.mdb"), 100),
     "with one header of two": (inner) => truncateSync(join(inner, "data.mdb"), 5000),
-    "with another's data": (inner) => writeFileSync(join(inner, "data.mdb"), Buffer.alloc(100_000, "SQLite format 3")),
+    "with the data of another program": (inner) =>
+      writeFileSync(join(inner, "data.mdb"), Buffer.alloc(100_000, "SQLite format 3")),
     "with zeros for data": (inner) => writeFileSync(join(inner, "data.mdb"), Buffer.alloc(100_000)),
     "without a format": (inner) => rmSync(join(inner, "format.json")),
-    "with a format that is no number": (inner) => writeFileSync(join(inner, "format.json"), '{"format":"1"}'),
-    "with a format that is none": (inner) => writeFileSync(join(inner, "format.json"), "\0\0\0"),
+    "with a format that is not a number": (inner) => writeFileSync(join(inner, "format.json"), '{"format":"1"}'),
+    "with an invalid format": (inner) => writeFileSync(join(inner, "format.json"), "\0\0\0"),
   };
   for (const [what, damage] of Object.entries(damages)) {
-    it(`${what} is damaged, and stays as it is`, async () => {
+    it(`${what} is damaged, and does not change`, async () => {
       using folder = await stored();
       damage(join(folder.path, "store"));
       await refusedUnchanged("Damaged", folder, "restore a backup");

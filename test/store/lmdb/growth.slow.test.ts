@@ -8,8 +8,8 @@ import { command, run } from "./child.ts";
 
 const GIBIBYTE = 2 ** 30;
 
-describe("the file of a store on lmdb", () => {
-  it("outgrows what was mapped of it, also beside a process that reads", async () => {
+describe("the file of a store on LMDB", () => {
+  it("outgrows its mapped size, also with a reader in another process", async () => {
     using folder = tree({});
     const store = await lmdbStore({ dir: folder.path });
     const reading = run(command("follow", folder.path));

@@ -8,7 +8,7 @@ import { command, run } from "./child.ts";
 
 const MEBIBYTE = 2 ** 20;
 
-describe("the file of a store on lmdb", () => {
+describe("the file of a store on LMDB", () => {
   const value = Buffer.alloc(2000, "x");
   const write = (store: Store, round: number): Promise<unknown> =>
     Promise.all(
@@ -20,7 +20,7 @@ describe("the file of a store on lmdb", () => {
       }),
     );
 
-  it("does not grow while what is written is compacted, also where a closing cut that short", async () => {
+  it("does not grow if the history is compacted, even after an interrupted compaction", async () => {
     using folder = tree({});
     const file = join(folder.path, "store/data.mdb");
     for (let opening = 0; opening < 4; opening++) {
@@ -37,18 +37,18 @@ describe("the file of a store on lmdb", () => {
       await store[Symbol.asyncDispose]();
       await compacting;
     }
-    // 66 MiB were written, of which 0.2 stand there and 5 are left between compactions.
+    // 66 MiB were written, of which 0.2 are current and 5 are left between compactions.
     expect(statSync(file).size).to.be.below(16 * MEBIBYTE);
   }).timeout(30_000);
 
-  it("needs no more addresses than a process may have", async () => {
+  it("needs no more address space than a process may have", async () => {
     using folder = tree({});
     const open = command("open", folder.path).join(" ");
     const { said, errors, code } = await run(["sh", "-ec", `ulimit -v 8388608\nexec ${open}`]);
     expect([said, code], errors).to.deep.equal([["open"], 0]);
   });
 
-  it("gives room back to others when keys are gone", async () => {
+  it("reuses the space of deleted keys", async () => {
     using folder = tree({});
     const store = await lmdbStore({ dir: folder.path });
     const file = join(folder.path, "store/data.mdb");

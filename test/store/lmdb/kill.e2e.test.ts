@@ -3,8 +3,8 @@ import { tree } from "../../_setup/tree.ts";
 import { Random } from "../../_support/random.ts";
 import { KilledStore } from "./killed.ts";
 
-describe("a store on lmdb whose process is killed", () => {
-  it("has lost nothing in 10 rounds", async () => {
+describe("a store on LMDB whose process is killed", () => {
+  it("loses nothing in 10 rounds", async () => {
     using folder = tree({});
     const store = new KilledStore(folder.path, new Random(1));
     let acknowledged = 0;

@@ -6,8 +6,8 @@ import { KilledStore } from "./killed.ts";
 
 const ROUNDS = killRounds(200);
 
-describe("a store on lmdb whose process is killed again and again", () => {
-  it(`has lost nothing in ${ROUNDS} rounds`, async () => {
+describe("a store on LMDB whose process is killed repeatedly", () => {
+  it(`loses nothing in ${ROUNDS} rounds`, async () => {
     using folder = tree({});
     const store = new KilledStore(folder.path, new Random(2));
     let acknowledged = 0;

@@ -1,5 +1,5 @@
-// A store whose process is killed while 64 writers write, again and again; after each time it is opened here and must
-// hold all that was acknowledged, and a history without a gap.
+// Kills a process repeatedly while 64 writers write to its store. Each time, this process opens the store, which must hold
+// everything acknowledged, and a history without gaps.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -12,12 +12,12 @@ import { tagOf } from "./values.ts";
 
 const everything = { from: "", to: "\u{10FFFF}" };
 
-/** How many transactions are acknowledged at most before a process is killed, but for those under way then. */
+/** Maximum number of transactions to acknowledge before a kill, not counting those in progress. */
 const MOST = 600;
 
-/** What a round has shown. */
+/** Result of a round. */
 export interface Round {
-  /** How many transactions were acknowledged. */
+  /** Number of acknowledged transactions. */
   readonly acknowledged: number;
 }
 
@@ -25,7 +25,7 @@ export class KilledStore {
   readonly #dir: string;
   readonly #random: Random;
   #round = 0;
-  /** What was seen to stand there at the last look: key to tag. */
+  /** Entries at the last check: tags by key. */
   #stood = new Map<string, string>();
   #head = 1;
 
@@ -34,7 +34,7 @@ export class KilledStore {
     this.#random = random;
   }
 
-  /** Lets a process write, kills it and looks. */
+  /** Lets a process write, kills it, and checks the store. */
   async round(): Promise<Round> {
     const acknowledged = await this.#writeAndKill();
     const store = await lmdbStore({ dir: this.#dir });
@@ -46,10 +46,10 @@ export class KilledStore {
     return { acknowledged: acknowledged.size };
   }
 
-  /** @returns what was acknowledged: by revision, what it did to each key */
+  /** @returns acknowledged changes by revision, one per key */
   async #writeAndKill(): Promise<Map<number, string[]>> {
     const acknowledged = new Map<number, string[]>();
-    // Now and then before anything is acknowledged; else behind so many, however slow the machine.
+    // Sometimes before any acknowledgment; else after a fixed number, so that slow machines do not matter.
     const enough = this.#round % 4 === 0 ? 0 : 1 + this.#random.below(MOST);
     const child = this.#start();
     const ended = once(child, "exit");
@@ -93,7 +93,7 @@ export class KilledStore {
   }
 }
 
-/** The revision, or the oldest one after it that compaction has left. */
+/** Returns the revision, or the oldest one after it that is not compacted. */
 async function oldest(store: Store, revision: number): Promise<number> {
   try {
     await store.range(everything, { revision, limit: 1 });
@@ -109,7 +109,7 @@ async function stand(store: Store, revision: number): Promise<Map<string, string
   return new Map(entries.map(({ key, value }) => [key, tagOf(key, value)]));
 }
 
-/** All revisions after one up to another, each of which must be there. */
+/** Returns all revisions in a range, each of which must exist. */
 async function history(store: Store, after: number, head: number): Promise<Batch[]> {
   const batches: Batch[] = [];
   if (after === head) return batches;

@@ -7,7 +7,7 @@ import { everything, put, refused } from "../contract/subject.ts";
 const HOUR = 3600;
 const now = Date.now;
 
-/** Sets the clock of the machine, s ahead. */
+/** Sets the system clock ahead, in seconds. */
 function setClock(ahead: number): void {
   Date.now = () => now() + ahead * 1000;
 }
@@ -16,7 +16,7 @@ const close = (store: Store) => store[Symbol.asyncDispose]();
 const count = async (store: Store): Promise<number> => (await store.range(everything)).entries.length;
 const follow = (store: Store, after: number): Reader => new Reader(store.watch(everything, { after }));
 
-/** A store with a key of each of so many leases, all of them due. */
+/** Returns a store with a number of due leases, each with a key. */
 async function withDueLeases(folder: Tree, leases: number): Promise<Store> {
   setClock(-HOUR);
   const store = await lmdbStore({ dir: folder.path });
@@ -30,12 +30,12 @@ async function withDueLeases(folder: Tree, leases: number): Promise<Store> {
   return await lmdbStore({ dir: folder.path });
 }
 
-describe("the leases of a store on lmdb", () => {
+describe("the leases of a store on LMDB", () => {
   afterEach("sets the clock right", () => {
     Date.now = now;
   });
 
-  it("that are due, however many, keep no writer waiting", async () => {
+  it("do not delay writers, however many are due", async () => {
     using folder = tree({});
     const store = await withDueLeases(folder, 3000);
     const head = await store.head();
@@ -49,7 +49,7 @@ describe("the leases of a store on lmdb", () => {
     await close(store);
   });
 
-  it("go on to end where a restart cut them short", async () => {
+  it("continue to expire after a restart interrupted that", async () => {
     using folder = tree({});
     const first = await lmdbStore({ dir: folder.path });
     const lease = await first.grant(HOUR);
@@ -70,7 +70,7 @@ describe("the leases of a store on lmdb", () => {
     await close(second);
   });
 
-  it("do not last longer because the clock of the machine is set back", async () => {
+  it("do not last longer if the system clock is set back", async () => {
     using folder = tree({});
     const store = await lmdbStore({ dir: folder.path });
     const lease = await store.grant(1);
@@ -82,7 +82,7 @@ describe("the leases of a store on lmdb", () => {
     await close(store);
   });
 
-  it("last no longer than was granted where it was set back before a restart", async () => {
+  it("last at most the granted time if the clock was set back before a restart", async () => {
     using folder = tree({});
     setClock(HOUR);
     const first = await lmdbStore({ dir: folder.path });

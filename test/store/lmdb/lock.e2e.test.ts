@@ -8,21 +8,21 @@ import { command, Holder, run } from "./child.ts";
 
 const close = (store: Store) => store[Symbol.asyncDispose]();
 
-describe("the lock of a store on lmdb", function () {
-  this.timeout(30_000); // processes start
-  it("lets one process have it, and tells the others who has it", async () => {
+describe("the lock of a store on LMDB", function () {
+  this.timeout(30_000); // starting processes takes time
+  it("has one holder, and the error for others names it", async () => {
     using folder = tree({});
     const begun = new Date().toISOString();
     await using holder = await Holder.of(folder.path);
     const { message } = await refused("Locked", () => lmdbStore({ dir: folder.path }));
-    expect(message).to.contain(folder.path).and.contain(`process ${holder.pid},`).and.contain("stop it");
+    expect(message).to.contain(folder.path).and.contain(`process ${holder.pid} since`).and.contain("stop it");
     const [since = ""] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(message) ?? [];
     expect(since >= begun && since <= new Date().toISOString(), since).to.equal(true);
     const { said, code } = await run(command("open", folder.path));
     expect([said, code]).to.deep.equal([[{ code: "Locked", message }], 1]);
   });
 
-  it("ends with its process, also a killed one", async () => {
+  it("ends with its process, even a killed one", async () => {
     using folder = tree({});
     for (let round = 0; round < 3; round++) {
       await using holder = await Holder.of(folder.path);
@@ -32,33 +32,33 @@ describe("the lock of a store on lmdb", function () {
     expect(readdirSync(join(folder.path, "lock")), "what the dead left is cleared away").to.deep.equal([]);
   });
 
-  it("is held by a process that is stopped", async () => {
+  it("is held by a stopped process", async () => {
     using folder = tree({});
     await using holder = await Holder.of(folder.path);
     holder.signal("SIGSTOP");
     await refused("Locked", () => lmdbStore({ dir: folder.path }));
   });
 
-  it("belongs to the worker of a cluster that took it", async () => {
+  it("belongs to the cluster worker that took it", async () => {
     using folder = tree({});
     await using holder = await Holder.of(folder.path, "cluster");
     const worker = Number(holder.said);
     try {
       await holder.kill();
       const { message } = await refused("Locked", () => lmdbStore({ dir: folder.path }));
-      expect(message).to.contain(`process ${worker},`);
+      expect(message).to.contain(`process ${worker} since`);
     } finally {
       process.kill(worker, "SIGKILL");
     }
     await close(await lmdbStore({ dir: folder.path, wait: 10_000 }));
   });
 
-  it("is not taken for held because a process has the number of one that died", async () => {
+  it("is not held by a process with the reused number of a dead one", async () => {
     using folder = tree({ [`lock/1700000000000-${process.pid}-abcdefgh`]: "" });
     await close(await lmdbStore({ dir: folder.path }));
   });
 
-  it("is waited for", async () => {
+  it("can be waited for", async () => {
     using folder = tree({});
     await using holder = await Holder.of(folder.path);
     const opening = lmdbStore({ dir: folder.path, wait: 30_000 });
@@ -67,25 +67,25 @@ describe("the lock of a store on lmdb", function () {
     await close(await opening);
   });
 
-  it("is for one of many in a process, too", async () => {
+  it("has one holder within a process too", async () => {
     using folder = tree({});
     for (let round = 0; round < 5; round++) {
       const results = await Promise.allSettled(Array.from({ length: 8 }, () => lmdbStore({ dir: folder.path })));
       const stores = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       const messages = results.flatMap((result) => (result.status === "rejected" ? [String(result.reason)] : []));
       expect(stores, messages.join("\n")).to.have.length(1);
-      for (const message of messages) expect(message).to.contain("in use by this process already");
+      for (const message of messages) expect(message).to.contain("in use by this process since");
       for (const store of stores) await close(store);
     }
   });
 
-  it("is for one of many processes that come at once, and all have it in their turn if they wait", async () => {
+  it("has one holder among many concurrent processes, and all succeed in turn if they wait", async () => {
     using folder = tree({});
     const ended = await Promise.all(Array.from({ length: 4 }, () => run(command("wait", folder.path))));
     for (const { said, errors } of ended) expect(said, errors).to.deep.equal(["open"]);
   });
 
-  it("holds in a folder whose path is longer than that of a socket may be", async () => {
+  it("works in a directory with a longer path than sockets permit", async () => {
     using folder = tree({});
     const dir = join(folder.path, "d".repeat(200));
     const store = await lmdbStore({ dir });
@@ -94,7 +94,7 @@ describe("the lock of a store on lmdb", function () {
     await close(await lmdbStore({ dir }));
   });
 
-  it("does not keep readers out, who see what is newest", async () => {
+  it("does not exclude readers, who see the newest state", async () => {
     using folder = tree({});
     const store = await lmdbStore({ dir: folder.path });
     await store.commit({ conditions: [], operations: [put("a", "1")] });

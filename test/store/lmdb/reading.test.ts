@@ -11,7 +11,7 @@ async function fill(store: Store, keys: number): Promise<void> {
   await Promise.all(puts.map((operation) => store.commit({ conditions: [], operations: [operation] })));
 }
 
-/** How often others had their turn while something was done. */
+/** Returns the number of turns of the event loop during some work. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let isDone = false;
   void work.finally(() => {
@@ -23,8 +23,8 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-describe("reading a store on lmdb", () => {
-  it("says that it is closed where it is closed meanwhile", async () => {
+describe("a read of a store on LMDB", () => {
+  it("fails with Closed if the store closes meanwhile", async () => {
     using folder = tree({});
     const store = await lmdbStore({ dir: folder.path });
     await fill(store, 3000);
@@ -36,7 +36,7 @@ describe("reading a store on lmdb", () => {
     }
   });
 
-  it("lets others have their turn between large values, and on the way back to an old one", async () => {
+  it("yields to the event loop between large values, and on the way back to an old one", async () => {
     using folder = tree({});
     const store = await lmdbStore({ dir: folder.path });
     const large = Array.from({ length: 16 }, (_, index) => put(`k${index}`, Buffer.alloc(2 ** 20)));

@@ -1,20 +1,20 @@
-// Writes to a store as fast as it can, with 64 writers, until it is killed. Says on its output what was acknowledged, a
-// line for each: the revision and what it did to each key.
+// Writes to a store as fast as possible with 64 writers, until it is killed. Prints each acknowledged transaction on a line:
+// the revision and the change of each key.
 import { argv, stdout } from "node:process";
 import { type Entry, type Lease, lmdbStore, type Operation } from "@virtual-workspaces/store";
 import { Random } from "../../_support/random.ts";
 import { taggedValue, tagOf } from "./values.ts";
 
 const WRITERS = 64;
-/** Keys that all of them fight for. */
+/** Keys that all writers contend for. */
 const SHARED = 20;
 const OWN = 10;
-/** As much history as is kept. */
+/** Number of revisions to keep. */
 const KEPT = 2000;
 
 const [, , dir = "", round = ""] = argv;
 const store = await lmdbStore({ dir });
-/** Resolves when the line has gone: who listens may be slower than who writes. */
+/** Resolves when the line was written, since the reader may be slower. */
 const say = (line: string) => new Promise((resolve) => stdout.write(`${line}\n`, resolve));
 await say(`open ${await store.head()}`);
 
@@ -44,7 +44,7 @@ async function change(key: string, random: Random): Promise<Operation> {
   return (await changed(key, random)).operation;
 }
 
-/** Puts a key or deletes one that is there. */
+/** Puts a key, or deletes an existing one. */
 async function changed(key: string, random: Random): Promise<{ entry: Entry | undefined; operation: Operation }> {
   const entry = await store.get(key);
   const gone = entry !== undefined && random.chance(0.2);
@@ -59,7 +59,7 @@ function told(operation: Operation): string {
   return `${operation.key}=${operation.type === "put" ? tagOf(operation.key, Buffer.from(operation.value)) : "-"}`;
 }
 
-/** A lease ends under those who use it. */
+/** A lease may expire while it is in use. */
 function unlessOver(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== "LeaseNotFound") throw error;
   return undefined;

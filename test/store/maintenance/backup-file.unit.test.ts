@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { writing } from "../../../packages/store/src/maintenance/backup-file.ts";
 import { refused } from "../contract/subject.ts";
 
-describe("an error while a backup's file is written", () => {
+describe("an error of writing a backup's file", () => {
   it("names the remedy", async () => {
     for (const [code, expected] of Object.entries({
       ENOSPC: "NoSpace",
@@ -13,7 +13,7 @@ describe("an error while a backup's file is written", () => {
     })) {
       const cause = Object.assign(new Error("no"), { code });
       const error = await refused(expected as StoreErrorCode, () => writing("b", () => Promise.reject(cause)));
-      expect(error.message).to.match(/^the backup b cannot be written: .*elsewhere$/);
+      expect(error.message).to.match(/^cannot write the backup b: .*(choose another|free some space)/);
       expect(error.cause).to.equal(cause);
     }
   });

@@ -5,7 +5,7 @@ import { run } from "../../../tools/run.mjs";
 import { put, refused, thrown } from "../contract/subject.ts";
 import { changed, contents, Folder, write } from "./support.ts";
 
-describe("a backup", () => {
+describe("backup", () => {
   const folder = Folder.forEachTest();
   let store: Store;
 
@@ -14,14 +14,14 @@ describe("a backup", () => {
   });
   afterEach(() => store[Symbol.asyncDispose]());
 
-  /** What a backup holds, read by restoring it. */
+  /** Returns the content of a backup by restoring it. */
   async function restored(file: string): Promise<string[]> {
     await using other = memoryStore({ revision: revisionAfter(await readBackup(file)) });
     await restore(file, other);
     return contents(other);
   }
 
-  it("says what it is, to people too", async () => {
+  it("writes a header that humans can read", async () => {
     await write(store, put("a", "1"));
     const before = Date.now();
     const info = await backup(store, folder.file());
@@ -34,18 +34,18 @@ describe("a backup", () => {
     expect(await folder.names()).to.deep.equal(["backup"]);
   });
 
-  it("is for its owner's eyes only", async function () {
+  it("writes a file that only its owner can read", async function () {
     if (process.platform === "win32") this.skip();
     await backup(store, folder.file());
     expect((await stat(folder.file())).mode & 0o777).to.equal(0o600);
   });
 
-  it("may be empty", async () => {
+  it("accepts an empty store", async () => {
     expect(await backup(store, folder.file())).to.deep.include({ count: 0, bytes: 0 });
     expect(await restored(folder.file())).to.deep.equal([]);
   });
 
-  it("holds what stood there at one revision, while the store is written to", async () => {
+  it("holds the entries of one revision during writes", async () => {
     for (let index = 0; index < 2000; index++) await write(store, put(`k/${index}`, "before"));
     const expected = await contents(store);
     let writing = true;
@@ -89,7 +89,7 @@ describe("a backup", () => {
     expect((await readBackup(folder.file())).count).to.equal(5040);
   });
 
-  it("begins again when the history is compacted meanwhile", async () => {
+  it("starts again if compaction overtakes it", async () => {
     for (let index = 0; index < 100; index++) await write(store, put(`k/${index}`, "x"));
     let compactions = 3;
     const compacting = changed(store, {
@@ -109,7 +109,7 @@ describe("a backup", () => {
     expect(await folder.names()).to.deep.equal(["backup"]);
   });
 
-  it("says so when the history is too short for it every time", async () => {
+  it("fails if compaction overtakes it every time", async () => {
     for (let index = 0; index < 100; index++) await write(store, put(`k/${index}`, "x"));
     const compacting = changed(store, {
       range: async (range, options) => {
@@ -120,13 +120,11 @@ describe("a backup", () => {
       },
     });
     const error = await refused("Compacted", () => backup(compacting, folder.file()));
-    expect(error.message).to.equal(
-      "the history is compacted before a backup of memory is done: keep it for longer (age, revisions)",
-    );
+    expect(error.message).to.equal("compaction overtook the backup of memory: keep a longer history (age, revisions)");
     expect(await folder.names()).to.deep.equal([]);
   });
 
-  it("takes the place of an older one only when it is whole", async () => {
+  it("replaces an older backup only when it is complete", async () => {
     await write(store, put("a", "1"));
     await backup(store, folder.file());
     const old = await readFile(folder.file());
@@ -144,7 +142,7 @@ describe("a backup", () => {
     expect(await restored(folder.file())).to.deep.equal(["a=2"]);
   });
 
-  it("that was not finished is not taken for one", async () => {
+  it("leaves an unfinished file that is not accepted as a backup", async () => {
     for (let index = 0; index < 100; index++) await write(store, put(`k/${index}`, "x"));
     const names: string[] = [];
     const copying = changed(store, {
@@ -158,10 +156,10 @@ describe("a backup", () => {
     await backup(copying, folder.file());
     expect(names[0]).to.match(/^backup\.[0-9a-f-]{36}\.partial$/);
     const error = await refused("Damaged", () => readBackup(folder.file("partial")));
-    expect(error.message).to.match(/is a backup that was never finished: take another one$/);
+    expect(error.message).to.match(/is an unfinished backup: use another one$/);
   });
 
-  it("takes the place of a regular file only", async function () {
+  it("replaces regular files only", async function () {
     if (process.platform === "win32") this.skip();
     expect(await run("mkfifo", [folder.file("pipe")])).to.include({ ok: true });
     await writeFile(folder.file("file"), "kept");
@@ -169,31 +167,31 @@ describe("a backup", () => {
     await symlink("none", folder.file("loose"));
     const before = await folder.names();
     for (const [name, why] of [
-      ["pipe", "no regular file: name another one"],
-      ["link", "a link: name the file that it points to"],
-      ["loose", "a link: name the file that it points to"],
+      ["pipe", "not a regular file: name another one"],
+      ["link", "a link: name its target"],
+      ["loose", "a link: name its target"],
     ] as const) {
       const { message } = await refused("Invalid", () => backup(store, folder.file(name)));
-      expect(message).to.equal(`the backup ${folder.file(name)} cannot be written: it is ${why}`);
+      expect(message).to.equal(`cannot write the backup ${folder.file(name)}: it is ${why}`);
     }
     expect((await lstat(folder.file("pipe"))).isFIFO()).to.equal(true);
     expect(await readFile(folder.file("link"), "utf8")).to.equal("kept");
     expect(await folder.names()).to.deep.equal(before);
   });
 
-  it("is given up by its signal, and leaves nothing", async () => {
+  it("is canceled by its signal, and leaves no file", async () => {
     const reason = new Error("given up");
     await write(store, put("a", "1"));
     expect(await thrown(() => backup(store, folder.file(), { signal: AbortSignal.abort(reason) }))).to.equal(reason);
     expect(await folder.names()).to.deep.equal([]);
   });
 
-  it("names the remedy where it cannot be written", async () => {
+  it("names the remedy if the file is not writable", async () => {
     const nowhere = await refused("Invalid", () => backup(store, folder.file("none/backup")));
-    expect(nowhere.message).to.match(/ cannot be written: its folder does not exist: make it$/);
+    expect(nowhere.message).to.match(/^cannot write the backup .*: its directory does not exist: create it$/);
     await mkdir(folder.file("folder"));
     const isFolder = await refused("Invalid", () => backup(store, folder.file("folder")));
-    expect(isFolder.message).to.match(/: it is a folder: name a file$/);
+    expect(isFolder.message).to.match(/: it is a directory: name a file$/);
     expect(await folder.names()).to.deep.equal(["folder"]);
   });
 });

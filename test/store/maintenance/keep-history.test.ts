@@ -12,7 +12,7 @@ describe("keepHistory", () => {
 
   const write = (): Promise<unknown> => store.commit({ conditions: [], operations: [put("a", "x")] });
 
-  /** Resolves when the store has forgotten a revision. */
+  /** Resolves when the store has compacted a revision. */
   async function forgotten(revision: number): Promise<void> {
     for (;;)
       try {
@@ -24,7 +24,7 @@ describe("keepHistory", () => {
       }
   }
 
-  it("compacts while others write, until it is disposed of", async () => {
+  it("compacts during writes, until it is disposed", async () => {
     const keeping = keepHistory(store, { revisions: 10, interval: 0.001 });
     for (let count = 0; count < 100; count++) await write();
     await forgotten(80);
@@ -34,7 +34,7 @@ describe("keepHistory", () => {
     keeping[Symbol.dispose]();
   });
 
-  it("says what fails, and tries again", async () => {
+  it("reports failures, and retries", async () => {
     const errors: unknown[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     let calls = 0;
@@ -51,7 +51,7 @@ describe("keepHistory", () => {
     expect(errors.map(String)).to.deep.equal(["StoreError: call 1", "StoreError: call 2"]);
   });
 
-  it("ends with the store, without a word", async () => {
+  it("ends silently with the store", async () => {
     const errors: unknown[] = [];
     let heads = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -68,7 +68,7 @@ describe("keepHistory", () => {
     });
     using _ = keepHistory(closing, { interval: 0.001, onError: (error) => errors.push(error) });
     await promise;
-    // Another one, begun later, has looked often: so would the first have.
+    // Another call that started later has checked often, so the first one must have too.
     const other = memoryStore({ revision: 1 });
     const looked = Promise.withResolvers<void>();
     let looks = 0;
@@ -85,7 +85,7 @@ describe("keepHistory", () => {
     expect([heads, errors]).to.deep.equal([2, []]);
   });
 
-  it("refuses bounds that are none", async () => {
+  it("rejects invalid bounds", async () => {
     for (const options of [{ age: 0 }, { revisions: -1 }, { interval: Number.NaN }])
       await refused("Invalid", () => keepHistory(store, options));
   });

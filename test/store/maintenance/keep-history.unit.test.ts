@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { type HistoryBounds, HistoryKeeper } from "../../../packages/store/src/maintenance/keep-history.ts";
 import { everything, put, refused } from "../contract/subject.ts";
 
-describe("the keeper of a history", () => {
+describe("HistoryKeeper", () => {
   let store: Store;
   let time = 0;
   const bounds: HistoryBounds = { age: 300, revisions: 1000, now: () => time };
@@ -15,13 +15,13 @@ describe("the keeper of a history", () => {
   });
   afterEach(() => store[Symbol.asyncDispose]());
 
-  /** Writes so many revisions. @returns the newest */
+  /** Writes a number of revisions. @returns the newest */
   async function write(count: number): Promise<number> {
     for (let index = 0; index < count; index++) await store.commit({ conditions: [], operations: [put("a", "x")] });
     return store.head();
   }
 
-  /** The oldest revision that can be read. */
+  /** Returns the oldest readable revision. */
   async function oldest(): Promise<number> {
     for (let revision = 1; ; revision++)
       try {
@@ -30,7 +30,7 @@ describe("the keeper of a history", () => {
       } catch {}
   }
 
-  it("forgets what is older than the age, and nothing younger", async () => {
+  it("compacts revisions older than the age, and no newer ones", async () => {
     const one = keeper();
     const old = await write(10);
     await one.step();
@@ -48,7 +48,7 @@ describe("the keeper of a history", () => {
     expect(await oldest()).to.equal(young);
   });
 
-  it("forgets what is too much, however young", async () => {
+  it("compacts revisions beyond the maximum number, however recent", async () => {
     const one = keeper();
     await one.step();
     const head = await write(1500);
@@ -56,7 +56,7 @@ describe("the keeper of a history", () => {
     expect(await oldest()).to.equal(head - 1000);
   });
 
-  it("lets an idle store be", async () => {
+  it("does not touch an idle store", async () => {
     const one = keeper();
     await write(10);
     for (let count = 0; count < 100; count++) {
@@ -72,7 +72,7 @@ describe("the keeper of a history", () => {
     expect(await oldest()).to.be.at.least(head - 2);
   });
 
-  it("writes one note, whichever of many keepers is first", async () => {
+  it("writes one note, whichever of many is first", async () => {
     const keepers = Array.from({ length: 8 }, () => keeper());
     const old = await write(10);
     await Promise.all(keepers.map((each) => each.step()));
@@ -84,7 +84,7 @@ describe("the keeper of a history", () => {
     expect(await store.head()).to.equal(old + 1);
   });
 
-  it("goes on where another one stopped", async () => {
+  it("continues where another one stopped", async () => {
     const [one, other] = [keeper(), keeper()];
     await one.step();
     await other.step();
@@ -96,7 +96,7 @@ describe("the keeper of a history", () => {
     expect(next).to.equal(head + 11);
   });
 
-  it("pays what it owes when compaction failed once", async () => {
+  it("retries a compaction that failed", async () => {
     let failing = true;
     const flaky: Store = Object.assign(Object.create(store), {
       head: () => store.head(),
@@ -116,7 +116,7 @@ describe("the keeper of a history", () => {
     expect(await oldest()).to.equal(head - 1000);
   });
 
-  it("compacts although there is no space for its note, or nobody knows whether it was made", async () => {
+  it("compacts even if writing its note fails for lack of space, or with an unknown outcome", async () => {
     for (const code of ["NoSpace", "Unknown"] as const) {
       const failing: Store = Object.assign(Object.create(store), {
         head: () => store.head(),
@@ -132,7 +132,7 @@ describe("the keeper of a history", () => {
     }
   });
 
-  it("begins anew when the store is replaced by one that is behind", async () => {
+  it("starts again if the store is replaced by one with lower revisions", async () => {
     let current = store;
     let failing = true;
     await using second = memoryStore({ revision: 1 });
@@ -150,7 +150,7 @@ describe("the keeper of a history", () => {
     await refused("Unavailable", () => one.step());
     failing = false;
     current = store = second;
-    const note = Buffer.from(JSON.stringify({ revision: 4000 })); // restored with all the rest
+    const note = Buffer.from(JSON.stringify({ revision: 4000 })); // restored together with the rest
     await store.commit({ conditions: [], operations: [{ type: "put", key: "~history", value: note }] });
     const old = await write(10);
     await one.step();
@@ -160,7 +160,7 @@ describe("the keeper of a history", () => {
     expect(await oldest()).to.equal(old);
   });
 
-  it("takes a note that it cannot read for none", async () => {
+  it("ignores an unreadable note", async () => {
     await store.commit({ conditions: [], operations: [put("~history", "{")] });
     const head = await write(1500);
     await keeper().step();

@@ -14,7 +14,7 @@ import { Reader } from "../contract/reader.ts";
 import { everything, put, refused } from "../contract/subject.ts";
 import { changed, contents, Folder, write } from "./support.ts";
 
-describe("restoring a backup", () => {
+describe("restore", () => {
   const folder = Folder.forEachTest();
   const stores: Store[] = [];
 
@@ -27,7 +27,7 @@ describe("restoring a backup", () => {
     for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
   });
 
-  /** A backup of a few keys. @returns a new store for it */
+  /** Creates a backup of a few keys. @returns a new store for it */
   async function backedUp(): Promise<Store> {
     const store = open();
     for (const key of ["a", "b/\uFFFF", "b/\u{10000}"]) await write(store, put(key, `value of ${key}`));
@@ -36,7 +36,7 @@ describe("restoring a backup", () => {
     return open(revisionAfter(await backup(store, folder.file())));
   }
 
-  it("brings back all keys and values", async () => {
+  it("restores all keys and values", async () => {
     const store = open();
     const values = new Map<string, Buffer>();
     for (let index = 0; index < 1000; index++)
@@ -54,7 +54,7 @@ describe("restoring a backup", () => {
     await checkRestored(other);
   });
 
-  it("goes on above every revision that was given out", async () => {
+  it("continues above every revision that was used", async () => {
     const store = open();
     await write(store, put("a", "1"));
     const info = await backup(store, folder.file());
@@ -72,7 +72,7 @@ describe("restoring a backup", () => {
     expect((await other.get("a"))?.modRevision).to.be.above(lost);
   });
 
-  it("leaves to leases what was left of their time", async () => {
+  it("restores leases with their remaining time", async () => {
     const store = open();
     const [long, short] = [await store.grant(1000), await store.grant(1)];
     for (const key of ["a", "c"]) await write(store, put(key, "long", long));
@@ -92,7 +92,7 @@ describe("restoring a backup", () => {
     await reader.leave();
   });
 
-  it("grants a lease once more that ends before all of its keys are there", async () => {
+  it("grants a lease again that expires before all of its keys are restored", async () => {
     const store = open();
     const lease = await store.grant(60);
     for (let index = 0; index < 300; index++) await write(store, put(`k/${index}`, "x", lease));
@@ -114,26 +114,26 @@ describe("restoring a backup", () => {
     await checkRestored(other);
   });
 
-  it("needs an empty store", async () => {
+  it("requires an empty store", async () => {
     const other = await backedUp();
     await write(other, put("mine", "1"));
     const error = await refused("Invalid", () => restore(folder.file(), other));
-    expect(error.message).to.equal("memory is not empty: a backup is restored into a new store only");
+    expect(error.message).to.equal("memory is not empty: restore the backup into a new store");
     expect(await contents(other)).to.deep.equal(["mine=1"]);
   });
 
-  it("needs a store that begins above the lost one", async () => {
+  it("requires a store that starts above the lost one", async () => {
     await backedUp();
     const other = open();
     const error = await refused("Invalid", () => restore(folder.file(), other));
     const { revision } = await readBackup(folder.file());
-    expect(error.message).to.match(/^memory is at revision 1, and must be at \d+ for clients to notice/);
+    expect(error.message).to.match(/^memory is at revision 1, but must be at \d+ for clients to notice/);
     expect(error.message).to.include(`open the new store with { revision: ${revision + 1_000_000_000} }`);
     expect(error.message).to.include("etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted");
     expect(await contents(other)).to.deep.equal([]);
   });
 
-  it("writes nothing of a backup that is cut or changed, wherever", async () => {
+  it("writes nothing of a backup that is truncated or modified anywhere", async () => {
     const other = await backedUp();
     const whole = await readFile(folder.file());
     const head = await other.head();
@@ -160,7 +160,7 @@ describe("restoring a backup", () => {
     expect(await contents(other)).to.deep.equal([]);
   }).timeout(30_000);
 
-  it("says what is wrong with the file", async () => {
+  it("describes the fault of the file", async () => {
     const other = await backedUp();
     const whole = await readFile(folder.file());
     const bad = folder.file("bad");
@@ -171,29 +171,29 @@ describe("restoring a backup", () => {
       return `${error.code}: ${error.message.replaceAll(bad, "FILE")}`;
     };
     const damaged = "Damaged: the backup FILE is damaged:";
-    const nothing = "Nothing was restored; use another backup";
-    expect(await said("")).to.equal("Damaged: FILE is not a backup of a store");
-    expect(await said("PK\u0003\u0004".repeat(1000))).to.equal("Damaged: FILE is not a backup of a store");
-    expect(await said(Buffer.alloc(5000))).to.equal(
-      "Damaged: FILE is a backup that was never finished: take another one",
+    const nothing = "use another backup; nothing was restored";
+    expect(await said("")).to.equal("Damaged: FILE is not a backup of a store: use another file");
+    expect(await said("PK\u0003\u0004".repeat(1000))).to.equal(
+      "Damaged: FILE is not a backup of a store: use another file",
     );
-    expect(await said(whole.subarray(0, 100))).to.equal(`${damaged} its header cannot be read. ${nothing}`);
-    expect(await said(whole.subarray(0, 1100))).to.equal(`${damaged} it has 1100 bytes of ${whole.length}. ${nothing}`);
+    expect(await said(Buffer.alloc(5000))).to.equal("Damaged: FILE is an unfinished backup: use another one");
+    expect(await said(whole.subarray(0, 100))).to.equal(`${damaged} its header is unreadable: ${nothing}`);
+    expect(await said(whole.subarray(0, 1100))).to.equal(`${damaged} it has 1100 of ${whole.length} bytes: ${nothing}`);
     const flipped = Buffer.from(whole);
     flipped[1030] = 1 ^ (flipped[1030] ?? 0);
-    expect(await said(flipped)).to.equal(`${damaged} its checksum is wrong. ${nothing}`);
+    expect(await said(flipped)).to.equal(`${damaged} its checksum is wrong: ${nothing}`);
     const newer = Buffer.from(whole.toString("latin1").replace('Backup":1', 'Backup":2'), "latin1");
     expect(await said(newer)).to.equal(
-      "NewerFormat: FILE has format 2, and 1 is the newest that this version reads: " +
+      "NewerFormat: FILE has the format 2; this version reads formats up to 1: " +
         "restore it with the version that wrote it, or a newer one",
     );
     const missing = await refused("Invalid", () => restore(folder.file("none"), other));
-    expect(missing.message).to.match(/^there is no backup .*: name another file$/);
+    expect(missing.message).to.match(/^the backup .* does not exist: name another file$/);
     const isFolder = await refused("Invalid", () => restore(folder.path, other));
-    expect(isFolder.message).to.match(/ is a folder: name a backup's file$/);
+    expect(isFolder.message).to.match(/ is a directory: name the file of a backup$/);
   });
 
-  it("that was broken off is not taken for a whole one", async () => {
+  it("marks an interrupted restore as incomplete", async () => {
     const store = open();
     for (let index = 0; index < 500; index++) await write(store, put(`k/${index}`, "x"));
     const other = open(revisionAfter(await backup(store, folder.file())));
@@ -207,11 +207,11 @@ describe("restoring a backup", () => {
     const error = await refused("NoSpace", () => restore(folder.file(), full));
     expect(error.message).to.equal("the disk is full. memory holds a part of the backup: remove it and restore again");
     const again = await refused("Damaged", () => restore(folder.file(), other));
-    expect(again.message).to.match(/^memory holds a part of a backup, since restoring it was broken off/);
+    expect(again.message).to.match(/^memory holds a part of a backup, because a restore was interrupted/);
     await refused("Damaged", () => checkRestored(other));
   });
 
-  it("stops when somebody else writes to the store", async () => {
+  it("stops if another client writes to the store", async () => {
     const other = await backedUp();
     let commits = 0;
     const raced = changed(other, {
@@ -221,6 +221,8 @@ describe("restoring a backup", () => {
       },
     });
     const error = await refused("Invalid", () => restore(folder.file(), raced));
-    expect(error.message).to.match(/^another process writes to memory: let nobody use it yet\. memory holds a part/);
+    expect(error.message).to.match(
+      /^another process writes to memory: stop it during the restore\. memory holds a part/,
+    );
   });
 });

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import type { Operation, Store } from "@virtual-workspaces/store";
 import { everything } from "../contract/subject.ts";
 
-/** A folder for the running test. */
+/** Directory of the running test. */
 export class Folder {
   path = "";
 
-  /** Gives each test of the suite around the call a folder of its own. */
+  /** Gives each test of the surrounding suite its own directory. */
   static forEachTest(): Folder {
     const folder = new Folder();
     beforeEach(async () => {
@@ -27,18 +27,18 @@ export class Folder {
   }
 }
 
-/** Does one operation. */
+/** Applies one operation. */
 export async function write(store: Store, operation: Operation): Promise<void> {
   await store.commit({ conditions: [], operations: [operation] });
 }
 
-/** Everything in a store, as key=value. */
+/** Returns all entries of a store, as key=value. */
 export async function contents(store: Store, revision?: number): Promise<string[]> {
   const { entries } = await store.range(everything, revision === undefined ? {} : { revision });
   return entries.map(({ key, value }) => `${key}=${value}`);
 }
 
-/** A store that is another one but for some methods. */
+/** Returns a store with some methods replaced. */
 export function changed(store: Store, methods: Partial<Store>): Store {
   const own: Partial<Store> = {};
   for (const name of [

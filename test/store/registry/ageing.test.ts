@@ -1,15 +1,15 @@
-// What happened is in memory while it is young, and in the store later: clients that resume see no difference.
+// Recent events are in memory, older ones in the store: clients that resume see no difference.
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { until } from "../../_support/until.ts";
 import { NOTES, Note, serve, versionOf } from "./notes.ts";
 
 const WRITTEN = 300;
-/** As many stay, however old. */
+/** Minimum number of events in memory, of any age. */
 const KEPT = 100;
 
-describe("what happened to objects in a store", () => {
-  it("leaves the memory with age, but for the last of it, and is told all the same", async () => {
+describe("the events of objects in a store", () => {
+  it("leave memory with age, except the last ones, and are still delivered", async () => {
     await using store = memoryStore();
     const notes = Note.collection(persistent(store, { history: { age: 0.02 } }));
     await using server = await serve([Note.serve(notes)]);
@@ -19,7 +19,7 @@ describe("what happened to objects in a store", () => {
     const part = notes.in("root");
     for (let n = 1; n <= WRITTEN; n++) await part.set("a", { n });
     await until(() => cache.next - cache.first === KEPT);
-    // It goes on in memory and from there: one that was open hears of what comes.
+    // The watch continues in memory: an open one receives new events.
     await using watch = await server.watch(`${NOTES}?watch=true&resourceVersion=${from}`);
     const seen = await watch.until(({ object }) => numberOf(object) === WRITTEN);
     expect(seen.map(({ object }) => numberOf(object))).to.deep.equal(
@@ -31,7 +31,7 @@ describe("what happened to objects in a store", () => {
     expect(exact.body.items.map(numberOf)).to.deep.equal([2]);
   });
 
-  it("stays while it is young", async () => {
+  it("stay in memory while they are recent", async () => {
     await using store = memoryStore();
     const notes = Note.collection(persistent(store, { history: { age: 3600 } }));
     using lease = await notes.cache();
@@ -40,7 +40,7 @@ describe("what happened to objects in a store", () => {
     await until(() => lease.cache.next - lease.cache.first === WRITTEN);
   });
 
-  it("must be given an age", async () => {
+  it("require a history with an age", async () => {
     await using store = memoryStore();
     for (const age of [0, -1, Number.NaN])
       expect(() => persistent(store, { history: { age } })(Note), String(age)).to.throw(RangeError, "history.age");

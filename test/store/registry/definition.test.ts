@@ -1,4 +1,4 @@
-// Objects that were kept when their kind was defined otherwise.
+// Objects that were stored under an older definition of their kind.
 import { converted, defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -13,7 +13,7 @@ const Later = defineResource({
   selectableFields: [".spec.color"],
 });
 
-describe("objects that were kept under another definition", () => {
+describe("objects stored under another definition", () => {
   let store: Store;
 
   beforeEach(async () => {
@@ -24,7 +24,7 @@ describe("objects that were kept under another definition", () => {
 
   afterEach(() => store[Symbol.asyncDispose]());
 
-  it("are read as it is now: unknown fields pruned, defaults filled in, selectable by new fields", async () => {
+  it("are converted to the current one: unknown fields pruned, defaults set, new fields selectable", async () => {
     const { resourceVersion } = (await Note.collection(persistent(store)).in("root").get("old"))?.metadata ?? {};
     await using server = await serve([Later.serve(Later.collection(persistent(store)))]);
     const { body } = await server.get(`${NOTES}/old`);
@@ -36,7 +36,7 @@ describe("objects that were kept under another definition", () => {
     expect((await watch.next()).object["spec"]).to.deep.equal({ n: 1, color: "blue" });
   });
 
-  it("of another version are converted, where somebody can", async () => {
+  it("are converted from another version if the kind has a conversion", async () => {
     const kept = Second.collection(persistent(store));
     const first = converted({
       from: kept,
@@ -50,13 +50,13 @@ describe("objects that were kept under another definition", () => {
     expect((await server.get(`${NOTES}/old`)).body.spec).to.deep.equal({ n: 1 });
   });
 
-  it("of another version are called by the new one where nobody can, as with the conversion None", async () => {
+  it("get the new version's apiVersion without a conversion, like conversion None", async () => {
     await using server = await serve([Second.serve(Second.collection(persistent(store)))]);
     const { body } = await server.get(`${NOTES.replace("v1", "v2")}/old`);
     expect([body.apiVersion, body.spec]).to.deep.equal(["test.dev/v2", {}]);
   });
 
-  it("written by a newer version of this package are not read, and say so in the log", async () => {
+  it("are not read if a newer version of this package wrote them, which the log reports", async () => {
     const { entries } = await store.range({ from: "test.dev/", to: "test.dev0" });
     const [entry] = entries;
     if (entry === undefined) throw new Error("nothing is kept");
@@ -69,6 +69,6 @@ describe("objects that were kept under another definition", () => {
       .catch((error: unknown) => error);
     expect(read).to.include({ code: 500 });
     expect(troubles[0]).to.include({ code: "NewerFormat" });
-    expect((read as Error).message).to.match(/notes\.test\.dev root\/old was kept by a newer version/);
+    expect((read as Error).message).to.match(/a newer version of this package wrote notes\.test\.dev root\/old/);
   });
 });

@@ -1,4 +1,4 @@
-// A store in memory that fails where a test says so, as one across a network does.
+// In-memory store that fails on demand, as one across a network does.
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type Batch,
@@ -11,10 +11,10 @@ import {
 
 type Call = "head" | "get" | "range" | "commit" | "watch" | "grant";
 
-/** How a call fails. */
+/** Failure of a call. */
 interface Failure {
   readonly code: StoreErrorCode;
-  /** Whether it is done nevertheless. */
+  /** Whether the call takes effect anyway. */
   readonly done: boolean;
 }
 
@@ -25,22 +25,22 @@ export class FailingStore implements Store {
   readonly renew: Store["renew"] = (lease) => this.inner.renew(lease);
   readonly revoke: Store["revoke"] = (lease) => this.inner.revoke(lease);
   readonly remaining: Store["remaining"] = (id) => this.inner.remaining(id);
-  /** All that were ever granted. */
+  /** All leases ever granted. */
   readonly leases: string[] = [];
-  /** How long a watch takes to tell of anything, ms. */
+  /** Delay of watch events, in ms. */
   lag = 0;
-  /** How many watches are open. */
+  /** Number of open watches. */
   watching = 0;
   readonly #failing = new Map<Call, Failure & { times: number }>();
   #disturbance: (call: Call) => Failure | undefined = () => undefined;
   readonly #open = new Set<(error: StoreError) => void>();
 
-  /** Lets calls fail. @param done whether they are done nevertheless */
+  /** Makes calls fail. @param done whether they take effect anyway */
   fail(call: Call, code: StoreErrorCode, { times = Number.POSITIVE_INFINITY, done = false } = {}): void {
     this.#failing.set(call, { code, done, times });
   }
 
-  /** Asks of each call whether it fails. */
+  /** Decides for each call whether it fails. */
   disturb(how: (call: Call) => Failure | undefined): void {
     this.#disturbance = how;
   }
@@ -49,7 +49,7 @@ export class FailingStore implements Store {
     this.#failing.clear();
   }
 
-  /** Breaks the watches that are open. */
+  /** Breaks all open watches. */
   cut(code: StoreErrorCode): void {
     for (const fail of this.#open) fail(new StoreError(code, "cut by a test"));
   }

@@ -1,4 +1,4 @@
-// Stores that fail: clients are told what they can do about it, nothing is lost, and watches go on.
+// Failing stores: clients get useful errors, nothing is lost, and watches resume.
 import type { StoreErrorCode } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
@@ -9,7 +9,7 @@ import { NOTES, note, startNotes, versionOf } from "./notes.ts";
 
 const told = ({ status, headers, body }: Answer): unknown[] => [status, body.reason, headers["retry-after"]];
 
-describe("a store that fails", () => {
+describe("a failing store", () => {
   let store: FailingStore;
   let server: PlainServer;
   let troubles: string[];
@@ -33,7 +33,7 @@ describe("a store that fails", () => {
     ["NoSpace", 507, undefined, undefined],
   ];
   for (const [code, ...expected] of OUTCOMES) {
-    it(`refuses writes with what ${code} means to a client, and keeps nothing`, async () => {
+    it(`rejects writes with the status of ${code}, and stores nothing`, async () => {
       store.fail("commit", code);
       const answer = await server.send(`POST ${NOTES}`, note("a", 1));
       expect(told(answer)).to.deep.equal(expected);
@@ -43,14 +43,14 @@ describe("a store that fails", () => {
     });
   }
 
-  it("says nothing to clients of what is not theirs to know", async () => {
+  it("reveals no internal details to clients", async () => {
     store.fail("commit", "Denied");
     const { status, body } = await server.send(`POST ${NOTES}`, note("a", 1));
     expect([status, body.message.includes("fails by a test")]).to.deep.equal([500, false]);
     expectFault(/commit fails by a test/);
   });
 
-  it("refuses reads while it is away, and none when it is back", async () => {
+  it("rejects reads while it is unavailable, and none when it is back", async () => {
     await server.send(`POST ${NOTES}`, note("a", 1));
     for (const call of ["get", "range", "head"] as const) store.fail(call, "Unavailable");
     for (const path of [`${NOTES}/a`, NOTES, `${NOTES}?watch=true`])
@@ -60,7 +60,7 @@ describe("a store that fails", () => {
     expect((await server.get(NOTES)).body.items).to.have.length(1);
   });
 
-  it("whose answer was lost: what was done is acknowledged, what nobody can tell is not", async () => {
+  it("acknowledges a write whose response was lost if it was committed, and else reports an unknown outcome", async () => {
     store.fail("commit", "Unknown", { times: 1, done: true });
     const created = await server.send(`POST ${NOTES}`, note("a", 1));
     expect(created.status).to.equal(201);
@@ -70,7 +70,7 @@ describe("a store that fails", () => {
     expect((await server.get(`${NOTES}/a`)).status).to.equal(404);
   });
 
-  it("whose answer was lost, and that cannot be asked either: nobody can tell", async () => {
+  it("reports an unknown outcome if the response was lost and the read fails too", async () => {
     store.fail("commit", "Unknown", { times: 1, done: true });
     store.fail("get", "Unavailable");
     expect(told(await server.send(`POST ${NOTES}`, note("a", 1)))).to.deep.equal([504, "Timeout", "1"]);
@@ -78,7 +78,7 @@ describe("a store that fails", () => {
     expect((await server.get(`${NOTES}/a`)).status).to.equal(200);
   });
 
-  it("leaves watches open, which go on where they were", async () => {
+  it("does not close watches, which resume", async () => {
     await using watch = await server.watch(`${NOTES}?watch=true&resourceVersion=${await versionOf(server)}`);
     store.fail("watch", "Unavailable", { times: 2 });
     store.cut("Unavailable");
@@ -87,7 +87,7 @@ describe("a store that fails", () => {
     expect(troubles).to.deep.equal(["cut by a test", "watch fails by a test", "watch fails by a test"]);
   });
 
-  it("ends watches with 410 when it has forgotten what they missed, and lists what is there", async () => {
+  it("ends watches with 410 after a compaction of missed events, and lists the current state", async () => {
     await server.send(`POST ${NOTES}`, note("a", 1));
     await using watch = await server.watch(`${NOTES}?watch=true&resourceVersion=${await versionOf(server)}`);
     store.cut("Compacted");
@@ -97,7 +97,7 @@ describe("a store that fails", () => {
     expect((await server.get(NOTES)).body.items).to.have.length(2);
   });
 
-  it("is read as soon as it is back, however long it was away", async () => {
+  it("is read as soon as it is back, however long it was unavailable", async () => {
     await using _watch = await server.watch(`${NOTES}?watch=true`);
     store.fail("watch", "Unavailable");
     store.cut("Unavailable");
@@ -106,10 +106,10 @@ describe("a store that fails", () => {
     const began = performance.now();
     await server.send(`POST ${NOTES}`, note("a", 1));
     expect((await server.get(NOTES)).body.items).to.have.length(1);
-    expect(performance.now() - began).to.be.below(1000); // the next attempt by itself comes after 1.6 s at least
+    expect(performance.now() - began).to.be.below(1000); // the next regular attempt would follow after at least 1.6 s
   }).timeout(20_000);
 
-  it("keeps no lease of what was refused", async () => {
+  it("keeps no lease of a rejected write", async () => {
     await using brief = await startNotes(store, { ttl: 3600 });
     expect((await brief.send(`POST ${NOTES}`, note("a", 1))).status).to.equal(201);
     for (let at = 0; at < 3; at++) expect((await brief.send(`POST ${NOTES}`, note("a", 1))).status).to.equal(409);
@@ -124,7 +124,7 @@ describe("a store that fails", () => {
     expect(left).to.deep.equal([1, 0, 0, 0]);
   });
 
-  it("is not followed when nobody listens, and again when somebody does", async () => {
+  it("is watched only while there are readers", async () => {
     const watch = await server.watch(`${NOTES}?watch=true`);
     expect(store.watching).to.equal(1);
     await watch[Symbol.asyncDispose]();

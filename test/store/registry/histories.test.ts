@@ -1,5 +1,5 @@
-// Clients that write at once, over a store that fails at random: what was acknowledged was done, what was refused was not,
-// and whoever watches ends with what a list shows, wherever the watch was cut.
+// Concurrent clients with a store that fails at random: acknowledged writes were committed, rejected ones were not, and every
+// watcher ends with the state of a list, wherever the watch was cut.
 import type { StoreErrorCode } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import type { Answer, PlainServer, WatchEvent } from "../../_support/plain.ts";
@@ -10,7 +10,7 @@ import { NOTES, note, startNotes } from "./notes.ts";
 const NAMES = ["a", "b", "c", "d"] as const;
 const LAST = "last";
 
-/** How a commit goes wrong, and whether it is done all the same. */
+/** Failures of a commit, and whether it takes effect anyway. */
 const FAILURES: readonly { readonly code: StoreErrorCode; readonly done: boolean }[] = [
   { code: "Unavailable", done: false },
   { code: "NoSpace", done: false },
@@ -18,7 +18,7 @@ const FAILURES: readonly { readonly code: StoreErrorCode; readonly done: boolean
   { code: "Unknown", done: true },
 ];
 
-/** What clients were told of writes, each of which has a number of its own. */
+/** Responses to writes, each of which has a unique number. */
 class Told {
   readonly done = new Map<number, { readonly name: string; readonly version: number }>();
   readonly refused = new Set<number>();
@@ -51,7 +51,7 @@ async function act(server: PlainServer, random: Random, told: Told): Promise<voi
   return told.note(n, name, await server.send(`PUT ${path}`, { ...body, spec: { n } }));
 }
 
-/** A client as client-go is one: lists, watches from there, resumes, and lists again only when it is told to. */
+/** Client like client-go: it lists, watches from there, resumes, and lists again only after 410. */
 async function follow(server: PlainServer): Promise<{ readonly objects: unknown[]; readonly lists: number }> {
   const objects = new Map<string, WatchEvent["object"]>();
   for (let lists = 1, version = ""; ; ) {
@@ -67,7 +67,7 @@ async function follow(server: PlainServer): Promise<{ readonly objects: unknown[
     if (watch.status !== 200) continue;
     for (const { type, object } of await untilLastOrEnd(watch)) {
       if (type === "ERROR") {
-        // The store may fail while the past is read: that is over, and the client goes on from where it was.
+        // The store may fail while it reads the past: the watch ends, and the client resumes.
         expect(object.code).to.be.oneOf([410, 503]);
         if (object.code === 503) break;
         version = "";
@@ -91,7 +91,7 @@ async function untilLastOrEnd(watch: { next(): Promise<WatchEvent> }): Promise<W
     do events.push(await watch.next());
     while (events.at(-1)?.object.metadata?.name !== LAST);
   } catch {
-    // Ended, cleanly or by an error that came before.
+    // Ended cleanly, or by an error received before.
   }
   return events;
 }
@@ -99,10 +99,10 @@ async function untilLastOrEnd(watch: { next(): Promise<WatchEvent> }): Promise<W
 const byName = (objects: readonly unknown[]): unknown[] =>
   [...(objects as WatchEvent["object"][])].sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
 
-describe("histories over a store that fails", function () {
+describe("histories with a failing store", function () {
   this.timeout(60_000);
   for (const seed of [1, 2, 3, 4]) {
-    it(`tell the truth (seed ${seed})`, async () => {
+    it(`are consistent (seed ${seed})`, async () => {
       await using store = new FailingStore();
       const dice = new Random(seed);
       await using server = await startNotes(store, { history: { events: 16 }, linger: 0, onError: () => undefined });
@@ -131,7 +131,7 @@ describe("histories over a store that fails", function () {
   }
 });
 
-/** Compares what clients were told with what the store remembers, which is everything. */
+/** Compares responses with the store's complete history. */
 async function isTrue(store: FailingStore, told: Told): Promise<void> {
   const happened = new Map<number, { readonly name: string; readonly version: number }>();
   const head = await store.inner.head();

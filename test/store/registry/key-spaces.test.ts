@@ -1,4 +1,4 @@
-// Kinds of one group and plural side by side in a store.
+// Several kinds with one group and plural in one store.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { everyField, everyLabel } from "@virtual-workspaces/apimachinery/selectors";
 import { keySpaces, memoryStore, persistent, removeKeySpace, type Store } from "@virtual-workspaces/store";
@@ -26,7 +26,7 @@ describe("key spaces of a store", () => {
     return found;
   };
 
-  it("keep objects of one kind apart, in reads, lists and watches", async () => {
+  it("separate objects of one kind in reads, lists and watches", async () => {
     const [plain, a, ab] = [notes(), notes("a"), notes("a.b")];
     for (const [of, name] of [
       [plain, "p"],
@@ -46,7 +46,7 @@ describe("key spaces of a store", () => {
     expect(await names(notes("a"))).to.deep.equal(["a", "own"]);
   });
 
-  it("are told by the beginning of their names, and forgotten whole", async () => {
+  it("are listed by prefix, and deleted as a whole", async () => {
     for (const name of ["crd-1", "crd-2", "crd", "other"]) await notes(name).in("root").set("x", { n: 1 });
     const many = notes("crd-2");
     for (let at = 0; at < 300; at++) await many.in(`c${at % 7}`).set(`n${at}`, { n: at });
@@ -61,8 +61,8 @@ describe("key spaces of a store", () => {
     expect(await names(notes("crd-1"))).to.deep.equal(["x"]);
   });
 
-  it("have names that cannot be another's", () => {
+  it("have names that cannot overlap", () => {
     for (const name of ["", "a/b", "A", "@a", "-a", "a-", "a".repeat(254), "a\0b"])
-      expect(() => notes(name), name).to.throw(RangeError, "keySpace is");
+      expect(() => notes(name), name).to.throw(RangeError, "invalid keySpace ");
   });
 });

@@ -1,5 +1,4 @@
-// A store whose watch tells of what happens some time after it was acknowledged, as one across a network does: nobody who
-// reads or writes notices.
+// A store whose watch lags behind acknowledged writes, as across a network: readers and writers see no difference.
 import { converted, view } from "@virtual-workspaces/framework";
 import { persistent } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -35,7 +34,7 @@ describe("a store whose watch lags", () => {
     }
   }
 
-  it("is read and written as it is, in another version of a kind", async () => {
+  it("is read and written consistently in another version of a kind", async () => {
     const kept = Note.collection(persistent(store));
     const other = converted({
       from: kept,
@@ -47,7 +46,7 @@ describe("a store whose watch lags", () => {
     await expectFresh(server, second, { count: 2 });
   });
 
-  it("is read and written as it is, through a view", async () => {
+  it("is read and written consistently through a view", async () => {
     const kept = Note.collection(persistent(store));
     const seen = view({
       from: kept,

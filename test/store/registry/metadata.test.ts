@@ -1,4 +1,4 @@
-// The metadata of all kinds whose key spaces begin alike, through the front door of a view.
+// Metadata of all kinds in key spaces with a common prefix, through a view.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import {
   lmdbStore,
@@ -33,7 +33,7 @@ async function start(store: Store, options: Partial<MetadataOptions> = {}) {
   return { server, metadata, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** Notes in the first version, of a workspace of their own. */
+/** Notes in the first version, in a key space of their own. */
 const notes = (store: Store, keySpace: string) => Note.collection(persistent(store, { keySpace }));
 
 const described = async (watch: WatchStream): Promise<unknown[]> => {
@@ -43,7 +43,7 @@ const described = async (watch: WatchStream): Promise<unknown[]> => {
 };
 
 for (const engine of ["memory", "lmdb"] as const)
-  describe(`metadata of all kinds that are kept alike, over ${engine}`, () => {
+  describe(`metadata of all kinds with a common prefix, over ${engine}`, () => {
     let store: Store;
     let folder: Disposable | undefined;
 
@@ -61,7 +61,7 @@ for (const engine of ["memory", "lmdb"] as const)
       folder?.[Symbol.dispose]();
     });
 
-    it("is listed and watched at the store's versions, whatever the kinds are and whenever they come", async () => {
+    it("is listed and watched at the store's versions, for any kinds at any time", async () => {
       const difficult = { annotations: { a: '}"{\\"', 'b"}': "\\", "c{": 'ü"}}' }, labels: { is: "odd" } };
       await notes(store, "one-a")
         .in("a")
@@ -103,7 +103,7 @@ for (const engine of ["memory", "lmdb"] as const)
         expect(await described(again)).to.deep.equal([type, "c", "z"]);
     });
 
-    it("can be selected from, in pages, and watched with what there is", async () => {
+    it("supports selectors, pages, and watches with initial events", async () => {
       for (const [space, cluster] of [
         ["one-z", "a"],
         ["one-a", "b"],
@@ -136,7 +136,7 @@ for (const engine of ["memory", "lmdb"] as const)
       expect(object.metadata.annotations).to.deep.equal({ "k8s.io/initial-events-end": "true" });
     });
 
-    it("is what a server that is started anew goes on with, and 410 behind its history", async () => {
+    it("survives a restart of the server, with 410 before its history", async () => {
       const kept = notes(store, "one-a");
       await kept.in("a").set("x", { n: 1 });
       const before = await store.head();
@@ -154,11 +154,11 @@ for (const engine of ["memory", "lmdb"] as const)
       expect(exact.status).to.equal(410);
     });
 
-    it("shows of two of one name the last, and does not take the end of the other for its", async () => {
+    it("shows the last of two objects with one name, and ignores the deletion of the other", async () => {
       const [older, newer] = [notes(store, "one-z"), notes(store, "one-a")];
       await older.in("a").set("x", { n: 1 }, { labels: { is: "older" } });
       await newer.in("a").set("x", { n: 1 }, { labels: { is: "newer" } });
-      // Both are there when it begins to read.
+      // Both exist before the first read.
       await store.compact(await store.head());
       await using it = await start(store);
       const { server } = it;
@@ -179,9 +179,9 @@ for (const engine of ["memory", "lmdb"] as const)
       expect((await server.get(ALL, LIST)).body.items).to.have.length(1);
     });
 
-    it("refuses a beginning of names that is none, and says which entry cannot be read", async () => {
+    it("rejects an invalid prefix, and names an unreadable entry", async () => {
       for (const keySpaces of ["", "-a", "A", "a/"])
-        expect(() => new MetadataCollection(Note, { store, keySpaces })).to.throw(RangeError, "keySpaces is");
+        expect(() => new MetadataCollection(Note, { store, keySpaces })).to.throw(RangeError, "invalid keySpaces ");
       await store.commit({
         conditions: [],
         operations: [{ type: "put", key: "@one-a/root//x", value: Buffer.from("x") }],
@@ -191,8 +191,8 @@ for (const engine of ["memory", "lmdb"] as const)
       const { status, body } = await it.server.get(ALL, LIST);
       expect([status, body.message]).to.deep.equal([
         500,
-        "Internal error occurred: what is kept as root/x cannot be read",
+        "Internal error occurred: the stored object root/x is unreadable",
       ]);
-      expect(errors).to.deep.equal(["StoreError: what is kept as root/x cannot be read"]);
+      expect(errors).to.deep.equal(["StoreError: the stored object root/x is unreadable"]);
     });
   });

@@ -1,4 +1,4 @@
-// A server over a store: what is stopped and started again in these tests is all but the store.
+// Server over a store, which these tests restart without the store.
 import {
   allow,
   defineResource,
@@ -47,7 +47,7 @@ export const note = (name: string, n: number, big?: string): object => ({
   spec: { n, ...(big === undefined ? {} : { big }) },
 });
 
-/** Serves notes and memos of a store, which it leaves open. */
+/** Serves notes and memos of a store, and does not close it. */
 export function startNotes(
   store: Store,
   options: PersistentOptions = {},
@@ -57,7 +57,7 @@ export function startNotes(
   return serve([Note.serve(Note.collection(keep)), Memo.serve(Memo.collection(keep))], server);
 }
 
-/** Serves whatever it is given where notes are. */
+/** Serves any storage in place of notes. */
 export function serve(
   resources: readonly ServedResource[],
   options: Partial<ServerOptions> = {},
@@ -72,7 +72,7 @@ export function serve(
   return startPlain([view], options);
 }
 
-/** The version of the notes as a list tells it. */
+/** Returns the version of a list of notes. */
 export async function versionOf(server: PlainServer): Promise<string> {
   return (await server.get(`${NOTES}?limit=1`)).body.metadata.resourceVersion;
 }

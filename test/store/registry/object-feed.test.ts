@@ -1,4 +1,4 @@
-// All objects of a store, as one watch tells of them.
+// All objects of a store through one watch.
 import { defineResource } from "@virtual-workspaces/framework";
 import {
   memoryStore,
@@ -22,7 +22,7 @@ const note = (plural: string, group = "test.dev") =>
     spec: { type: "object", properties: { text: { type: "string" } } },
   });
 
-/** A store whose watches fail when they are told to. */
+/** Store whose watches fail on demand. */
 function failing(store: Store): { readonly store: Store; fail(error: Error): void } {
   let rejected = Promise.withResolvers<never>();
   rejected.promise.catch(() => undefined);
@@ -73,8 +73,8 @@ function follow(feed: ObjectFeed): string[] {
   return told;
 }
 
-describe("a feed of all objects in a store", () => {
-  it("tells what is there, and then what happens, of every kind, key space and logical cluster", async () => {
+describe("ObjectFeed", () => {
+  it("delivers existing objects, then changes, of every kind, key space and logical cluster", async () => {
     await using store = memoryStore();
     const notes = note("notes").collection(persistent(store));
     const apart = note("notes").collection(persistent(store, { keySpace: "crd-1" }));
@@ -102,7 +102,7 @@ describe("a feed of all objects in a store", () => {
     expect([notes.space, apart.space]).to.deep.equal(["test.dev/notes", "@crd-1"]);
   });
 
-  it("goes on where it was when the store fails, and begins anew when history is gone", async () => {
+  it("resumes after a failure of the store, and lists again after a gap", async () => {
     await using inner = memoryStore();
     const { store, fail } = failing(inner);
     const notes = note("notes").collection(persistent(inner));
@@ -133,7 +133,7 @@ describe("a feed of all objects in a store", () => {
 });
 
 describe("objects of a part of a collection", () => {
-  it("are read from the store, of one logical cluster or one of its namespaces, and no others", async () => {
+  it("are read from the store, of one logical cluster or namespace only", async () => {
     await using store = memoryStore();
     const notes = note("notes").collection(persistent(store));
     for (const [cluster, namespace] of [

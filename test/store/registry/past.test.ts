@@ -1,5 +1,4 @@
-// What the store remembers and the cache does not: the same to clients, in whatever form they ask, and cut short only where
-// they can tell.
+// Events that the store has and the cache does not: clients see no difference in any form, and can detect truncation.
 import { converted } from "@virtual-workspaces/framework";
 import { memoryStore, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -11,11 +10,11 @@ const FORGETS: PersistentOptions = { history: { events: 2 } };
 const TABLE = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
 const METADATA = { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" };
 
-/** Of which there are any number of versions. */
+/** Creates any number of versions. */
 const put = (server: PlainServer, name: string, spec: { n: number; big?: string }): Promise<Answer> =>
   server.send(`PATCH ${NOTES}/${name}?fieldManager=t&force=true`, note(name, spec.n, spec.big), APPLY);
 
-describe("what a store remembers longer than the cache", () => {
+describe("history in the store but not in the cache", () => {
   let store: Store;
   let server: PlainServer;
 
@@ -29,7 +28,7 @@ describe("what a store remembers longer than the cache", () => {
     await store[Symbol.asyncDispose]();
   });
 
-  it("is told as the cache tells it, for every selection and in every form", async () => {
+  it("is delivered like cached events, for every selector and in every form", async () => {
     const from = await versionOf(server);
     for (let n = 0; n < 40; n++) {
       if (n % 5 === 4) await server.send(`DELETE ${NOTES}/n${n % 4}`);
@@ -55,7 +54,7 @@ describe("what a store remembers longer than the cache", () => {
     }
   });
 
-  it("is remembered by other versions of the kind, too", async () => {
+  it("is delivered in other versions of the kind too", async () => {
     const kept = Note.collection(persistent(store, FORGETS));
     const second = converted({
       from: kept,
@@ -74,7 +73,7 @@ describe("what a store remembers longer than the cache", () => {
     expect(exact.body.items.map(({ spec }: { spec: unknown }) => spec)).to.deep.equal([{ count: 2 }]);
   });
 
-  it("is told up to where the server began to stop; the next one tells the rest", async () => {
+  it("is delivered up to the server's shutdown; the next server delivers the rest", async () => {
     const from = await versionOf(server);
     const big = "x".repeat(100_000);
     for (let n = 1; n <= 100; n++) await put(server, "a", { n, big });
@@ -94,7 +93,7 @@ describe("what a store remembers longer than the cache", () => {
     );
   });
 
-  it("is never taken to be told when the store is closed on the way", async () => {
+  it("is never complete if the store closes meanwhile", async () => {
     const from = await versionOf(server);
     const big = "x".repeat(100_000);
     for (let n = 1; n <= 100; n++) await put(server, "a", { n, big });
@@ -110,7 +109,7 @@ describe("what a store remembers longer than the cache", () => {
     );
   });
 
-  it("lets a watch that falls behind resume, rather than begin anew", async () => {
+  it("lets a slow watch resume instead of listing again", async () => {
     await put(server, "a", { n: 0 });
     await using watch = await server.watch(`${NOTES}?watch=true&resourceVersion=${await versionOf(server)}`);
     const big = "x".repeat(500_000);
@@ -133,7 +132,7 @@ function nameOf({ object }: WatchEvent): string | undefined {
   return (rows?.[0]?.object ?? object).metadata.name;
 }
 
-/** Ages go on while they are compared. */
+/** Ages advance during the comparison. */
 function withoutAges(events: readonly WatchEvent[] | undefined): unknown {
   return JSON.parse(JSON.stringify(events).replaceAll(/"\d+[smh]"/g, '"age"'));
 }

@@ -1,4 +1,4 @@
-// What clients and authors see of objects that a store keeps.
+// Objects in a store, as clients and authors of views see them.
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import type { PlainServer } from "../../_support/plain.ts";
@@ -18,7 +18,7 @@ describe("objects in a store", () => {
     await store[Symbol.asyncDispose]();
   });
 
-  it("stand at the revisions of the store, one line for all kinds", async () => {
+  it("have the store's revisions, shared by all kinds", async () => {
     const first = await server.send(`POST ${NOTES}`, note("a", 1));
     expect(first.status).to.equal(201);
     const memo = await server.send(`POST ${MEMOS}`, {
@@ -38,7 +38,7 @@ describe("objects in a store", () => {
     expect(await versionOf(server)).to.equal(String(head + 1));
   });
 
-  it("are answered as they were sent, whichever way they are read", async () => {
+  it("are returned as they were sent, by every kind of read", async () => {
     const metadata = { name: "odd", labels: { a: "b" }, annotations: { "x.dev/q": '"resourceVersion":"1",\\é\u2028' } };
     const { body } = await server.send(`POST ${NOTES}`, { ...note("odd", 1, '{"metadata":{'), metadata });
     expect(body.metadata.annotations).to.deep.equal({ ...metadata.annotations, "kcp.io/cluster": "root" });
@@ -50,7 +50,7 @@ describe("objects in a store", () => {
     }
   });
 
-  it("of one logical cluster are no other's", async () => {
+  it("of one logical cluster are separate from others", async () => {
     const other = "/services/notes/clusters/other/apis/test.dev/v1/notes";
     await server.send(`POST ${NOTES}`, note("a", 1));
     await server.send(`POST ${other}`, note("a", 2));
@@ -61,7 +61,7 @@ describe("objects in a store", () => {
     expect((await server.get(`${NOTES}/a`)).status).to.equal(200);
   });
 
-  it("are written by the author's own code as those of a collection, with promises", async () => {
+  it("are writable by the author's code like a collection, with promises", async () => {
     const here = Note.collection(persistent(store)).in("root");
     await using watch = await server.watch(`${NOTES}?watch=true`);
     const set = await here.set("a", { n: 1 }, { labels: { x: "y" } });
@@ -79,7 +79,7 @@ describe("objects in a store", () => {
     expect(await here.set("B!", { n: 1 }).catch((error: unknown) => error)).to.include({ code: 422 });
   });
 
-  it("are written by many at once, and no write is lost", async () => {
+  it("lose no update of concurrent writers", async () => {
     const authors = [1, 2, 3].map(() => Note.collection(persistent(store)).in("root"));
     await authors[0]?.set("sum", { n: 0 });
     const add = async (author: (typeof authors)[number]): Promise<void> => {
@@ -102,7 +102,7 @@ describe("objects in a store", () => {
     expect(Object.keys(annotations)).to.have.length(31);
   });
 
-  it("are refused above 3 MiB; what is larger already may shrink, be marked, and go", async () => {
+  it("are rejected above 3 MiB; larger existing ones may shrink, be marked and be deleted", async () => {
     const big = "x".repeat(2.9 * 2 ** 20);
     expect((await server.send(`POST ${NOTES}`, note("big", 1, big))).status).to.equal(201);
     const here = Note.collection(persistent(store)).in("root");
@@ -116,7 +116,7 @@ describe("objects in a store", () => {
     expect((await server.get(`${NOTES}/big`)).status).to.equal(404);
   });
 
-  it("give bookmarks that move on while only other kinds are written", async () => {
+  it("have bookmarks that advance while only other kinds are written", async () => {
     await using quick = await startNotes(store, { progressEvery: 5 }, { bookmarkEvery: 10 });
     await using watch = await quick.watch(`${NOTES}?watch=true&allowWatchBookmarks=true`);
     const memo = { apiVersion: "test.dev/v1", kind: "Memo", metadata: { name: "m" } };
@@ -125,7 +125,7 @@ describe("objects in a store", () => {
     expect(new Set(events.map(({ type }) => type))).to.deep.equal(new Set(["BOOKMARK"]));
   });
 
-  it("live as long as they are given", async () => {
+  it("expire after their time to live", async () => {
     await using brief = await serve([Note.serve(Note.collection(persistent(store, { ttl: 1 })))]);
     const { body } = await brief.send(`POST ${NOTES}`, note("brief", 1));
     await using watch = await brief.watch(`${NOTES}?watch=true&resourceVersion=${body.metadata.resourceVersion}`);
@@ -133,6 +133,6 @@ describe("objects in a store", () => {
     expect([type, object.metadata.name]).to.deep.equal(["DELETED", "brief"]);
     expect(Number(object.metadata.resourceVersion)).to.equal(Number(body.metadata.resourceVersion) + 1);
     expect((await brief.get(`${NOTES}/brief`)).status).to.equal(404);
-    expect(() => persistent(store, { ttl: 0.5 })(Note)).to.throw(RangeError, "seconds");
+    expect(() => persistent(store, { ttl: 0.5 })(Note)).to.throw(RangeError, "use at least 1 second");
   });
 });

@@ -1,4 +1,4 @@
-// A server that is started anew over the same store: clients that resume notice nothing but the time it took.
+// A server that restarts over the same store: clients that resume notice only the delay.
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { label, type PlainServer } from "../../_support/plain.ts";
@@ -6,7 +6,7 @@ import { NOTES, note, startNotes, versionOf } from "./notes.ts";
 
 const RING = { history: { events: 8 } };
 
-describe("a server that is started anew over its store", () => {
+describe("a server restarted over its store", () => {
   let store: Store;
   let server: PlainServer;
 
@@ -33,14 +33,14 @@ describe("a server that is started anew over its store", () => {
     return body.metadata.resourceVersion;
   };
 
-  it("has all objects, and goes on with its versions", async () => {
+  it("has all objects, and continues their versions", async () => {
     const before = await put("a", 1);
     await restart();
     expect((await server.get(`${NOTES}/a`)).body.metadata.resourceVersion).to.equal(before);
     expect(Number(await put("a", 2))).to.be.above(Number(before));
   });
 
-  it("lets watches resume where they were, deletes and transitions of selectors included", async () => {
+  it("lets watches resume, including deletions and transitions of selectors", async () => {
     await put("stays", 1);
     await put("leaves", 1);
     const from = await versionOf(server);
@@ -59,7 +59,7 @@ describe("a server that is started anew over its store", () => {
     expect(await watch.take(1)).to.deep.equal(["ADDED live"]);
   });
 
-  it("tells everything once to a watch from far back, while writes go on", async () => {
+  it("delivers everything once to a watch from far back, during writes", async () => {
     const from = await put("n0", 0);
     for (let n = 1; n <= 300; n++) await put(`n${n % 7}`, n);
     await restart();
@@ -73,7 +73,7 @@ describe("a server that is started anew over its store", () => {
     expect(seen).to.deep.equal(Array.from({ length: 400 }, (_, at) => at + 1));
   });
 
-  it("lists as it was at a version, page by page, with tokens of the server before", async () => {
+  it("lists a past version in pages, with continue tokens of the earlier server", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) await put(name, 1);
     const first = await server.get(`${NOTES}?limit=2`);
     const { continue: token, resourceVersion } = first.body.metadata;
@@ -96,7 +96,7 @@ describe("a server that is started anew over its store", () => {
     ]);
   });
 
-  it("answers 410 of what has been compacted", async () => {
+  it("answers 410 for compacted versions", async () => {
     const from = await put("a", 1);
     const { body } = await server.get(`${NOTES}?limit=1&resourceVersion=0`);
     for (let n = 2; n < 20; n++) await put("a", n);

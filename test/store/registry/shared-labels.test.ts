@@ -1,4 +1,4 @@
-// Objects of equal labels have them in common in memory: nobody sees that, and who has other labels has other labels.
+// Objects with equal labels share them in memory, without visible effects.
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import type { Answer } from "../../_support/plain.ts";
@@ -15,12 +15,12 @@ describe("labels of objects in a store", () => {
     await store[Symbol.asyncDispose]();
   });
 
-  it("are one in memory where they are equal, and each object's own for all who ask", async () => {
+  it("are shared in memory if equal, and separate for all readers", async () => {
     const part = Note.collection(persistent(store)).in("root");
     for (let n = 0; n < MANY; n++) await part.set(`n${n}`, { n }, { labels: { all: "a-b", own: String(n) } });
     for (const name of ["a", "b", "c"]) await part.set(name, { n: 7 }, { labels: { color: "blue" } });
     await part.set("none", { n: 7 });
-    // A server that starts reads them all.
+    // A server that starts reads all objects.
     const notes = Note.collection(persistent(store));
     await using server = await serve([Note.serve(notes)]);
     using lease = await notes.cache();

@@ -3,23 +3,26 @@ import type { Clock } from "@virtual-workspaces/transport";
 import type { RateLimitOptions } from "./rate-limit.ts";
 import type { Source } from "./source.ts";
 
-/** What a controller follows. */
+/** Source of a controller: its own objects, or related ones. */
 export type ControllerSource<T extends KubeObject> =
   | {
-      /** The objects that are reconciled. Of several, the first that has an object gives it. */
+      /** Informer of the objects to reconcile. If several sources have an object, the first one provides it. */
       readonly informer: Source<T>;
       readonly key?: undefined;
     }
   | RelatedSource;
 
-/** Other objects, which say whom they concern: made by {@link related}. */
+/** Source of other objects whose changes enqueue keys. Created by {@link related}. */
 export interface RelatedSource {
   readonly informer: Source;
-  /** Which objects are to be reconciled when this one, of a key of its own, changes; of a change, both what was and what is are asked. */
+  /**
+   * Returns the keys to reconcile when this object changes. For an update, the controller calls it with the old and
+   * with the new object.
+   */
   readonly key: (object: KubeObject, key: ObjectKey) => ObjectKey | readonly ObjectKey[];
 }
 
-/** A source of related objects: `related(informer, ownerKeys(Todo))`. controller-runtime's `Owns` and `Watches`. */
+/** Creates a source of related objects: `related(informer, ownerKeys(Todo))`. Like controller-runtime's `Owns` and `Watches`. */
 export function related<T extends KubeObject>(
   informer: Source<T>,
   key: (object: T, key: ObjectKey) => ObjectKey | readonly ObjectKey[],
@@ -27,39 +30,39 @@ export function related<T extends KubeObject>(
   return { informer: informer as unknown as Source, key: (object, own) => key(object as T, own) };
 }
 
-/** What a reconcile is told besides the key. */
+/** Second argument of a reconcile. */
 export interface ReconcileContext {
-  /** Aborts when time is up, the controller ends, or the object's cluster is gone: give it to every call. */
+  /** Aborts at the timeout, when the controller stops, or when the object's cluster is disengaged. Pass it to every call. */
   readonly signal: AbortSignal;
-  /** 1, and one more after each failure. */
+  /** Number of the attempt: 1, and 1 more after each failure. */
   readonly attempt: number;
 }
 
-/** When it is to be done again, though nothing changes, ms. */
+/** Result of a reconcile: delay before the next one, even if nothing changes, in ms. */
 export interface ReconcileResult {
   readonly requeueAfter?: number;
 }
 
-/** A reconcile that failed. */
+/** Failed reconcile, as `onError` receives it. */
 export interface ReconcileFailure {
   readonly controller: string;
   readonly error: unknown;
-  /** None where a source failed. */
+  /** Key that failed. Missing if a source failed. */
   readonly key?: ObjectKey;
   readonly attempt: number;
-  /** When it is tried again, ms; none if it is not. */
+  /** Delay before the next attempt, in ms. Missing if there is none. */
   readonly retryAfter?: number;
 }
 
-/** What a {@link controller} is made of. */
+/** Options of {@link controller}. */
 export interface ControllerOptions<T extends KubeObject> {
-  /** Names it in what it reports. */
+  /** Name of the controller in its reports. */
   readonly name: string;
   readonly sources: readonly ControllerSource<T>[];
   /**
-   * Makes the world as the object says. Told whenever something of it may have changed, once for many changes, never twice
-   * at a time for one key, and again at any time: what it does must be harmless when done again. A deleted object is
-   * `undefined`, also one that was never there.
+   * Brings the actual state in line with the object. The controller calls it after every possible change, once for many
+   * changes, and never concurrently for one key. It may run again at any time, so it must be idempotent. `object` is
+   * `undefined` if it was deleted or never existed.
    */
   readonly reconcile: (
     key: ObjectKey,
@@ -67,24 +70,23 @@ export interface ControllerOptions<T extends KubeObject> {
     // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is one too
   ) => Promise<ReconcileResult | void> | ReconcileResult | void;
   /**
-   * The last that is told of an object whose cluster is disengaged, after work on it has ended: release what is held for
-   * it here, and leave the world alone, since it was not deleted. If it fails it is told again, as
-   * reconciles are.
+   * Releases resources held for an object whose cluster was disengaged, after its last reconcile. It must not clean up
+   * elsewhere, because the object was not deleted. A failure is retried, like that of a reconcile.
    *
    * @default such keys are dropped
    */
   readonly gone?: (key: ObjectKey, context: ReconcileContext) => Promise<void> | void;
-  /** Told of every failure but conflicts, which are tried again without a word. Without a report they would be invisible. */
+  /** Called for every failure except conflicts, which are retried silently. Required because failures would otherwise be invisible. */
   readonly onError: (failure: ReconcileFailure) => void;
-  /** How many keys are worked on at a time (`MaxConcurrentReconciles`). @default 1 */
+  /** Number of keys to reconcile concurrently (`MaxConcurrentReconciles`). @default 1 */
   readonly workers?: number;
-  /** After how long the signal of a reconcile aborts, ms (`ReconciliationTimeout`). @default Infinity */
+  /** Time after which the signal of a reconcile aborts, in ms (`ReconciliationTimeout`). @default Infinity */
   readonly timeout?: number;
-  /** How long work under way may take at the end before its signal aborts, ms. @default 30,000 */
+  /** Graceful shutdown: time for running reconciles to finish before their signals abort, in ms. @default 30,000 */
   readonly grace?: number;
   readonly rateLimit?: RateLimitOptions;
-  /** Stops the controller. */
+  /** Stops the controller when it aborts. */
   readonly signal?: AbortSignal;
-  /** @default the machine's */
+  /** Source of time. @default the system clock */
   readonly clock?: Clock;
 }

@@ -6,40 +6,43 @@ import { decisionAfter } from "./failure.ts";
 import { type Keyed, keyText } from "./source.ts";
 import { WorkQueue, type WorkQueueMetrics } from "./work-queue.ts";
 
-/** What a controller has done: controller-runtime's `controller_runtime_…` metrics, and its queue's. */
+/** Metrics of a controller: controller-runtime's `controller_runtime_…` metrics, and those of its queue. */
 export interface ControllerMetrics {
   /** `reconcile_total{result="success"}` and `{result="requeue_after"}` */
   readonly succeeded: number;
-  /** `reconcile_errors_total`, terminal ones and timeouts too, conflicts not. */
+  /** `reconcile_errors_total`, including terminal errors and timeouts, but not conflicts. */
   readonly failed: number;
   readonly conflicts: number;
   /** `terminal_reconcile_errors_total` */
   readonly terminal: number;
   readonly timeouts: number;
-  /** Objects that were told to be gone. */
+  /** Number of objects for which `gone` succeeded. */
   readonly gone: number;
   readonly queue: WorkQueueMetrics;
 }
 
-/** Where a controller is between its start and its end. */
+/** Phase of a controller's lifecycle. */
 export type ControllerState = "starting" | "running" | "stopping" | "stopped";
 
-/** What was there before waits for what happens now. controller-runtime's `LowPriority`. */
+/** Priority of objects that existed before the start: below that of new events. controller-runtime's `LowPriority`. */
 const INITIAL = -100;
-/** How long it is waited for work that does not heed its signal, ms. */
+/** Time to wait for a reconcile that ignores its aborted signal, in ms. */
 const HEED = 5000;
 
-/** Keeps calling a function until the world is as objects say. Made by {@link controller}. */
+/** Runs a reconcile function until the actual state matches the objects. Created by {@link controller}. */
 export class Controller<T extends KubeObject = KubeObject> implements AsyncDisposable {
   readonly name: string;
-  /** Resolves when all sources are synced and work begins. Rejects if a source never will be, or it is stopped before. */
+  /**
+   * Resolves when all sources are synced and the workers start. Rejects if a source fails to sync, or if the controller
+   * stops before that.
+   */
   readonly started: Promise<void>;
   readonly #options: ControllerOptions<T>;
   readonly #clock: Clock;
   readonly #queue: WorkQueue<ObjectKey>;
   readonly #subscriptions = new DisposableStack();
   readonly #underWay = new Map<string, AbortController>();
-  /** Keys that are to be told that they are gone. */
+  /** Keys for which `gone` has yet to be called. */
   readonly #gone = new Set<string>();
   readonly #stop = new AbortController();
   readonly #counts = { succeeded: 0, failed: 0, conflicts: 0, terminal: 0, timeouts: 0, gone: 0 };
@@ -60,38 +63,38 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     });
     for (const source of sources) this.#subscriptions.use(this.#follow(source));
     this.started = this.#start();
-    this.started.catch(() => undefined); // who does not wait for it is told by `onError`
+    this.started.catch(() => undefined); // A caller that does not await it gets the error from `onError`.
     const end = (): void => void this.stop();
     signal?.addEventListener("abort", end, { once: true });
     this.#subscriptions.defer(() => signal?.removeEventListener("abort", end));
     if (signal?.aborted === true) end();
   }
 
-  /** Where it is now. */
+  /** Current phase. */
   get state(): ControllerState {
     return this.#state;
   }
 
-  /** As they are now. */
+  /** Current metrics. */
   get metrics(): ControllerMetrics {
     return { ...this.#counts, queue: this.#queue.metrics };
   }
 
-  /** Reconciles a key, for a reason that no source knows of. */
+  /** Enqueues a key for a reason that no source knows. */
   add(key: ObjectKey): void {
     this.#queue.add(key);
   }
 
   /**
-   * Takes up no more work, lets what is under way end within the grace time, then aborts it. Resolves when nothing is under
-   * way; what does not heed its signal within 5 s more is reported, and left.
+   * Shuts down gracefully: starts no reconcile, waits for running ones within the grace time, then aborts them.
+   * Resolves when none runs. A reconcile that ignores its signal for another 5 s is reported and abandoned.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#end();
     return this.#stopped;
   }
 
-  /** As {@link stop}. */
+  /** Same as {@link stop}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
@@ -122,7 +125,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
         this.#queue.add(key, { priority });
       }
     };
-    // Of its own objects a controller wants the keys: it reads them when their turn comes.
+    // A controller needs only the keys of its own objects: it reads an object when a worker takes its key.
     if (source.key === undefined && source.informer.onKey !== undefined) return source.informer.onKey(changed);
     return source.informer.on({
       added: (object, event) => changed(event, object),
@@ -131,14 +134,14 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
       gone: (object, { key: own }) => {
         for (const key of this.#concerned(source, own, [object])) {
           if (this.#object(key) !== undefined) this.#queue.add(key);
-          // What is related goes with its cluster: of an owner that is not there it has nothing to say.
+          // Related objects are gone with their cluster. They do not affect an owner that is missing.
           else if (source.key === undefined) this.#leave(key);
         }
       },
     });
   }
 
-  /** A key function that throws concerns nobody, and stops no informer. */
+  /** Returns the keys to enqueue. If a key function throws, it returns none, so that the informer goes on. */
   #concerned(source: ControllerSource<T>, key: ObjectKey, objects: readonly KubeObject[]): readonly ObjectKey[] {
     try {
       return concerned(source, key, objects);
@@ -148,7 +151,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     }
   }
 
-  /** Nothing more is to be done for a key but to say so. */
+  /** Cancels a key, except for the call of `gone`. */
   #leave(key: ObjectKey): void {
     const id = keyText(key);
     this.#queue.cancel(key);
@@ -172,7 +175,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     }
   }
 
-  /** Works on a key, once. Never rejects. */
+  /** Reconciles a key once. Never rejects. */
   async #one(key: ObjectKey): Promise<void> {
     const { timeout = Number.POSITIVE_INFINITY, reconcile, gone } = this.#options;
     const id = keyText(key);
@@ -180,7 +183,8 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     const attempt = this.#queue.failures(key) + 1;
     const abort = new AbortController();
     this.#underWay.set(id, abort);
-    const late = (): void => abort.abort(new DOMException(`it took longer than ${timeout} ms`, "TimeoutError"));
+    const late = (): void =>
+      abort.abort(new DOMException(`reconcile exceeded its timeout of ${timeout} ms`, "TimeoutError"));
     const timer = timeout === Number.POSITIVE_INFINITY ? undefined : this.#clock.after(timeout, late);
     const context = { signal: abort.signal, attempt };
     try {
@@ -191,7 +195,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
       if (isGone) this.#counts.gone++;
       else this.#counts.succeeded++;
       const { requeueAfter } = result ?? {};
-      // What has gone meanwhile is in line already, and is not to come later.
+      // A key that is gone by now is already queued and must not be delayed.
       if (requeueAfter !== undefined && !this.#gone.has(id)) this.#queue.addAfter(key, requeueAfter);
     } catch (error) {
       this.#failed(key, { error, attempt, isGone, isLate: isTimeout(abort.signal) });
@@ -206,7 +210,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     { error, attempt, isGone, isLate }: { error: unknown; attempt: number; isGone: boolean; isLate: boolean },
   ): void {
     const id = keyText(key);
-    // It was told to stop: that it did is no failure.
+    // The controller aborted this reconcile, so that is not a failure.
     if (this.#gone.has(id) || this.#stop.signal.aborted) {
       this.#queue.forget(key);
       return;
@@ -217,7 +221,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     if (isLate) this.#counts.timeouts++;
     let retryAfter: number | undefined;
     if (retries) {
-      // It came back meanwhile: then there is nothing to say.
+      // If the object is back by now, `gone` is not called again.
       if (isGone && this.#object(key) === undefined) this.#gone.add(id);
       retryAfter = this.#queue.addRateLimited(key, { atLeast });
     } else {
@@ -237,12 +241,17 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     this.#subscriptions.dispose();
     const over = this.#queue.shutdown();
     if (!(await this.#endsWithin(over, grace))) {
-      for (const abort of this.#underWay.values()) abort.abort(new Error(`controller ${this.name} is stopping`));
+      for (const abort of this.#underWay.values()) abort.abort(new Error(`controller ${this.name}: stopping`));
     }
     this.#stop.abort();
     if (!(await this.#endsWithin(over, HEED)))
       for (const id of this.#underWay.keys())
-        this.#report({ error: new Error(`reconcile of ${id} does not heed its signal, and is left`), attempt: 1 });
+        this.#report({
+          error: new Error(
+            `reconcile of ${id} ignored its aborted signal and was abandoned: pass the signal to every call`,
+          ),
+          attempt: 1,
+        });
     else await this.#workers;
     this.#state = "stopped";
   }
@@ -264,7 +273,7 @@ function isTimeout({ aborted, reason }: AbortSignal): boolean {
 }
 
 /**
- * Starts a controller, which is stopped by `stop()`, at the end of an `await using` block, or by its signal.
+ * Starts a controller. `stop()`, the end of an `await using` block, or its signal stops it.
  *
  * @example
  * ```ts
@@ -292,7 +301,7 @@ export function controller<T extends KubeObject>(options: ControllerOptions<T>):
   return new Controller(options);
 }
 
-/** The keys that a change of an object in a source concerns, each once. @param key the object's own */
+/** Returns the keys to enqueue for a change of an object in a source, each once. @param key the object's own */
 function concerned<T extends KubeObject>(
   source: ControllerSource<T>,
   key: ObjectKey,

@@ -1,12 +1,12 @@
-/** What waits for a time. */
+/** Entry of a {@link DueHeap}. */
 export interface Due {
-  /** When, ms of the clock. */
+  /** Time at which the entry is due, in ms of the clock. */
   due: number;
-  /** Where it stands in the heap, kept by it; -1 outside. */
+  /** Index in the heap, set by the heap; -1 if the entry is not in it. */
   place: number;
 }
 
-/** What waits, the earliest at the top: a binary heap whose members know their place, so that one can leave early. */
+/** Binary heap with the earliest entry at the top. Entries know their index, so that any of them can be removed early. */
 export class DueHeap<T extends Due> {
   readonly #items: T[] = [];
 
@@ -23,7 +23,7 @@ export class DueHeap<T extends Due> {
     this.#rise(item, this.#items.length - 1);
   }
 
-  /** Takes out a member. */
+  /** Removes an entry. */
   remove(item: T): void {
     const at = item.place;
     const last = this.#items.pop();

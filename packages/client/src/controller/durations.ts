@@ -1,15 +1,15 @@
-/** How long something took, as a Prometheus histogram has it. */
+/** Distribution of durations, as in a Prometheus histogram. */
 export interface DurationsSnapshot {
   readonly count: number;
-  /** s */
+  /** Sum of all durations, in seconds. */
   readonly sum: number;
-  /** How many took at most `le` s; those before are counted again. */
+  /** Cumulative counts: `count` durations took at most `le` seconds. */
   readonly buckets: readonly { readonly le: number; readonly count: number }[];
 }
 
 const BOUNDS = [0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
-/** Counts durations. */
+/** Histogram of durations. */
 export class Durations {
   readonly #counts: number[] = BOUNDS.map(() => 0);
   #count = 0;

@@ -3,7 +3,7 @@ import { retryAfterOf } from "../http/answer.ts";
 
 const BRAND = Symbol.for("@virtual-workspaces/client/TerminalError");
 
-/** A failure that trying again would not mend: made by {@link terminal}. */
+/** Error that a retry cannot fix. Created by {@link terminal}. */
 export class TerminalError extends Error {
   override readonly name: string = "TerminalError";
 
@@ -13,31 +13,31 @@ export class TerminalError extends Error {
 }
 
 /**
- * Thrown by a reconcile, it is reported and not tried again until the object changes. controller-runtime's
- * `reconcile.TerminalError`.
+ * Creates an error that a reconcile throws to be reported, but not retried until the object changes.
+ * controller-runtime's `reconcile.TerminalError`.
  *
- * @param cause what went wrong, or its text
+ * @param cause the error, or its text
  */
 export function terminal(cause: unknown): TerminalError {
   return new TerminalError(cause instanceof Error ? cause.message : String(cause), { cause });
 }
 
-/** Whether a thrown value is a {@link TerminalError}, whichever copy of this package made it. */
+/** Returns whether a thrown value is a {@link TerminalError} of any copy of this package. */
 export function isTerminal(error: unknown): error is TerminalError {
   return typeof error === "object" && error !== null && BRAND in error;
 }
 
-/** What is done about an error. */
+/** Reaction of the controller to an error. */
 interface FailureDecision {
   readonly retries: boolean;
   readonly isReported: boolean;
-  /** No earlier than this, ms. */
+  /** Minimum delay before the retry, in ms. */
   readonly atLeast: number;
 }
 
 /**
- * A conflict only says that somebody was faster: it is tried again quietly. A server that says when to come again
- * (`Retry-After`) is not asked before.
+ * Decides about an error. A conflict is retried silently: another writer was faster. `Retry-After` of a server is the
+ * minimum delay.
  */
 export function decisionAfter(error: unknown): FailureDecision {
   if (isTerminal(error)) return { retries: false, isReported: true, atLeast: 0 };

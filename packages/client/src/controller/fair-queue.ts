@@ -1,4 +1,4 @@
-/** Where something stands, to be taken out again. */
+/** Position of an item in the queue, with which it can be removed. */
 export interface QueuePosition<T> {
   readonly level: Level<T>;
   readonly line: Line<T>;
@@ -18,12 +18,13 @@ interface Line<T> {
 }
 
 /**
- * Lines that are served in turn: the highest priority first, within it one of each part (a cluster) after the other, within
- * a part in order. So ten thousand items of one cluster delay another's by one, not by ten thousand. All at constant cost
- * but for the number of different priorities, which is to be small; nothing stays of what has left.
+ * Priority queue that is fair to parts (clusters): the highest priority first, within a priority one item of each part
+ * in turn, and within a part in order. Ten thousand items of one cluster delay an item of another by one, not by ten
+ * thousand. All operations take constant time, except that they grow with the number of different priorities, which
+ * should be small. Removed items leave nothing in memory.
  */
 export class FairQueue<T> {
-  /** By priority, the highest first; none is empty. */
+  /** Levels by priority, the highest first. None is empty. */
   readonly #levels: Level<T>[] = [];
   #size = 0;
 
@@ -49,7 +50,7 @@ export class FairQueue<T> {
     return node.value;
   }
 
-  /** Takes out what stands there, once. */
+  /** Removes an item. Removing it again has no effect. */
   remove({ level, line, node }: QueuePosition<T>): void {
     line.items.remove(node);
     this.#size--;
@@ -76,14 +77,14 @@ function newLine<T>(level: Level<T>, part: string): Line<T> {
   return line;
 }
 
-/** What stands in a {@link LinkedList}. */
+/** Node of a {@link LinkedList}. */
 interface ListNode<T> {
   readonly value: T;
   before: ListNode<T> | undefined;
   after: ListNode<T> | undefined;
 }
 
-/** A line that can be left from anywhere, at constant cost: an array would be moved, a Set scans what has been deleted. */
+/** Linked list that removes any item in constant time. An array would move items; a Set scans deleted entries. */
 class LinkedList<T> {
   #first: ListNode<T> | undefined;
   #last: ListNode<T> | undefined;
@@ -100,7 +101,7 @@ class LinkedList<T> {
     return node;
   }
 
-  /** Takes out a node of this list, once. */
+  /** Removes a node of this list. Removing it again has no effect. */
   remove(node: ListNode<T>): void {
     if (node.before === undefined) this.#first = node.after;
     else node.before.after = node.after;

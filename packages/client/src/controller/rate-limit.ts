@@ -1,20 +1,20 @@
 import { backoffDelay } from "@virtual-workspaces/transport";
 
-/** How soon what failed is tried again: client-go's `DefaultTypedControllerRateLimiter`, and jitter. */
+/** Backoff of failed keys: client-go's `DefaultTypedControllerRateLimiter`, with jitter. */
 export interface RateLimitOptions {
-  /** After the first failure of a key, ms; each further one doubles it. @default 5 */
+  /** Delay after the first failure of a key, in ms. Each further failure doubles it. @default 5 */
   readonly base?: number;
-  /** The longest, ms. @default 1,000,000 */
+  /** Maximum delay, in ms. @default 1,000,000 */
   readonly max?: number;
-  /** The part of a delay that is added to it at most, at random, so that what failed together does not come together. @default 0 */
+  /** Fraction of a delay to add at most, at random, so that keys that failed together are not retried together. @default 0 */
   readonly jitter?: number;
-  /** How many retries of all keys a second, after a burst. Infinity: any number. @default 10 */
+  /** Retries of all keys per second, after a burst. Infinity disables the limit. @default 10 */
   readonly perSecond?: number;
-  /** How many retries at once. @default 100 */
+  /** Number of retries allowed at once. @default 100 */
   readonly burst?: number;
 }
 
-/** Exponential delays for each key, and a token bucket over all of them: the longer of the two. */
+/** Rate limiter with an exponential delay for each key and one token bucket for all keys. The longer delay counts. */
 export class RateLimit {
   readonly #options: Required<RateLimitOptions>;
   readonly #random: () => number;
@@ -27,7 +27,7 @@ export class RateLimit {
     this.#tokens = this.#options.burst;
   }
 
-  /** ms to wait. @param failures so far, without this one @param now ms of a clock */
+  /** Returns the delay, in ms. @param failures before this one @param now in ms of a clock */
   delay(failures: number, now: number): number {
     const { base, max, jitter } = this.#options;
     const backoff = { first: base, most: max, jitter: [1, 1 + jitter], random: this.#random } as const;
@@ -35,7 +35,7 @@ export class RateLimit {
     return Math.max(own, this.#reserve(now));
   }
 
-  /** As golang.org/x/time/rate reserves: a token that is not there yet is owed, and waited for. */
+  /** Reserves a token as golang.org/x/time/rate does: a missing token is owed, and adds to the delay. */
   #reserve(now: number): number {
     const { perSecond, burst } = this.#options;
     if (perSecond === Number.POSITIVE_INFINITY) return 0;

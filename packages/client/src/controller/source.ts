@@ -1,64 +1,64 @@
 import type { KindReference, KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 
-/** Which object something is told of: of its own it need not say its cluster. */
+/** Key of the object that an event is about. The object itself need not name its cluster. */
 export interface Keyed {
   readonly key: ObjectKey;
-  /** Whether it has been there all along, and is told of because somebody comes to know of it: it can wait (isInInitialList). */
+  /** Whether the object existed before the handler was registered, so that it has low priority (isInInitialList). */
   readonly initial?: boolean;
 }
 
-/** What happens to the objects of a {@link Source}. */
+/** Event handlers of a {@link Source}. */
 export interface SourceHandlers<T> {
-  /** An object is there: those that are there already are told too. */
+  /** Called for a new object, and for each existing one. */
   readonly added?: (object: T, event: Keyed) => void;
-  /** An object has changed. @param before as it was */
+  /** Called for a changed object. @param before its previous state */
   readonly updated?: (object: T, before: T, event: Keyed) => void;
-  /** An object was deleted. @param object as it was last seen */
+  /** Called for a deleted object. @param object its last known state */
   readonly deleted?: (object: T, event: Keyed) => void;
-  /** An object can no longer be seen here, which does not mean that it was deleted: its cluster was disengaged. */
+  /** Called for an object that is no longer visible but may still exist, because its cluster was disengaged. */
   readonly gone?: (object: T, event: Keyed) => void;
-  /** Something happened to the source itself. One of type `error` failed at something, and tries again. */
+  /** Called for an event of the source itself. After an event of type `error` the source retries. */
   readonly lifecycle?: (event: { readonly type: string; readonly error?: unknown }) => void;
 }
 
-/** Objects of a kind that are followed: an `Informer`, or several as one. */
+/** Watched objects of a kind: one `Informer`, or several merged into one. */
 export interface Source<T extends KubeObject = KubeObject> {
-  /** Tells of what is there, and then of what happens, in order, until it is disposed of. */
+  /** Delivers the existing objects, then all events in order, until it is disposed. */
   on(handlers: SourceHandlers<T>): Disposable;
   /**
-   * Tells of the keys alone of what is there, and of what is added, changed or deleted then: for a source that would have to
-   * make objects of bytes to tell of them. Objects that are `gone` it must not have. @default none: whoever follows uses `on`
+   * Delivers only keys: of the existing objects, then of added, changed and deleted ones. For a source that would have
+   * to decode each object for an event. Such a source must not have `gone` events. @default none: callers use `on`
    */
   onKey?(changed: (event: Keyed) => void): Disposable;
-  /** Resolves once everything that was there at the beginning has been told. */
+  /** Resolves once the source has delivered every object of the initial list. */
   readonly synced: Promise<void>;
-  /** What is there. */
+  /** Store with the current objects. */
   readonly store: SourceStore<T>;
 }
 
-/** The objects of a {@link Source} as they were last seen. */
+/** Last known objects of a {@link Source}. */
 export interface SourceStore<T> {
-  /** The object of a key, `undefined` when there is none. */
+  /** Returns the object of a key, or `undefined`. */
   get(key: ObjectKey): T | undefined;
-  /** All of them, in no order. */
+  /** Returns all objects, in no particular order. */
   list(): Iterable<T>;
 }
 
-/** A key as one text, the same for equal keys only: `cluster|namespace/name`. None of the parts can have these characters. */
+/** Returns a key as text, unique for each key: `cluster|namespace/name`. No part may contain these separators. */
 export function keyText({ cluster, namespace, name }: ObjectKey): string {
   return `${cluster}|${namespace}/${name}`;
 }
 
-/** Which owners count. */
+/** Filter of owner references. */
 export interface OwnerKeysOptions {
-  /** Only the one that says `controller: true`. @default false, all of the kind */
+  /** Returns only the owner with `controller: true`. @default false, all owners of the kind */
   readonly controller?: boolean;
 }
 
 /**
- * For a source of related objects: the keys of those that own an object, as its `ownerReferences` have them, in its
- * cluster and, for a namespaced kind, its namespace. controller-runtime's `EnqueueRequestForOwner`. The version of a
- * reference does not matter.
+ * Returns a key function for {@link related}: the keys of an object's owners, from its `ownerReferences`. An owner is
+ * in the object's cluster and, if its kind is namespaced, in its namespace. The version of a reference is ignored.
+ * controller-runtime's `EnqueueRequestForOwner`.
  */
 export function ownerKeys(
   owner: Pick<KindReference, "group" | "kind" | "scope">,

@@ -4,54 +4,57 @@ import { Durations, type DurationsSnapshot } from "./durations.ts";
 import { FairQueue, type QueuePosition } from "./fair-queue.ts";
 import { RateLimit, type RateLimitOptions } from "./rate-limit.ts";
 
-/** What a {@link WorkQueue} is made with. */
+/** Options of a {@link WorkQueue}. */
 export interface WorkQueueOptions<K> {
-  /** A key as a text that is the same for equal keys only. */
+  /** Returns a key as text, unique for each key. */
   readonly id: (key: K) => string;
-  /** Whose turn a key is served in: its cluster. @default all keys are one's */
+  /** Returns the part (cluster) of a key for fair queuing. @default one part for all keys */
   readonly part?: (key: K) => string;
   readonly rateLimit?: RateLimitOptions;
-  /** Shuts the queue down, without a drain. */
+  /** Shuts the queue down without a drain when it aborts. */
   readonly signal?: AbortSignal;
-  /** @default the machine's */
+  /** Source of time. @default the system clock */
   readonly clock?: Clock;
-  /** For jitter: 0 to below 1. @default Math.random */
+  /** Random numbers for jitter, from 0 to below 1. @default Math.random */
   readonly random?: () => number;
 }
 
-/** What a queue does and has done: client-go's `workqueue_…` metrics. */
+/** Metrics of a queue: client-go's `workqueue_…` metrics. */
 export interface WorkQueueMetrics {
-  /** Keys that wait for a worker now (`depth`). */
+  /** Keys that wait for a worker (`depth`). */
   readonly depth: number;
-  /** Keys that wait for a time. */
+  /** Keys that wait for their delay. */
   readonly delayed: number;
-  /** Keys that are worked on. */
+  /** Keys that a worker holds. */
   readonly working: number;
-  /** Keys that were put in line, not counting those that stood there (`adds_total`). */
+  /** Keys enqueued so far, without those that were queued already (`adds_total`). */
   readonly adds: number;
-  /** `retries_total` */
+  /** Delayed retries so far (`retries_total`). */
   readonly retries: number;
-  /** How long keys stood in line (`queue_duration_seconds`). */
+  /** Time that keys waited for a worker (`queue_duration_seconds`). */
   readonly waited: DurationsSnapshot;
-  /** How long they were worked on (`work_duration_seconds`). */
+  /** Time that workers held keys (`work_duration_seconds`). */
   readonly worked: DurationsSnapshot;
-  /** s, of the work under way (`unfinished_work_seconds`). */
+  /** Total time that the keys now held have been held, in seconds (`unfinished_work_seconds`). */
   readonly unfinished: number;
-  /** s (`longest_running_processor_seconds`). */
+  /** Time that the oldest key now held has been held, in seconds (`longest_running_processor_seconds`). */
   readonly longestRunning: number;
 }
 
-/** How a key is added. */
+/** Options of adding a key. */
 export interface AddOptions {
-  /** The highest is served first, before all others: use few, and let them pass. @default 0 */
+  /**
+   * Priority of the key. The highest is served first, before all others. Use few different values, and only for short
+   * bursts. @default 0
+   */
   readonly priority?: number;
 }
 
 /**
- * Keys to be worked on: client-go's rate-limited `workqueue`. A key stands in it once, however often it is added; one that
- * is added while it is worked on is worked on again afterwards, never at the same time. Parts (clusters) are served in
- * turn. A key has one entry and one time: the earliest of those it was added with. Memory is bounded by the keys that wait,
- * are worked on, or have failed and were not forgotten.
+ * Rate-limited queue of keys, like client-go's `workqueue`. A key is queued once, however often it is added. A key that
+ * is added while a worker holds it is queued again afterwards, so that no two workers hold it. Parts (clusters) are
+ * served in turn. If a key was added with several delays, the earliest counts. Memory grows with the keys that wait,
+ * are held, or have failed and were not forgotten.
  */
 export class WorkQueue<K> implements AsyncDisposable {
   readonly #id: (key: K) => string;
@@ -82,13 +85,13 @@ export class WorkQueue<K> implements AsyncDisposable {
     void this.#over.promise.then(() => linked[Symbol.dispose]());
   }
 
-  /** Puts a key in line, now. One that waits for a time does not any longer. Nothing after a shutdown. */
+  /** Enqueues a key now, and cancels its delay. Does nothing after a shutdown. */
   add(key: K, { priority = 0 }: AddOptions = {}): void {
     if (this.#closed) return;
     this.#ready(this.#item(key), priority);
   }
 
-  /** Puts a key in line after so many ms, unless it is in line already or will be earlier. */
+  /** Enqueues a key after a delay in ms, unless it is queued already or will be earlier. */
   addAfter(key: K, ms: number, { priority = 0 }: AddOptions = {}): void {
     if (this.#closed) return;
     if (!(ms > 0)) {
@@ -105,7 +108,7 @@ export class WorkQueue<K> implements AsyncDisposable {
     this.#arm();
   }
 
-  /** Puts a key in line after its failures so far, this one included, are waited for. @returns ms */
+  /** Counts a failure of a key and enqueues it after its backoff. @returns the delay, in ms */
   addRateLimited(key: K, { atLeast = 0, ...options }: AddOptions & { readonly atLeast?: number } = {}): number {
     const item = this.#item(key);
     const ms = Math.max(atLeast, this.#rateLimit.delay(item.failures++, this.#clock.now()));
@@ -115,7 +118,7 @@ export class WorkQueue<K> implements AsyncDisposable {
     return ms;
   }
 
-  /** Forgets the failures of a key. */
+  /** Resets the failures of a key. */
   forget(key: K): void {
     const item = this.#items.get(this.#id(key));
     if (item === undefined) return;
@@ -123,12 +126,12 @@ export class WorkQueue<K> implements AsyncDisposable {
     this.#tidy(item);
   }
 
-  /** How often a key failed since it was forgotten (`NumRequeues`). */
+  /** Returns the failures of a key since `forget` (`NumRequeues`). */
   failures(key: K): number {
     return this.#items.get(this.#id(key))?.failures ?? 0;
   }
 
-  /** Takes a key out of line, and forgets its time and failures. Work under way goes on. */
+  /** Removes a key from the queue, with its delay and failures. A worker that holds it is not interrupted. */
   cancel(key: K): void {
     const item = this.#items.get(this.#id(key));
     if (item === undefined) return;
@@ -140,8 +143,8 @@ export class WorkQueue<K> implements AsyncDisposable {
   }
 
   /**
-   * The next key, as soon as there is one; undefined after a shutdown. Whoever takes one says when it is {@link done}. After
-   * 10 ms in one turn of the event loop the next turn is waited for, however quickly keys are worked on.
+   * Resolves with the next key, or with `undefined` after a shutdown. The worker must call {@link done} afterwards.
+   * After 10 ms in one turn of the event loop it waits for the next turn, so that fast workers do not block the loop.
    */
   get(): Promise<K | undefined> {
     const rest = this.#lines.size > 0 && this.#pace.isOver ? this.#pace.rest() : undefined;
@@ -152,7 +155,7 @@ export class WorkQueue<K> implements AsyncDisposable {
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Work on a key has ended. */
+  /** Releases a key that a worker held. */
   done(key: K): void {
     const item = this.#items.get(this.#id(key));
     if (item === undefined || !this.#working.delete(item)) return;
@@ -165,8 +168,8 @@ export class WorkQueue<K> implements AsyncDisposable {
   }
 
   /**
-   * Takes no more keys; what waits for a time is dropped. With `drain`, what is in line, or added again while it was worked
-   * on, is still handed out; without, dropped too. Resolves when no work is under way.
+   * Rejects new keys and drops delayed ones. With `drain`, workers still get the queued keys and those added again
+   * while held; otherwise these are dropped too. Resolves when no worker holds a key.
    */
   shutdown({ drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
     this.#closed = true;
@@ -181,7 +184,7 @@ export class WorkQueue<K> implements AsyncDisposable {
     return this.#over.promise;
   }
 
-  /** As they are now. */
+  /** Current metrics. */
   get metrics(): WorkQueueMetrics {
     const now = this.#clock.now();
     const running = [...this.#working].map(({ since }) => (now - since) / 1000);
@@ -198,12 +201,12 @@ export class WorkQueue<K> implements AsyncDisposable {
     };
   }
 
-  /** How many keys are kept in memory, for whatever reason. */
+  /** Number of keys in memory, in any state. */
   get size(): number {
     return this.#items.size;
   }
 
-  /** Ends it as {@link shutdown} does. */
+  /** Same as {@link shutdown} without a drain. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }
@@ -259,7 +262,7 @@ export class WorkQueue<K> implements AsyncDisposable {
     this.#arm();
   }
 
-  /** Rings when the first of those that wait is due. */
+  /** Sets the timer for the earliest delayed key. */
   #arm(): void {
     const due = this.#later.first?.due;
     if (due === this.#timer?.due) return;
@@ -292,18 +295,18 @@ export class WorkQueue<K> implements AsyncDisposable {
   }
 }
 
-/** All that a queue knows of a key. */
+/** State of one key. */
 interface WorkItem<K> extends Due {
   readonly key: K;
   readonly id: string;
   readonly part: string;
   priority: number;
-  /** Its place in line, while it stands there. */
+  /** Position in the queue, while the key waits for a worker. */
   standing: QueuePosition<WorkItem<K>> | undefined;
-  /** Added while it was worked on. */
+  /** Whether the key was added while a worker held it. */
   again: boolean;
   failures: number;
-  /** When it was put in line, or work on it began: ms of the clock. */
+  /** Time at which the key was queued or a worker took it, in ms of the clock. */
   since: number;
 }
 

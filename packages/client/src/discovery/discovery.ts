@@ -11,30 +11,31 @@ interface Known {
 }
 
 /**
- * What a server serves, in one logical cluster: asked for once, and again when something is looked for that was not there.
- * Aggregated discovery where the server has it, else group by group (client-go's `DeferredDiscoveryRESTMapper`).
+ * Discovery of one logical cluster of a server. It loads the kinds once, and again when a kind is missing. It uses
+ * aggregated discovery if the server has it, else one request per group version (client-go's
+ * `DeferredDiscoveryRESTMapper`).
  */
 export class Discovery {
   readonly #requests: Requests;
   #known: Known | undefined;
   #loading: Promise<Known> | undefined;
 
-  /** @internal Made by `client.discovery()`. */
+  /** @internal Created by `client.discovery()`. */
   constructor(requests: Requests) {
     this.#requests = requests;
   }
 
-  /** All kinds, preferred versions first in each group. Asks if nothing is known yet. @throws as any request */
+  /** Returns all kinds, preferred versions first in each group. Loads them on first use. @throws as any request */
   async all(options: CallOptions = {}): Promise<readonly DiscoveredKind[]> {
     return (this.#known ?? (await this.#load(options))).kinds;
   }
 
-  /** All kinds as they are now: asks again, and servers that give tags answer with a word where nothing has changed. @throws as any request */
+  /** Reloads all kinds. Servers that send ETags answer 304 if nothing has changed. @throws as any request */
   async refresh(options: CallOptions = {}): Promise<readonly DiscoveredKind[]> {
     return (await this.#load(options)).kinds;
   }
 
-  /** A kind by group and name, in a version or the preferred one; `undefined` if it is not served. @throws as any request */
+  /** Returns a kind by group and name, in the given or preferred version; `undefined` if it is not served. @throws as any request */
   find(
     kind: GroupKind & { readonly version?: string },
     options: CallOptions = {},
@@ -47,22 +48,23 @@ export class Discovery {
   }
 
   /**
-   * A kind as it is served now, by the document of its group and version alone: nothing is remembered, and little read. `undefined` if
-   * it is not served. @throws ApiError 400 on what cannot be a group or version, and as any request
+   * Returns the current state of a kind from the document of its group version alone, without the cache. `undefined` if
+   * it is not served. @throws ApiError 400 for an invalid group or version, and as any request
    */
   async look(
     { group, version, kind }: GroupVersionKind,
     { signal }: CallOptions = {},
   ): Promise<DiscoveredKind | undefined> {
-    // The plural is not known yet, and in its place nothing can go wrong.
+    // The plural is unknown here, so the check gets a valid one.
     checkKind({ group, version, kind, plural: "any", scope: "Cluster" });
     const kinds = await kindsIn(this.#requests, { group, version, signal });
     return kinds.find((one) => one.kind === kind);
   }
 
   /**
-   * A kind by what `kubectl get` takes: `deployments`, `deployment`, `deploy`, `deployments.apps`, `deployments.v1.apps`; in any
-   * case of letters. A name that several groups have is that of the first; `undefined` if it is not served. @throws as any request
+   * Returns a kind by an argument of `kubectl get`, in any letter case: `deployments`, `deployment`, `deploy`,
+   * `deployments.apps`, `deployments.v1.apps`. If several groups have the name, the first wins; `undefined` if it is
+   * not served. @throws as any request
    */
   findResource(name: string, options: CallOptions = {}): Promise<DiscoveredKind | undefined> {
     const [resource = "", ...rest] = name.toLowerCase().split(".");
@@ -72,16 +74,16 @@ export class Discovery {
     const named = ({ plural, singular, kind }: DiscoveredKind): boolean =>
       [plural, singular, kind.toLowerCase()].includes(resource);
     const short = ({ shortNames }: DiscoveredKind): boolean => shortNames.includes(resource);
-    // A name comes before a short one, whichever group has it.
+    // A name takes precedence over a short name, in whichever group.
     return this.#first([(one) => within(one) && named(one), (one) => within(one) && short(one)], options);
   }
 
-  /** Groups and versions whose own server did not answer, when they were asked for last. */
+  /** Group versions whose backend did not answer the latest request. */
   get missing(): readonly string[] {
     return this.#known?.documents.flatMap(({ missing }) => missing) ?? [];
   }
 
-  /** The next one who looks asks the server. */
+  /** Clears the cache: the next lookup sends a request. */
   forget(): void {
     this.#known = undefined;
   }
@@ -99,11 +101,11 @@ export class Discovery {
     };
     const known = this.#known;
     const found = known === undefined ? undefined : search(known.kinds);
-    // It may have come since: servers that give tags answer with a word if not.
+    // The kind may be new. Servers that send ETags answer 304 if nothing has changed.
     return found ?? search((await this.#load(options)).kinds);
   }
 
-  /** One at a time, for all who ask meanwhile. */
+  /** Loads the kinds with one request at a time, which concurrent callers share. */
   async #load({ signal }: CallOptions): Promise<Known> {
     if (signal !== undefined) return await this.#ask(signal);
     this.#loading ??= this.#ask(undefined).finally(() => {

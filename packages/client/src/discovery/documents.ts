@@ -9,22 +9,22 @@ const ACCEPT = [
   "application/json",
 ].join(",");
 
-/** One of the two documents that say what is served, and what it says. */
+/** One of the two discovery documents (`/api`, `/apis`), parsed. */
 export interface DiscoveryDocument {
   readonly etag: string | undefined;
   readonly kinds: readonly DiscoveredKind[];
-  /** Groups and versions whose own server did not answer. */
+  /** Group versions whose backend did not answer. */
   readonly missing: readonly string[];
 }
 
 interface Asked {
   readonly path: "/api" | "/apis";
-  /** What was known before; given back where nothing has changed. */
+  /** Cached document, returned if nothing has changed. */
   readonly known: DiscoveryDocument | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Asks for a document; servers that know no aggregated ones are asked for each group and version. */
+/** Requests a document. Without aggregated discovery it sends one request per group version. */
 export async function discoveryDocument(
   requests: Requests,
   { path, known, signal }: Asked,
@@ -32,7 +32,7 @@ export async function discoveryDocument(
   const etag = known?.etag === undefined ? [] : ["If-None-Match", known.etag];
   const request = { path, headers: ["Accept", ACCEPT, ...etag], ...(signal && { signal }) };
   const answer = await requests.answer(request).catch((error: unknown) => {
-    // A view may serve no core group, or nothing else.
+    // A view may serve no core group, or only that.
     if (isApiError(error) && error.code === 404) return undefined;
     throw error;
   });
@@ -49,7 +49,7 @@ export async function discoveryDocument(
   };
 }
 
-/** The kinds of one group and version; none where it is not served. @throws as any request */
+/** Returns the kinds of one group version, none if it is not served. @throws as any request */
 export async function kindsIn(
   requests: Requests,
   { group, version, signal }: GroupVersion & { readonly signal: AbortSignal | undefined },
@@ -64,7 +64,7 @@ export async function kindsIn(
   }
 }
 
-/** `undefined` where a server behind this one does not answer: the others are served nevertheless. */
+/** Returns `undefined` if the backend of a group version does not answer: the other groups stay available. */
 async function resources(
   requests: Requests,
   { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
@@ -77,7 +77,7 @@ async function resources(
   }
 }
 
-/** How many groups are asked for at once. */
+/** Maximum number of concurrent requests for groups. */
 const AT_ONCE = 8;
 
 async function inTurn<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {

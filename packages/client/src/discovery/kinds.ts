@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject, type KindReference, parseApiVersion } from "@virtual-workspaces/apimachinery";
 
-/** A kind as a server serves it: also what {@link Client.resource} takes. */
+/** Kind in a server's discovery. {@link Client.resource} accepts it. */
 export interface DiscoveredKind extends KindReference {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
-  /** Names of its subresources: `status`, `scale`. */
+  /** Names of the subresources, such as `status` and `scale`. */
   readonly subresources: readonly string[];
 }
 
-/** The kinds in an aggregated document, groups as they come, preferred versions first. */
+/** Returns the kinds in an aggregated document: groups in its order, preferred versions first. */
 export function aggregatedKinds(document: JsonObject): DiscoveredKind[] {
   return objects(document["items"]).flatMap((item) => {
     const group = text(objectIn(item, "metadata"), "name");
     return objects(item["versions"]).flatMap((one) =>
       objects(one["resources"])
-        // What a group's own server could not say has no kind.
+        // Entries without a kind come from a group whose backend did not answer.
         .filter((resource) => text(objectIn(resource, "responseKind"), "kind") !== "")
         .map((resource) => ({
           group,
@@ -34,7 +34,7 @@ export function aggregatedKinds(document: JsonObject): DiscoveredKind[] {
   });
 }
 
-/** The kinds of one group and version, in an `APIResourceList`. */
+/** Returns the kinds of one group version from an `APIResourceList`. */
 export function listedKinds(document: JsonObject, groupVersion: string): DiscoveredKind[] {
   const { group = "", version = "" } = parseApiVersion(groupVersion) ?? {};
   const all = objects(document["resources"]);
@@ -58,7 +58,7 @@ export function listedKinds(document: JsonObject, groupVersion: string): Discove
     });
 }
 
-/** The groups and versions of an `APIGroupList`, preferred versions first. */
+/** Returns the group versions of an `APIGroupList`, preferred versions first. */
 export function groupVersionsIn(document: JsonObject): string[] {
   return objects(document["groups"]).flatMap((group) => {
     const preferred = text(objectIn(group, "preferredVersion"), "groupVersion");

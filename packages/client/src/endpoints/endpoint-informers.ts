@@ -5,45 +5,46 @@ import type { Endpoint, EndpointRun, RunningEndpoint } from "./endpoint.ts";
 import { Endpoints, type FollowedUrls } from "./endpoints.ts";
 import { type EndpointSource, MergedSource } from "./merged-source.ts";
 
-/** An informer of one endpoint: it is disposed of when the endpoint goes. */
+/** Informer of one endpoint. It is disposed when the endpoint is removed. */
 export type EndpointInformer<T extends KubeObject> = Source<T> & Partial<AsyncDisposable> & Partial<Disposable>;
 
-/** What makes the informer of each kind, for an endpoint. */
+/** Factories that create the informer of each kind for an endpoint. */
 export type InformerFactories = Readonly<Record<string, (endpoint: Endpoint) => EndpointInformer<KubeObject>>>;
 
-/** For each kind the one source over all endpoints. */
+/** Merged sources of all endpoints, one for each kind. */
 export type EndpointSources<F extends InformerFactories> = {
   readonly [K in keyof F]: EndpointSource<F[K] extends (endpoint: Endpoint) => Source<infer T> ? T : never>;
 };
 
-/** What {@link endpointInformers} is given. */
+/** Options of {@link endpointInformers}. */
 export interface EndpointInformersOptions<T extends object, F extends InformerFactories> extends FollowedUrls<T> {
   /**
-   * By a name of one's own: `{ todos: ({ client }) => new Informer({ resource: client.resource(Todo) }).start() }`. An
-   * Informer goes on by itself when it fails; sources whose `synced` rejects are made anew, all of the endpoint.
+   * Informer factories by a name of your choice: `{ todos: ({ client }) => new Informer({ resource: client.resource(Todo)
+   * }).start() }`. An Informer recovers from failures by itself. If the `synced` promise of a source rejects, its whole
+   * endpoint restarts.
    */
   readonly informers: F;
   /**
-   * How long what an endpoint showed that goes is kept, while another one that is listed is not ready and may show it too,
-   * ms. @default 60,000
+   * Time to keep the objects of a removed endpoint while another listed endpoint that may also show them is not ready, in ms.
+   * @default 60,000
    */
   readonly handOver?: number;
 }
 
 /**
- * Informers at all endpoints, and what they show as one. Made by {@link endpointInformers}.
+ * Informers of all endpoints, and their merged sources. Created by {@link endpointInformers}.
  *
- * @typeParam F what makes the informers, by name
+ * @typeParam F informer factories, by name
  */
 export class EndpointInformers<T extends object, F extends InformerFactories> implements AsyncDisposable {
   readonly endpoints: Endpoints<T>;
-  /** What controllers are given: an object behind any endpoint, by cluster, namespace and name. */
+  /** Sources for controllers: the objects behind all endpoints, by cluster, namespace and name. */
   readonly sources: EndpointSources<F>;
   readonly #factories: F;
   readonly #merged: ReadonlyMap<string, MergedSource<KubeObject>>;
   readonly #handOver: HandOver;
 
-  /** @internal Made by {@link endpointInformers}. */
+  /** @internal Created by {@link endpointInformers}. */
   constructor({ informers, handOver: patience = 60_000, ...options }: EndpointInformersOptions<T, F>) {
     const { clock = systemClock } = options;
     this.#factories = informers;
@@ -58,12 +59,12 @@ export class EndpointInformers<T extends object, F extends InformerFactories> im
     this.sources = Object.fromEntries(this.#merged) as unknown as EndpointSources<F>;
   }
 
-  /** Resolves when all endpoints are; rejects when it is closed before. */
+  /** Resolves when all endpoints are synced. Rejects if this closes before that. */
   get synced(): Promise<void> {
     return this.endpoints.synced;
   }
 
-  /** Ends all informers, and what follows the list. */
+  /** Stops all informers and the watch of the list. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.endpoints[Symbol.asyncDispose]();
     this.#handOver[Symbol.dispose]();
@@ -71,7 +72,7 @@ export class EndpointInformers<T extends object, F extends InformerFactories> im
 
   async #start(endpoint: Endpoint): Promise<EndpointRun> {
     const attached = new DisposableStack();
-    // As soon as the endpoint is not listed any more: what comes after that is not told.
+    // At once, so that no event arrives after the endpoint is removed.
     endpoint.signal.addEventListener("abort", () => this.#leave(endpoint, attached), { once: true });
     await using informers = new AsyncDisposableStack();
     const synced: Promise<void>[] = [];
@@ -81,7 +82,7 @@ export class EndpointInformers<T extends object, F extends InformerFactories> im
       informers.defer(async () => {
         await (informer[Symbol.asyncDispose]?.() ?? informer[Symbol.dispose]?.());
       });
-      informer.synced.catch(() => undefined); // told by what is made of all of them, unless another one cannot be made
+      informer.synced.catch(() => undefined); // `synced` of the whole reports it, unless another informer cannot be created
       attached.use(source.attach(endpoint, informer));
       synced.push(informer.synced);
     }
@@ -106,10 +107,10 @@ export class EndpointInformers<T extends object, F extends InformerFactories> im
 }
 
 /**
- * Informers of some kinds at each endpoint that an object lists, with one source of each kind over all of them, for
- * controllers: shards come and go under a controller that runs.
+ * Runs informers at each endpoint that an object lists, and merges them into one source per kind. Shards may join and leave
+ * while a controller runs.
  *
- * @typeParam F what makes the informers, by name
+ * @typeParam F informer factories, by name
  */
 export function endpointInformers<T extends object, const F extends InformerFactories>(
   options: EndpointInformersOptions<T, F>,
@@ -119,21 +120,21 @@ export function endpointInformers<T extends object, const F extends InformerFact
 
 interface HandOverOptions {
   readonly clock: Clock;
-  /** The longest that is waited, ms. */
+  /** Maximum wait, in ms. */
   readonly patience: number;
   readonly release: (endpoint: Endpoint) => void;
 }
 
 interface Waiting {
   readonly endpoint: Endpoint;
-  /** Those that may show what the endpoint has shown, and have not shown all yet. */
+  /** Endpoints that may also show the removed endpoint's objects, and are not ready yet. */
   readonly heirs: Set<RunningEndpoint>;
   readonly timer: Disposable;
 }
 
 /**
- * What an endpoint showed that goes is not gone as long as another one, which was there by then, may still turn out to show
- * it: a workspace that moves to another shard leaves one list as it appears in the other.
+ * Keeps the objects of a removed endpoint while another endpoint that existed by then may still show them. A workspace that
+ * moves to another shard leaves one list when it appears in the other.
  */
 class HandOver implements Disposable {
   readonly #options: HandOverOptions;
@@ -143,7 +144,7 @@ class HandOver implements Disposable {
     this.#options = options;
   }
 
-  /** Releases an endpoint that goes once these are ready, or go themselves, or time is up. */
+  /** Releases a removed endpoint once the heirs are ready or removed, or the time is up. */
   begin(endpoint: Endpoint, heirs: readonly RunningEndpoint[]): void {
     const { clock, patience } = this.#options;
     const waiting: Waiting = {
@@ -155,7 +156,7 @@ class HandOver implements Disposable {
     this.look();
   }
 
-  /** To be called whenever the status of an endpoint has changed. */
+  /** Checks the heirs. Must be called after each status change of an endpoint. */
   look(): void {
     for (const waiting of [...this.#waiting]) {
       for (const heir of waiting.heirs)

@@ -1,37 +1,37 @@
 import { aborted, type BackoffOptions, backoffDelay, type Clock, onAbort, sleep } from "@virtual-workspaces/transport";
 import { Client, type ClientOptions } from "../client.ts";
 
-/** One address of several that are followed, as `start` gets it. */
+/** One of several endpoints, as `start` receives it. */
 export interface Endpoint {
-  /** As it was listed, without a slash at its end. */
+  /** URL in the list, without a trailing slash. */
   readonly url: string;
-  /** As `rewrite` made it: where requests go. */
+  /** URL for requests: the result of `rewrite`. */
   readonly address: string;
   readonly client: Client;
-  /** Aborts when the endpoint goes, or is started anew. */
+  /** Aborts when the endpoint is removed or restarts. */
   readonly signal: AbortSignal;
-  /** Tells of a failure that what runs here gets over by itself: `onError` hears of it, and so does the status of one that is not ready. */
+  /** Reports an error that the running code recovers from: to `onError`, and in the status of an endpoint that is not ready. */
   readonly report: (error: unknown) => void;
 }
 
-/** What runs for an endpoint. It is disposed of when the endpoint goes; then, or when it fails, its signal has aborted. */
+/** Running code of an endpoint. It is disposed when the endpoint is removed or fails, after the signal has aborted. */
 export interface EndpointRun extends Partial<AsyncDisposable>, Partial<Disposable> {
-  /** The endpoint is ready once this resolves; it is started anew when this rejects. @default at once */
+  /** The endpoint is ready when this resolves, and restarts when it rejects. @default ready at once */
   readonly synced?: Promise<unknown>;
 }
 
-/** How an endpoint is: a Kubernetes condition of type `Ready`. */
+/** Status of an endpoint: a Kubernetes condition of type `Ready`. */
 export interface EndpointStatus {
   readonly url: string;
   readonly address: string;
-  /** `True`: synced. `Unknown`: on its way. `False`: it failed, and is tried again. */
+  /** `True`: synced. `Unknown`: starting. `False`: failed; a retry follows. */
   readonly ready: "True" | "False" | "Unknown";
   readonly reason: "Starting" | "Syncing" | "Ready" | "Failed" | "Stopping";
-  /** Why it failed. */
+  /** Error of the last failure. */
   readonly message: string;
-  /** Since when `ready` is what it is. */
+  /** Time of the last change of `ready`. */
   readonly lastTransitionTime: Date;
-  /** Failures in a row. */
+  /** Number of consecutive failures. */
   readonly failures: number;
 }
 
@@ -47,7 +47,7 @@ export interface EndpointTerms {
 
 const BACKOFF: BackoffOptions = { first: 500, most: 30_000, jitter: [0.75, 1.25] };
 
-/** An endpoint that is kept running until it is stopped. What fails is ended, waited for and started anew. */
+/** Endpoint that runs until it is stopped. After a failure it stops, waits for its backoff, and restarts. */
 export class RunningEndpoint {
   readonly #terms: EndpointTerms;
   readonly #stop = new AbortController();
@@ -59,19 +59,19 @@ export class RunningEndpoint {
     const lastTransitionTime = new Date();
     this.#terms = terms;
     this.#status = { url, address, ready: "Unknown", reason: "Starting", message: "", lastTransitionTime, failures: 0 };
-    // Not now: whoever made it is to know it before it tells anything.
+    // Deferred, so that the creator has this object before the first callback.
     this.#over = Promise.resolve().then(() => this.#keep());
   }
 
-  /** How it is now. */
+  /** Current status. */
   get status(): EndpointStatus {
     return this.#status;
   }
 
-  /** Ends it; resolves when all of it has ended. */
+  /** Stops the endpoint. Resolves when all its code has stopped. */
   async stop(): Promise<void> {
     this.#become({ ready: "False", reason: "Stopping", message: "" });
-    this.#stop.abort(new Error(`${this.#terms.url} is not followed any more`));
+    this.#stop.abort(new Error(`endpoint ${this.#terms.url}: removed from the list`));
     await this.#over;
   }
 
@@ -89,7 +89,7 @@ export class RunningEndpoint {
     }
   }
 
-  /** From the first connection to the last; rejects with what went wrong, and only when everything has ended. */
+  /** Runs until the first failure, and rejects with it once everything has stopped. */
   async #run(): Promise<void> {
     const { url, address, connect, start, failed } = this.#terms;
     const stopped = this.#stop.signal;
@@ -104,7 +104,7 @@ export class RunningEndpoint {
     let run: EndpointRun | undefined;
     stack.defer(async () => {
       linked[Symbol.dispose]();
-      ending.abort(new Error(`${url} is started anew`));
+      ending.abort(new Error(`endpoint ${url}: restarting`));
       await (run?.[Symbol.asyncDispose]?.() ?? run?.[Symbol.dispose]?.());
     });
     const report = (error: unknown): void => {

@@ -7,50 +7,50 @@ import { type Endpoint, type EndpointRun, type EndpointStatus, RunningEndpoint }
 import { reflectObject } from "./object-reflector.ts";
 import { desiredEndpoints, endpointUrls, type InvalidEndpoint } from "./urls.ts";
 
-/** Something that went wrong, and is tried again where that can help. */
+/** Failure of an endpoint or of the watch. It is retried where that can help. */
 export interface EndpointFailure {
   readonly error: unknown;
-  /** The endpoint; none where it is the object itself. */
+  /** URL of the endpoint. Missing if the watch of the object failed. */
   readonly url?: string;
 }
 
-/** Which URLs are followed, and how they are reached. */
+/** Source of the URLs, and connections to them. */
 export interface FollowedUrls<T extends object> {
-  /** Where the object is: in one logical cluster, and for a namespaced kind in one namespace. */
+  /** Client of the object's kind, in one logical cluster and, for a namespaced kind, in one namespace. */
   readonly resource: ResourceClient<T>;
   readonly name: string;
-  /** @default {@link endpointUrls} */
+  /** Returns the URLs of the object. @default {@link endpointUrls} */
   readonly urls?: (object: ObjectOf<T>) => Iterable<string>;
   /**
-   * Where a URL is reached from here, when its host is known elsewhere only. What throws refuses the URL, which is then
-   * reported: whoever can write the object's status decides where our credentials are sent, unless this has a say.
+   * Translates a URL whose host is not reachable from here. If it throws, the URL is rejected and reported. Security: without
+   * it, any user who may write the object's status decides where this client sends its credentials.
    */
   readonly rewrite?: (url: string) => string;
-  /** How an address is talked to. The client is closed with its endpoint. */
+  /** Connects to an address. The client closes with its endpoint. */
   readonly connect: (address: string) => Client | ClientOptions;
-  /** How long one endpoint may take before {@link Endpoints.synced} goes on without it, ms. @default 10,000 */
+  /** Time after which {@link Endpoints.synced} stops waiting for an endpoint, in ms. @default 10,000 */
   readonly patience?: number;
-  /** Told of every failure: of the object's watch, of an endpoint, of a URL that cannot be followed. */
+  /** Called for every failure: of the object's watch, of an endpoint, or for an invalid URL. */
   readonly onError: (failure: EndpointFailure) => void;
-  /** Told of an endpoint whenever its status changes. */
+  /** Called for each status change of an endpoint. */
   readonly onChange?: (status: EndpointStatus) => void;
-  /** Ends everything. */
+  /** Stops everything when it aborts. */
   readonly signal?: AbortSignal;
-  /** @default the machine's */
+  /** Source of time. @default the system clock */
   readonly clock?: Clock;
 }
 
-/** What {@link followEndpoints} is given. */
+/** Options of {@link followEndpoints}. */
 export interface FollowEndpointsOptions<T extends object> extends FollowedUrls<T> {
-  /** Starts what is to run for an endpoint, and gives what ends it. What throws is tried again. */
+  /** Starts the code of an endpoint and returns how to stop it. An error is retried. */
   readonly start: (endpoint: Endpoint) => Promise<EndpointRun | undefined> | EndpointRun | undefined;
 }
 
-/** The endpoints that an object lists, each running for as long as it is listed. Made by {@link followEndpoints}. */
+/** Endpoints that an object lists. Each one runs while it is listed. Created by {@link followEndpoints}. */
 export class Endpoints<T extends object = object> implements AsyncDisposable {
   /**
-   * Resolves when the object has been read, and each endpoint that it listed then is ready, or failed, or took too long:
-   * one that cannot be reached does not stop the others. Rejects when it is closed before.
+   * Resolves when the object was read, and each endpoint that it listed is ready, has failed, or has exceeded its patience.
+   * An unreachable endpoint does not block the others. Rejects if this closes before that.
    */
   readonly synced: Promise<void>;
   readonly #options: FollowEndpointsOptions<T> & Required<Pick<FollowedUrls<T>, "onChange">>;
@@ -74,7 +74,7 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
     this.#options = options;
     this.#clock = clock;
     this.synced = this.#sync();
-    this.synced.catch(() => undefined); // who does not wait for it need not know
+    this.synced.catch(() => undefined); // callers need not await it
     this.#over = reflectObject({
       resource,
       name,
@@ -89,41 +89,41 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
     if (signal?.aborted === true) end();
   }
 
-  /** How each endpoint is, by URL. */
+  /** Statuses of the endpoints, by URL. */
   get statuses(): EndpointStatus[] {
     const statuses = [...this.#running.values()].map(({ status }) => status);
     return statuses.sort((a, b) => (a.url < b.url ? -1 : 1));
   }
 
-  /** What is listed and cannot be followed. */
+  /** Listed URLs that are invalid. */
   get invalid(): readonly InvalidEndpoint[] {
     return this.#invalid;
   }
 
-  /** Those that are listed now. */
+  /** Endpoints that are listed now. */
   get running(): RunningEndpoint[] {
     return [...this.#running.values()];
   }
 
-  /** Whether nothing is followed any more. */
+  /** Whether this is closed. */
   get isClosed(): boolean {
     return this.#stop.signal.aborted;
   }
 
-  /** Calls back after each change of a status, until it is disposed of. */
+  /** Calls back after each status change, until it is disposed. */
   watch(look: () => void): Disposable {
     const watcher = (): void => look();
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
   }
 
-  /** Ends all of them; resolves when that is done. */
+  /** Stops all endpoints. Resolves when they have stopped. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** The object is the truth of the list, and without it there is none. An equal list changes nothing. */
+  /** Applies the object's list; a missing object lists nothing. An equal list changes nothing. */
   #changed(object: ObjectOf<T> | undefined): void {
     if (this.#stop.signal.aborted) return;
     const { urls = endpointUrls, rewrite = (url) => url, onError } = this.#options;
@@ -132,13 +132,13 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
       found = object === undefined ? [] : urls(object);
     } catch (error) {
       onError({ error });
-      return; // what cannot be read says nothing about those that run
+      return; // an unreadable list does not affect the running endpoints
     }
     const { addresses, invalid } = desiredEndpoints(found, rewrite);
     this.#tell(invalid);
     const removed = [...this.#running].filter(([url, { status }]) => addresses.get(url) !== status.address);
     for (const [url] of removed) this.#running.delete(url);
-    // The new before the old end: who is handed over must know to whom.
+    // New endpoints start before old ones stop, so that the hand-over knows the heirs.
     for (const [url, address] of addresses)
       if (!this.#running.has(url)) this.#running.set(url, this.#endpoint(url, address));
     for (const [, endpoint] of removed) this.#end(endpoint);
@@ -168,13 +168,13 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
     over.then(forget, forget);
   }
 
-  /** Each once, not with every change of the object. */
+  /** Reports each invalid URL once, not at each change of the object. */
   #tell(invalid: readonly InvalidEndpoint[]): void {
     const known = new Set(this.#invalid.map(({ url, message }) => `${url} ${message}`));
     this.#invalid = invalid;
     for (const { url, message } of invalid)
       if (!known.has(`${url} ${message}`))
-        this.#options.onError({ error: ApiError.badRequest(`endpoint ${url}: ${message}`), url });
+        this.#options.onError({ error: ApiError.badRequest(`invalid endpoint ${url}: ${message}`), url });
   }
 
   async #sync(): Promise<void> {
@@ -191,8 +191,8 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
 
   async #close(): Promise<void> {
     const { name } = this.#options;
-    this.#stop.abort(new Error(`the endpoints of ${name} are not followed any more`));
-    this.#read.reject(new Error(`the endpoints of ${name}: closed before they were read`));
+    this.#stop.abort(new Error(`endpoints of ${name}: closed`));
+    this.#read.reject(new Error(`endpoints of ${name}: closed before the object was read`));
     for (const endpoint of this.#running.values()) this.#end(endpoint);
     this.#running.clear();
     await this.#over;
@@ -201,8 +201,8 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
 }
 
 /**
- * Follows the URLs that an object lists in its status, as kcp publishes the shards of a virtual workspace: starts something
- * for each as it appears, and ends it as it goes. The order of the list does not matter.
+ * Runs code for each URL in an object's status, such as the shards of a virtual workspace in kcp. It starts when the URL
+ * appears and stops when the URL is removed. The order of the list does not matter.
  */
 export function followEndpoints<T extends object>(options: FollowEndpointsOptions<T>): Endpoints<T> {
   return new Endpoints(options);

@@ -3,9 +3,9 @@ import type { Source, SourceHandlers, SourceStore } from "../controller/source.t
 import { keyText } from "../controller/source.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** The objects of a kind behind all endpoints, as one. */
+/** Objects of a kind behind all endpoints, merged. */
 export interface EndpointSource<T extends KubeObject> extends Source<T> {
-  /** Where an object was seen last: its client is the one that reaches it. */
+  /** Returns the endpoint that last showed an object. Its client reaches the object. */
   endpointOf(key: ObjectKey): Endpoint | undefined;
 }
 
@@ -14,19 +14,19 @@ interface Copy<T> {
   readonly object: T;
 }
 
-/** What was seen of an object, at one endpoint or, while it moves, at several: the last told first, and it is what counts. */
+/** Copies of an object at one endpoint, or at several while it moves. The most recent copy is first, and counts. */
 interface MergedObject<T> {
   readonly key: ObjectKey;
   copies: readonly [Copy<T>, ...Copy<T>[]];
-  /** The uid of what was deleted at a twin of the endpoints that still show it. */
+  /** The uid that a twin of the remaining endpoints has reported as deleted. */
   deleted: string | undefined;
 }
 
 /**
- * Sources of several endpoints as one. An object that is seen through two of them is one, deleted when the last of them
- * says so. What an endpoint that has retired alone has shown stays until it is released; then it is gone, unless a twin, an
- * endpoint that is known to show the same objects, has said that it was deleted. A list that an endpoint sent before, and
- * that arrives after, another one's delete brings the object back until its own watch says so too.
+ * Merges the sources of several endpoints. An object at two of them is one object, deleted when the last endpoint deletes it.
+ * Objects that only a retired endpoint has shown stay until its release. Then they are gone, or deleted if a twin (an
+ * endpoint known to show the same objects) reported that. If a list that predates another endpoint's delete arrives after it,
+ * the object reappears until that endpoint's own watch deletes it.
  */
 export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
   readonly synced: Promise<void>;
@@ -37,7 +37,7 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
   readonly #entries = new Map<string, MergedObject<T>>();
   readonly #handlers = new Set<SourceHandlers<T>>();
   readonly #retired = new Set<Endpoint>();
-  /** Two that have shown one state of one object, uid and version, are two addresses of one server, and not two shards. */
+  /** Endpoints that have shown the same uid and version of an object: two addresses of one server, not two shards. */
   readonly #twins = new WeakMap<Endpoint, WeakSet<Endpoint>>();
 
   constructor(synced: Promise<void>) {
@@ -55,7 +55,7 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     return { [Symbol.dispose]: () => void this.#handlers.delete(own) };
   }
 
-  /** Takes in what an endpoint shows. */
+  /** Adds the events of an endpoint. */
   attach(endpoint: Endpoint, source: Source<T>): Disposable {
     return source.on({
       added: (object, { key }) => this.#told(key, { endpoint, object }),
@@ -67,7 +67,7 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     });
   }
 
-  /** An endpoint that has been detached shows nothing any more; what only it has shown is kept for now. */
+  /** Marks a detached endpoint as retired. Objects that only it has shown are kept for now. */
   retire(endpoint: Endpoint): void {
     this.#retired.add(endpoint);
     for (const entry of this.#entries.values()) {
@@ -76,7 +76,7 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     }
   }
 
-  /** What a retired endpoint alone has shown, and none other shows now, is gone. */
+  /** Removes the objects that only this retired endpoint has shown. */
   release(endpoint: Endpoint): void {
     this.#retired.delete(endpoint);
     for (const [id, { key, copies, deleted: uid }] of [...this.#entries]) {
@@ -128,7 +128,7 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     return twins;
   }
 
-  /** Copies at other endpoints; those of retired ones count for nothing where there is a later one. */
+  /** Returns the copies at other endpoints that are not retired. */
   #others({ copies }: MergedObject<T>, endpoint: Endpoint): Copy<T>[] {
     return copies.filter((copy) => copy.endpoint !== endpoint && !this.#retired.has(copy.endpoint));
   }
@@ -142,7 +142,7 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
   }
 }
 
-/** Versions of two shards have nothing to do with each other, but with the uid they tell one state from another. */
+/** Compares uid and version: versions of two shards are unrelated, but unique together with the uid. */
 function isSame({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
   return a.uid !== undefined && a.uid === b.uid && a.resourceVersion === b.resourceVersion;
 }

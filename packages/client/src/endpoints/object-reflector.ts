@@ -5,7 +5,7 @@ import type { ResourceClient } from "../resource/resource-client.ts";
 export interface ObjectReflectorOptions<T extends object> {
   readonly resource: ResourceClient<T>;
   readonly name: string;
-  /** Told of the object as it is, and of `undefined` where it is not there; a failure is told by `failed`, not by that. */
+  /** Called with the current object, or `undefined` if it does not exist. Failures go to `failed` instead. */
   readonly changed: (object: ObjectOf<T> | undefined) => void;
   readonly failed: (error: unknown) => void;
   readonly clock: Clock;
@@ -13,14 +13,14 @@ export interface ObjectReflectorOptions<T extends object> {
 }
 
 const BACKOFF: BackoffOptions = { first: 200, most: 30_000, jitter: [0.75, 1.25] };
-/** A watch that lived so long was none that fails, ms. */
+/** Lifetime after which a watch counts as successful, in ms. */
 const LIVED = 5000;
-/** How long a watch is asked for, s; and how much longer it may stay silent before its connection is given up. */
+/** Timeout of a watch with its random part, and extra time after which a silent connection is closed, in seconds. */
 const WATCH = { least: 240, spread: 240, slack: 30 };
 
 /**
- * Follows one object by list and watch until the signal aborts. The watch is of that name alone where the server can select
- * it, else of all objects; others are passed over.
+ * Reflects one object by list and watch until the signal aborts. If the server supports the field selector, it watches that
+ * name only; otherwise it filters all objects.
  */
 export async function reflectObject<T extends object>(options: ObjectReflectorOptions<T>): Promise<void> {
   const { signal, clock, failed } = options;
@@ -31,7 +31,7 @@ export async function reflectObject<T extends object>(options: ObjectReflectorOp
     try {
       version ??= await listed(options, fields);
       const seen = (next: string): void => {
-        version = next; // at once: a watch that breaks goes on behind what it told
+        version = next; // at once, so that the next watch continues after this event
       };
       await watched(options, { fields, version, seen });
       failures = 0;
@@ -39,17 +39,17 @@ export async function reflectObject<T extends object>(options: ObjectReflectorOp
       if (signal.aborted) return;
       if (clock.now() - began > LIVED) failures = 0;
       const code = isApiError(error) ? error.code : 0;
-      // What is too old is listed again, and what cannot be selected is looked for.
+      // 410: list again. 400: the server cannot select by name, so filter instead.
       if (code === 410 && version !== undefined) version = undefined;
       else if (code === 400 && fields !== undefined) fields = undefined;
       else {
         failures++;
         failed(error);
-        // A server that does not know the version any more, in its own words, is helped by a list.
+        // The server may not know the version any more and say so in its own words: list again.
         if (code !== 0) version = undefined;
       }
     }
-    // A watch that ends at once must not be asked for at once.
+    // Backoff, even after a watch that ended without an error at once.
     await sleep(backoffDelay(failures + 1, BACKOFF), { clock, signal });
   }
 }
@@ -69,7 +69,7 @@ async function listed<T extends object>(
   return metadata.resourceVersion ?? "";
 }
 
-/** Until the server ends it. */
+/** Watches until the server ends the watch. */
 async function watched<T extends object>(
   { resource, name, changed, signal }: ObjectReflectorOptions<T>,
   { fields, version, seen }: WatchStart,

@@ -1,15 +1,15 @@
 import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 
-/** Which of an object's URLs are wanted. */
+/** Filter of an object's URLs. */
 export interface EndpointUrlsOptions {
-  /** What the list's entries say of themselves in `type`. @default any, and such as say nothing */
+  /** Value of `type` in the list's entries. @default all entries, with or without a type */
   readonly type?: string;
 }
 
 /**
- * The URLs in an object's status: `endpoints[].url`, as an APIExportEndpointSlice has them, and `virtualWorkspaces[].url`,
- * as an APIExport or a WorkspaceType. A WorkspaceType has two of each shard, told apart by their `type`, `initializing` and
- * `terminating`: choose with `urls: (type) => endpointUrls(type, { type: "initializing" })`.
+ * Returns the URLs in an object's status: `endpoints[].url` of an APIExportEndpointSlice, and `virtualWorkspaces[].url` of an
+ * APIExport or a WorkspaceType. A WorkspaceType has two per shard, of `type` `initializing` and `terminating`. Select with
+ * `urls: (type) => endpointUrls(type, { type: "initializing" })`.
  */
 export function endpointUrls({ status }: KubeObject, { type }: EndpointUrlsOptions = {}): string[] {
   if (!isJsonObject(status)) return [];
@@ -22,19 +22,19 @@ export function endpointUrls({ status }: KubeObject, { type }: EndpointUrlsOptio
   );
 }
 
-/** A URL that was listed and cannot be followed. */
+/** Listed URL that is invalid. */
 export interface InvalidEndpoint {
   readonly url: string;
   readonly message: string;
 }
 
-/** What is to be followed: listed URL to the address that is used. */
+/** Desired endpoints: addresses by listed URL. */
 export interface DesiredEndpoints {
   readonly addresses: ReadonlyMap<string, string>;
   readonly invalid: readonly InvalidEndpoint[];
 }
 
-/** Each URL once, in the one form in which equal ones are equal, with the address that `rewrite` makes of it. */
+/** Returns each URL once, in normalized form, with the address from `rewrite`. */
 export function desiredEndpoints(urls: Iterable<string>, rewrite: (url: string) => string): DesiredEndpoints {
   const addresses = new Map<string, string>();
   const invalid: InvalidEndpoint[] = [];
@@ -43,7 +43,7 @@ export function desiredEndpoints(urls: Iterable<string>, rewrite: (url: string) 
       const url = canonical(listed);
       addresses.set(url, canonical(rewrite(url)));
     } catch (error) {
-      // Reports are read by others than those who may know a password.
+      // Security: readers of reports must not see a password in a URL.
       const url = String(listed).replace(/\/\/[^/?#]*@/, "//…@");
       invalid.push({ url, message: error instanceof Error ? error.message : String(error) });
     }
@@ -53,10 +53,10 @@ export function desiredEndpoints(urls: Iterable<string>, rewrite: (url: string) 
 
 function canonical(text: string): string {
   const url = URL.parse(text);
-  if (url === null) throw new Error("no URL: give one like https://host:6443/services/apiexport/root/todo");
+  if (url === null) throw new Error("not a URL: use one like https://host:6443/services/apiexport/root/todo");
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw new Error(`${url.protocol} is neither https nor http`);
-  if (url.username !== "" || url.password !== "") throw new Error("a user or password does not belong into it");
-  if (url.search !== "" || url.hash !== "") throw new Error("a query or fragment does not belong into it");
+    throw new Error(`invalid scheme "${url.protocol}": use https or http`);
+  if (url.username !== "" || url.password !== "") throw new Error("remove user and password from the URL");
+  if (url.search !== "" || url.hash !== "") throw new Error("remove query and fragment from the URL");
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }

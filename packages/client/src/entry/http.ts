@@ -1,5 +1,5 @@
 /**
- * What a client sends and reads over HTTP: errors, impersonation, cluster URLs.
+ * HTTP helpers of the client: errors, impersonation, cluster URLs.
  *
  * @module
  */

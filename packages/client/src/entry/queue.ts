@@ -1,5 +1,5 @@
 /**
- * The work queue of a controller, and its sources.
+ * Work queue of a controller, and sources.
  *
  * @module
  */

@@ -6,15 +6,15 @@ import { header, type StreamedResponse, TransportError } from "@virtual-workspac
 
 const inflate = promisify(gunzip);
 
-/** The whole body of an answer, unpacked: bounded on the wire and in memory. */
+/** Options of {@link bodyOf}. */
 export interface BodyOptions {
-  /** `GET https://host/path`. */
+  /** Method and URL, for errors: `GET https://host/path`. */
   readonly what: string;
-  /** The most bytes, packed and unpacked. */
+  /** Maximum size, compressed and decompressed, in bytes. */
   readonly limit: number;
 }
 
-/** @throws TransportError `tooLarge`; `malformed` on what cannot be unpacked; what reading it throws */
+/** Reads and decompresses a whole body. @throws TransportError `tooLarge`; `malformed` if decompression fails; errors of reading */
 export async function bodyOf(answer: StreamedResponse, { what, limit }: BodyOptions): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -28,12 +28,12 @@ export async function bodyOf(answer: StreamedResponse, { what, limit }: BodyOpti
   const encoding = header(answer.headers, "content-encoding")?.toLowerCase() ?? "identity";
   if (encoding === "identity" || body.length === 0) return body;
   if (encoding !== "gzip" && encoding !== "x-gzip")
-    throw malformed(what, `the answer is encoded as ${JSON.stringify(encoding)}, which was not asked for`);
+    throw malformed(what, `unexpected content encoding ${JSON.stringify(encoding)}: the request accepts only gzip`);
   try {
     return await inflate(body, { maxOutputLength: limit });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(what, limit);
-    throw malformed(what, "the answer says that it is gzip, and is not");
+    throw malformed(what, "the response is not valid gzip, which its content encoding names");
   }
 }
 
@@ -42,19 +42,23 @@ export function malformed(what: string, text: string): TransportError {
 }
 
 function tooLarge(what: string, limit: number): TransportError {
-  return new TransportError("tooLarge", `${what}: the answer is longer than ${limit} bytes: list in pages, by limit`, {
-    delivered: true,
-  });
+  return new TransportError(
+    "tooLarge",
+    `${what}: the response is longer than ${limit} bytes: set limit to list in pages`,
+    {
+      delivered: true,
+    },
+  );
 }
 
-/** The longest body of an error that is read, bytes. */
+/** Maximum size of an error's body to read, in bytes. */
 const LONGEST = 1024 * 1024;
-/** How much of a body that is no Status is shown, characters. */
+/** Maximum number of characters of a body that is no Status to show. */
 const SHOWN = 200;
 
 /**
- * What an answer that is no success comes to: the server's own Status, whole; of anything else (the page of a proxy, nothing,
- * what cannot be read) one with its code. Ends the answer. `Retry-After` becomes `details.retryAfterSeconds` where the Status has none.
+ * Returns the error of an unsuccessful response: the server's Status, or one with its code if the body is anything else, such
+ * as a proxy's page. Consumes the response. `Retry-After` becomes `details.retryAfterSeconds` if the Status has none.
  */
 export async function errorOf(answer: StreamedResponse, what: string): Promise<ApiError> {
   const text = await errorText(answer, what);
@@ -66,18 +70,18 @@ export async function errorOf(answer: StreamedResponse, what: string): Promise<A
   function statusIn(body: string): Status | undefined {
     const parsed = body === "" ? undefined : jsonOf(body);
     if (!isJsonObject(parsed) || parsed["kind"] !== "Status" || typeof parsed["message"] !== "string") return undefined;
-    // Some servers leave the code out, or have another one in the body: the one in front counts.
+    // Some servers omit the code or send another one in the body: the HTTP code counts.
     return { ...statusFrom(parsed, { code: answer.status, message: "" }), code: answer.status };
   }
 }
 
-/** How long a server asks to wait before the next attempt (`Retry-After`), ms; 0 where it does not say. */
+/** Returns the delay of `Retry-After`, in ms; 0 without one. */
 export function retryAfterOf(error: unknown): number {
   const seconds = isApiError(error) ? (error.status.details?.retryAfterSeconds ?? 0) : 0;
   return Math.max(0, seconds * 1000);
 }
 
-/** Whole seconds, from a number of them or an HTTP date; `undefined` of anything else. */
+/** Returns whole seconds from a number or an HTTP date, else `undefined`. */
 function retryAfterSeconds(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value);
@@ -86,7 +90,7 @@ function retryAfterSeconds(value: string | undefined): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000));
 }
 
-/** "" of what is too long, or cannot be read. */
+/** Returns "" if the body is too long or unreadable. */
 async function errorText(answer: StreamedResponse, what: string): Promise<string> {
   try {
     return (await bodyOf(answer, { what, limit: LONGEST })).toString("utf8");
@@ -106,7 +110,7 @@ function jsonOf(text: string): unknown {
 }
 
 function madeUp(code: number, { what, text }: { readonly what: string; readonly text: string }): Status {
-  // Control characters could make a line of a log, or a terminal, say something else.
+  // Security: control characters could forge a log line or control a terminal.
   const shown = text
     .slice(0, SHOWN)
     .replace(/[\s\p{Cc}]+/gu, " ")
@@ -116,7 +120,7 @@ function madeUp(code: number, { what, text }: { readonly what: string; readonly 
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code };
 }
 
-/** Handles API errors of one code: `get(name).catch(onCode(404, () => undefined))`. Other errors are thrown again. */
+/** Handles API errors of one code: `get(name).catch(onCode(404, () => undefined))`. Rethrows other errors. */
 export function onCode<T>(code: number, otherwise: () => T): (error: unknown) => T {
   return (error) => {
     if (isApiError(error) && error.code === code) return otherwise();

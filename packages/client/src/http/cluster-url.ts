@@ -3,13 +3,16 @@ import type { UpstreamOptions } from "@virtual-workspaces/transport";
 
 const CLUSTER = /\/clusters\/([^/?#]+)\/*$/;
 
-/** The logical cluster that a URL ends with; "" if it names none. */
+/** Returns the logical cluster at the end of a URL; "" if there is none. */
 export function clusterIn(url: string): string {
   const text = CLUSTER.exec(url)?.[1]?.replaceAll(/%3a/gi, ":").replaceAll(/%2a/gi, WILDCARD) ?? "";
   return text === WILDCARD || isWorkspacePath(text) ? text : "";
 }
 
-/** The server and the logical cluster that a URL ends with (`/clusters/<name, path or *>`), apart, so that another one can be asked for: "" where it ends with none. */
+/**
+ * Splits `/clusters/<name, path or *>` off the end of a URL, so that a client can use other clusters. The cluster is "" if
+ * there is none.
+ */
 export function splitCluster(options: UpstreamOptions): {
   readonly upstream: UpstreamOptions;
   readonly cluster: string;

@@ -1,6 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 
-/** As whom requests are made, by whoever may do that (`Impersonate-*`). */
+/** Identity that requests impersonate (`Impersonate-*`). The client's own user needs impersonation rights. */
 export interface Impersonation {
   readonly name: string;
   readonly uid?: string;
@@ -8,34 +8,35 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** By which headers a server is told who asks. */
+/** Names of the headers that carry the caller's identity. */
 export interface CallerHeaders {
   readonly user: string;
   readonly uid: string;
   readonly group: string;
-  /** What names of extra come behind. */
+  /** Prefix of the headers for extra fields. */
   readonly extraPrefix: string;
 }
 
 const IMPERSONATE = namesBelow("Impersonate");
 
-/** Those that API servers believe of a front proxy that say nothing else: `X-Remote-User`, `-Uid`, `-Group`, `-Extra-*`. */
+/** Default names of the headers that a front proxy sets: `X-Remote-User`, `-Uid`, `-Group`, `-Extra-*`. */
 export const REMOTE_HEADERS: CallerHeaders = namesBelow("X-Remote");
 
 /**
- * `Impersonate-*`, as flat pairs: one line for each group and each value.
+ * Returns `Impersonate-*` headers as flat pairs, one for each group and value.
  *
- * @throws ApiError 400 on a name, uid or group that would be none, or another one, once it is a header
+ * @throws ApiError 400 for a name, uid or group that is empty or would change in a header
  */
 export function impersonationHeaders(impersonation: Impersonation): string[] {
   return callerHeaders(IMPERSONATE, impersonation);
 }
 
 /**
- * `X-Remote-*`, as flat pairs: how a front proxy, and a shard of kcp that keeps a resource in a view, say who asks. They are believed from
- * whom the other server takes for such a proxy, by a client certificate.
+ * Returns `X-Remote-*` headers as flat pairs, as a front proxy sends them, or a kcp shard that stores a resource in a view.
+ * Security: the receiver must accept them only from clients with a trusted certificate.
  *
- * @param names @default {@link REMOTE_HEADERS}
+ * @param names
+ * @default {@link REMOTE_HEADERS}
  * @throws as {@link impersonationHeaders}
  */
 export function remoteHeaders(caller: Impersonation, names: CallerHeaders = REMOTE_HEADERS): string[] {
@@ -60,15 +61,15 @@ function callerHeaders(names: CallerHeaders, { name, uid, groups = [], extra = {
   return lines;
 }
 
-/** HTTP takes spaces off the ends of a value; and without a user's name requests are made as ourselves, with all our rights. */
+/** Security: HTTP strips spaces from a value. With an empty user name the request would run as ourselves, with all our rights. */
 function carried(field: string, text: string): string {
   if (text !== "" && text === text.trim() && !/\p{Cc}/u.test(text)) return text;
   throw ApiError.badRequest(
-    `impersonate: ${field} ${JSON.stringify(text)}: it may not be empty, begin or end with a space, or have control characters`,
+    `invalid impersonate.${field} ${JSON.stringify(text)}: use a non-empty text without control characters or spaces at its ends`,
   );
 }
 
-/** Names of headers come in no certain case, and not every proxy lets all through that may stand in one. */
+/** Encodes a key, since headers have no fixed letter case, and not every proxy accepts all valid characters. */
 function headerKey(key: string): string {
   const escaped = (character: string): string =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");

@@ -8,34 +8,34 @@ import { type Repeatable, retrying } from "./retry.ts";
 
 export interface RequestsOptions {
   readonly upstream: Upstream;
-  /** `/clusters/<path>` or "". */
+  /** Path before every request: `/clusters/<path>` or "". */
   readonly prefix: string;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers: readonly string[];
   readonly onWarning: ((text: string) => void) | undefined;
-  /** `false` for one attempt. */
+  /** Retry policy; `false` disables retries. */
   readonly retries: Required<RetryOptions> | false;
 }
 
-/** A request, and whether it may be sent again. */
+/** Request, with its retry policy. */
 export interface ApiRequest extends Outgoing {
-  /** @default "safe" of reads, "unsafe" of everything else */
+  /** Effect of sending it twice. @default "safe" for reads, "unsafe" for others */
   readonly repeatable?: Repeatable;
-  /** `false`: it is sent once. @default the client's */
+  /** `false` disables retries. @default the client's `retries` */
   readonly retries?: false | undefined;
 }
 
-/** What came, and with which headers. */
+/** JSON body of a response, and its headers. */
 export interface JsonAnswer {
   readonly status: number;
   readonly body: JsonObject;
   readonly etag: string | undefined;
 }
 
-/** The longest answer that is read whole, bytes, packed and unpacked. */
+/** Maximum response size, compressed and decompressed, in bytes. */
 const LONGEST = 256 * 1024 * 1024;
 
-/** Requests of one client: JSON there and back, and errors as {@link ApiError}. */
+/** Sends a client's requests: JSON in both directions, and errors as {@link ApiError}. */
 export class Requests {
   readonly #options: RequestsOptions;
 
@@ -43,12 +43,12 @@ export class Requests {
     this.#options = options;
   }
 
-  /** @throws ApiError what the server answered, TransportError when it did not, or not what API servers do */
+  /** @throws ApiError if the server answers with an error, TransportError if there is no answer, or not one of an API server */
   async json(request: ApiRequest): Promise<JsonObject> {
     return (await this.answer(request)).body;
   }
 
-  /** As {@link json}, with what its head says; a 304 is an answer too. */
+  /** Same as {@link json}, with status and headers. A 304 is not an error. */
   answer(request: ApiRequest): Promise<JsonAnswer> {
     return this.#repeatedly(request, async () => {
       await using answer = await this.#options.upstream.stream(this.#complete(request, ["Accept-Encoding", "gzip"]));
@@ -63,7 +63,7 @@ export class Requests {
     });
   }
 
-  /** A watch. @throws as {@link json} */
+  /** Opens a watch. @throws as {@link json} */
   stream(request: ApiRequest): Promise<StreamedResponse> {
     return this.#repeatedly({ repeatable: "watch", ...request }, async () => {
       const answer = await this.#options.upstream.stream({ ...this.#complete(request, []), long: true });
@@ -85,7 +85,7 @@ export class Requests {
       for (const text of warningsOf(headers)) reportingErrors(onWarning)(text);
   }
 
-  /** For messages: without the query, which may hold what not everybody is to see. */
+  /** Describes a request for messages. Security: the query may hold confidential values, so it is omitted. */
   #what({ method = "GET", path }: ApiRequest): string {
     const { upstream, prefix } = this.#options;
     return `${method} ${upstream.url}${prefix}${path.split("?", 1)[0]}`;
@@ -110,5 +110,8 @@ function objectOf(
     value = undefined;
   }
   if (isJsonObject(value)) return value;
-  throw malformed(what, `the answer is no JSON object but ${type ?? "of no type"}: is this the URL of an API server?`);
+  throw malformed(
+    what,
+    `the response is not a JSON object but ${type ?? "of no type"}: check that the URL is that of an API server`,
+  );
 }

@@ -2,7 +2,7 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { backoffDelay, isTransportError, retry, type TransportErrorCode } from "@virtual-workspaces/transport";
 import { retryAfterOf } from "./answer.ts";
 
-/** What doing a request twice does: nothing more (`safe`), perhaps harm (`unsafe`), or a caller begins again anyway (`watch`). */
+/** Effect of sending a request twice: none (`safe`), possible harm (`unsafe`), or the caller starts again anyway (`watch`). */
 export type Repeatable = "safe" | "unsafe" | "watch";
 
 export interface Attempts {
@@ -13,7 +13,7 @@ export interface Attempts {
 const PASSING = new Set([500, 502, 503, 504]);
 const BROKEN = new Set<TransportErrorCode>(["connect", "reset", "timeout"]);
 
-/** Does something until it is done, it makes no sense to try again, or there is no more time. @throws the last error */
+/** Retries an operation until it succeeds, a retry is pointless, or the time is up. @throws the last error */
 export function retrying<R>(
   { attempts, first, longest, total }: Required<RetryOptions>,
   { repeatable, signal }: Attempts,
@@ -39,24 +39,24 @@ function mayTryAgain(error: unknown, repeatable: Repeatable): boolean {
 }
 
 /**
- * What is sent again, and how often. Never beyond the signal, never what is not known to be harmless:
+ * Retry policy. A client never retries after the signal aborts, and retries only if that is harmless:
  *
- * - 429 (the server did nothing) and connections that could not be made: every request;
- * - 500, 502, 503, 504, and connections that end before the answer: reads, dry runs and applies, which can be done twice.
- *   A create, update, patch or delete that may have been done is not: read the object, and decide.
+ * - every request after 429, which the server did not process, and after a failed connection attempt;
+ * - reads, dry runs and applies, which are idempotent, after 500, 502, 503, 504 and broken connections.
  *
- * `Retry-After` is waited for; without one the time doubles, half of it by chance. Watches are begun again after a 429 or a 503
- * only: whoever watches goes on by itself. There is no limit of requests per second as client-go has: the server says
- * when it has enough (429), and `connections` of the upstream bounds what is under way.
+ * A create, update, patch or delete that the server may have processed is not retried: read the object, then decide. The
+ * client waits for `Retry-After`; without it, the delay doubles, with 50% jitter. It retries a watch only after 429 or 503,
+ * since watchers reconnect by themselves. Unlike client-go there is no limit of requests per second: the server sends 429
+ * under load, and `connections` of the upstream limits concurrency.
  */
 export interface RetryOptions {
-  /** How often a request is sent at most. @default 5 */
+  /** Maximum number of attempts. @default 5 */
   readonly attempts?: number;
-  /** The first wait without `Retry-After`, ms. @default 200 */
+  /** First delay without `Retry-After`, in ms. @default 200 */
   readonly first?: number;
-  /** The longest wait without `Retry-After`, ms. @default 5000 */
+  /** Maximum delay without `Retry-After`, in ms. @default 5000 */
   readonly longest?: number;
-  /** From the first attempt on no other one begins after so long, ms: a `Retry-After` beyond is not waited for. @default 30000 */
+  /** Time after the first attempt within which retries may start, in ms. A longer `Retry-After` ends the retries. @default 30000 */
   readonly total?: number;
 }
 

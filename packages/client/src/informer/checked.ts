@@ -10,14 +10,14 @@ import {
 import type { ResourceList } from "../resource/list.ts";
 import type { ResourceClient } from "../resource/resource-client.ts";
 
-/** An object of the right kind, in the right place, with what an informer needs of it. */
+/** Validated object, with the metadata that an informer needs. */
 export interface Checked<T> {
   readonly key: ObjectKey;
   readonly version: string;
   readonly object: ObjectOf<T>;
 }
 
-/** What must hold of all that a server sends: it may be another one than we think, or broken. */
+/** Validates everything that a server sends: the server may be the wrong one, or broken. */
 export class Checks<T extends object> {
   readonly #kind: KindReference<T>;
   readonly #apiVersion: string;
@@ -33,7 +33,7 @@ export class Checks<T extends object> {
     this.#namespace = resource.namespace;
   }
 
-  /** @throws UpstreamFault on an object of another kind or namespace, or without name or version */
+  /** @throws UpstreamFault for an object of another kind or namespace, or without name or version */
   object(object: ObjectOf<T>): Checked<T> {
     const version = this.version(object);
     const { name, namespace = "", annotations } = object.metadata;
@@ -45,7 +45,7 @@ export class Checks<T extends object> {
     return { key: { cluster, namespace, name }, version, object };
   }
 
-  /** The version of an object or bookmark. @throws UpstreamFault when it is of another kind, or has none */
+  /** Returns the version of an object or bookmark. @throws UpstreamFault if its kind is wrong, or the version is missing */
   version(object: ObjectOf<T>): string {
     if (!isJsonObject(object) || !isJsonObject(object.metadata)) throw this.#fault("what is no object");
     const { apiVersion, kind, metadata } = object;
@@ -54,7 +54,7 @@ export class Checks<T extends object> {
     return this.#version(metadata.resourceVersion, "an object");
   }
 
-  /** The version of a list. @throws UpstreamFault when it is a list of something else, or has none */
+  /** Returns the version of a list. @throws UpstreamFault if its kind is wrong, or the version is missing */
   list(list: ResourceList<T>): string {
     const { apiVersion = this.#apiVersion, kind = this.#listKind, metadata, items } = list as ListOnTheWire;
     if (apiVersion !== this.#apiVersion || kind !== this.#listKind)
@@ -80,15 +80,12 @@ interface ListOnTheWire {
   readonly items?: unknown;
 }
 
-/**
- * A server that answered what it must not: another kind, no version, one from before. Nothing of it reaches the store; it
- * is asked again.
- */
+/** Invalid response of a server: another kind, no version, or an older state. The store ignores all of it, and the informer retries. */
 export class UpstreamFault extends Error {
   override readonly name: string = "UpstreamFault";
 }
 
-/** A list by watch that did not come to its end. */
+/** List by watch that ended before it was complete. */
 export class IncompleteStream extends UpstreamFault {
   override readonly name: string = "IncompleteStream";
 }

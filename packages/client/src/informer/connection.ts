@@ -1,7 +1,7 @@
 import { onAbort, systemClock } from "@virtual-workspaces/transport";
 import type { Counters, LifecycleEvent } from "./events.ts";
 
-/** Whether there is a watch, since when, and for how long there was none. */
+/** State of an informer's watch: whether and since when it is open, and the total time without one. */
 export class Connection {
   readonly #counters: Counters;
   readonly #tell: (event: LifecycleEvent) => void;
@@ -15,12 +15,12 @@ export class Connection {
     this.#tell = tell;
   }
 
-  /** Whether there is one, or has been until a moment ago and the next is on its way. */
+  /** Whether a watch is open. Stays true while a watch is renewed. */
   get connected(): boolean {
     return this.#told;
   }
 
-  /** How long the watch has been open, ms. */
+  /** Time that the watch has been open, in ms. */
   get lived(): number | undefined {
     return this.#openSince === undefined ? undefined : performance.now() - this.#openSince;
   }
@@ -40,18 +40,18 @@ export class Connection {
     this.#tell({ type: "connected" });
   }
 
-  /** The server gave a sign of life. */
+  /** Records that the server sent something. */
   heard(): void {
     this.#lastEventAt = new Date();
   }
 
-  /** The watch ended in its time. */
+  /** Records that the watch ended normally. */
   pause(): void {
     if (this.#openSince !== undefined) this.#closedSince = performance.now();
     this.#openSince = undefined;
   }
 
-  /** The watch ended otherwise, or the next one did not come. */
+  /** Records that the watch failed, or could not be renewed. */
   close(cause: Error | undefined): void {
     this.pause();
     if (!this.#told) return;
@@ -60,7 +60,7 @@ export class Connection {
   }
 }
 
-/** Ends an attempt that does not come on. Its signal is that of the attempt. */
+/** Aborts an attempt that makes no progress. Requests of the attempt use its signal. */
 export class Watchdog implements Disposable {
   readonly #controller = new AbortController();
   readonly #linked: Disposable;
@@ -77,13 +77,13 @@ export class Watchdog implements Disposable {
     return this.#controller.signal;
   }
 
-  /** From now on, unless it is told otherwise within `delay` ms, the attempt ends with what `reason` gives. */
+  /** Aborts the attempt with `reason` after `delay` ms, unless the next call changes that. */
   expect(delay: number, reason: () => Error): void {
     this.rest();
     this.#timer = systemClock.after(delay, () => this.#controller.abort(reason()));
   }
 
-  /** It may take as long as it takes. */
+  /** Removes the deadline. */
   rest(): void {
     this.#timer?.[Symbol.dispose]();
   }

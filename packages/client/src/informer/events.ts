@@ -1,70 +1,70 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 
-/** What happened to an object, as an informer tells it: each change of what its store holds, once. */
+/** Event of an informer: one change of one object in its store. */
 export type InformerEvent<T> =
   | {
       readonly type: "added";
       readonly key: ObjectKey;
       readonly object: T;
-      /** Whether it was there before the subscriber was: replayed, or part of the first list (isInInitialList). */
+      /** Whether the object existed before the subscriber: replayed, or part of the first list (isInInitialList). */
       readonly initial: boolean;
     }
   | { readonly type: "updated"; readonly key: ObjectKey; readonly object: T; readonly old: T }
   | {
       readonly type: "deleted";
       readonly key: ObjectKey;
-      /** As it was at its end, or as it was last seen. */
+      /** Final state, or the last known one. */
       readonly object: T;
-      /** Whether the end itself was missed, and `object` may be older than it (cache.DeletedFinalStateUnknown). */
+      /** Whether the informer missed the delete event, so that `object` may be outdated (cache.DeletedFinalStateUnknown). */
       readonly finalStateUnknown: boolean;
     };
 
 /**
- * Why everything was read again: the server no longer had our version (`expired`, 410), or has only older ones (`rewound`):
- * it was restored from a backup, or is another one now.
+ * Reason of a relist: the server no longer has the version (`expired`, 410), or has only older ones (`rewound`), because it
+ * was restored from a backup or replaced.
  */
 export type RelistReason = "expired" | "rewound";
 
-/** What happens to the informer itself. */
+/** Event of the informer itself. */
 export type LifecycleEvent =
-  /** A watch is open, and was not before. That watches are renewed is not told. */
+  /** A watch has opened where none was open. Renewals send no event. */
   | { readonly type: "connected" }
-  /** It is no more, for a cause, or since the informer was stopped. */
+  /** The watch has failed, or the informer was stopped. */
   | { readonly type: "disconnected"; readonly cause: Error | undefined }
-  /** An attempt failed; the next one comes after `retryIn` ms. */
+  /** An attempt has failed. The next one follows after `retryIn` ms. */
   | { readonly type: "error"; readonly error: Error; readonly retryIn: number }
-  /** The store holds what the server has. Once for each start. */
+  /** The store is complete. Once for each start. */
   | { readonly type: "synced" }
-  /** The server has forgotten our version (410): everything is read again. */
+  /** The server no longer has the version (410). A relist follows. */
   | { readonly type: "expired"; readonly error: Error }
-  /** Everything was read again, and the differences were told. */
+  /** A relist is complete, and its differences were sent as events. */
   | { readonly type: "relisted"; readonly reason: RelistReason }
-  /** The server has no lists by watch (WatchList), or none that come to their end: lists are read page by page from now on. */
+  /** The server has no lists by watch (WatchList), or does not complete them. From now on the informer lists in pages. */
   | { readonly type: "fallback"; readonly cause: Error }
-  /** An iterator is read too slowly: from now until it has caught up, changes of one object come to it as one. */
+  /** An iterator reads too slowly. Until it has caught up, it receives the changes of one object as one event. */
   | { readonly type: "lagging"; readonly waiting: number };
 
-/** What is called on events. A throw, or a promise that rejects, is reported and stops nothing; promises are not waited for. */
+/** Event handlers. An exception or a rejected promise is reported and has no other effect. The informer does not await promises. */
 export interface InformerHandlers<T> {
-  /** There is an object that was not. */
+  /** Called for a new object. */
   added?(object: T, event: Extract<InformerEvent<T>, { type: "added" }>): unknown;
-  /** It is another one now; `old` is as it was. */
+  /** Called for a changed object; `old` is its previous state. */
   updated?(object: T, old: T, event: Extract<InformerEvent<T>, { type: "updated" }>): unknown;
-  /** It is gone. */
+  /** Called for a deleted object. */
   deleted?(object: T, event: Extract<InformerEvent<T>, { type: "deleted" }>): unknown;
-  /** Something happened to the informer itself. */
+  /** Called for an event of the informer itself. */
   lifecycle?(event: LifecycleEvent): unknown;
 }
 
-/** Counts since the informer was made, and what it has now. All grow but `objects` and `connected`. */
+/** Counters since the informer was created. `objects` and `connected` are gauges. */
 export interface InformerMetrics {
-  /** Requests for lists; each page is one. */
+  /** List requests, one per page. */
   readonly lists: number;
-  /** Requests for watches, lists by watch (WatchList) among them. */
+  /** Watch requests, including lists by watch (WatchList). */
   readonly watches: number;
-  /** How often everything was read again, the first time not counted. */
+  /** Relists, without the first list. */
   readonly relists: number;
-  /** How often the server had forgotten our version (410), the continue tokens of pages included. */
+  /** Responses 410 for an expired version or continue token. */
   readonly expired: number;
   /** Failed attempts. */
   readonly errors: number;
@@ -72,19 +72,19 @@ export interface InformerMetrics {
   readonly updated: number;
   readonly deleted: number;
   readonly bookmarks: number;
-  /** What came and changed nothing: unchanged in a new list, or told once more. */
+  /** Received objects that changed nothing: unchanged in a relist, or sent twice. */
   readonly suppressed: number;
   readonly handlerErrors: number;
-  /** How long there was no watch since the first one opened, s. */
+  /** Time without a watch since the first one opened, in seconds. */
   readonly gapSeconds: number;
-  /** Of events of watches, as JSON. */
+  /** Size of all watch events as JSON, in bytes. */
   readonly bytes: number;
   readonly objects: number;
-  /** 1 or 0. */
+  /** Whether a watch is open: 1 or 0. */
   readonly connected: number;
 }
 
-/** What grows. */
+/** Counters, without the gauges. */
 export type Counters = { -readonly [Name in Exclude<keyof InformerMetrics, "objects" | "connected">]: number };
 
 export function counters(): Counters {

@@ -10,43 +10,46 @@ import { readPages } from "./paged-list.ts";
 import { Position } from "./position.ts";
 import { Retries } from "./retries.ts";
 
-/** What {@link follow} tells. `version` is where to go on from, once it has been taken in. */
+/** Event of {@link follow}. `version` is where to resume once the event was processed. */
 export type FollowEvent<T> =
-  /** Everything has been read, and comes next: whatever was known before is void. `reason` says why it was read again; there is none the first time. */
+  /** Start of a complete list, which replaces all earlier state. `reason` is the reason of a relist, missing the first time. */
   | { readonly type: "READ"; readonly reason?: RelistReason }
-  /** Between `READ` and `SYNCED` an object that is there, with the version of all that was read; later one that has come, changed or gone. */
+  /** Between `READ` and `SYNCED`: an existing object, with the version of the list. Later: a change of one object. */
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: ObjectOf<T>; readonly version: string }
-  /** Everything that was read has been told. */
+  /** End of the list. */
   | { readonly type: "SYNCED"; readonly version: string }
-  /** Nothing else has happened up to here. */
+  /** No other changes up to this version. */
   | { readonly type: "BOOKMARK"; readonly version: string };
 
-/** A place among those who begin to read; it is given back when it is disposed of, which may be twice. */
+/** Slot of a limit on concurrent lists. Disposing it returns it; disposing it again has no effect. */
 export interface Slot extends Disposable {
-  /** An answer is there: it is not waited for any more, but held. */
+  /** Called at the first response: the slot no longer waits, but holds data. */
   begun(): void;
 }
 
-/** How a server is followed without a copy: {@link follow}. */
+/** Options of {@link follow}. */
 export interface FollowOptions extends Omit<ReflectorOptions, "initialDeadline"> {
-  /** Where it goes on from: what `version` of an event said. @default everything is read */
+  /** Version at which to resume: the `version` of an event. @default list everything */
   readonly resourceVersion?: string;
-  /** Ends it; its reason is thrown then. */
+  /** Ends the iteration, which throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Told of each attempt that failed, and after how many ms the next one comes. */
+  /** Called for each failed attempt, with the delay before the next one, in ms. */
   readonly onError: (error: Error, retryIn: number) => void;
-  /** Waited for before a connection is first made, and before everything is read: what is read is held until it has been told. @default at once */
+  /**
+   * Acquires a slot before the first connection and before each list. The slot is held until the list was delivered.
+   * @default no limit
+   */
   readonly slot?: (signal: AbortSignal) => Promise<Slot>;
 }
 
 /**
- * What there is, and then what happens, for as long as it is not ended: what an {@link Informer} does, without a copy. It goes on over
- * connections that end and servers that are away; where it cannot go on truthfully it reads everything anew, and says so (`READ`). It cannot
- * know what is gone then. It goes at the reader's pace, and what is not read waits at the server.
+ * Lists and watches a kind like an {@link Informer}, but without a cache. It survives broken connections and unavailable
+ * servers. If it cannot resume without a gap, it lists everything again and sends `READ`; deletions in the gap have no events
+ * of their own. The reader sets the pace, and unread events wait at the server.
  *
- * Memory: what is there, as objects, from when it has been read until it has been told.
+ * Memory: the objects of a list, from the request until they were delivered.
  *
- * @throws Error on an option that is out of its bounds
+ * @throws Error for an option out of range
  */
 export function follow<T extends object>(
   resource: ResourceClient<T>,
@@ -143,7 +146,7 @@ class Following<T extends object> {
     const { renewEvery = 10, idle = renewEvery * 1000 + 3000 } = this.#options;
     using slot = this.#begun ? undefined : await this.#options.slot?.(this.#signal);
     using dog = new Watchdog(this.#signal);
-    dog.expect(idle, () => new Error(`the server did not begin to answer a watch within ${idle} ms`));
+    dog.expect(idle, () => new Error(`the server did not answer a watch request within ${idle} ms`));
     const watch = this.#resource.watch({
       ...this.#select,
       resourceVersion: this.#position.version,

@@ -3,67 +3,71 @@ import { type BackoffOptions, LONGEST_TIMER } from "@virtual-workspaces/transpor
 import type { ResourceClient } from "../resource/resource-client.ts";
 import type { Indexer } from "./store.ts";
 
-/** What went wrong in code that was given to an informer. */
+/** Exception thrown by a handler, transform or indexer of an informer. */
 export interface InformerProblem {
-  /** A handler, or what else of yours was being called. */
+  /** Callback that threw. */
   readonly during: "added" | "updated" | "deleted" | "lifecycle" | "transform" | "indexer";
-  /** Of the object that it was about. */
+  /** Key of the affected object. */
   readonly key?: ObjectKey;
 }
 
-/** How an informer keeps in step. */
+/** Options of an informer's list and watch. */
 export interface ReflectorOptions {
-  /** As `kubectl -l` has it. @default all */
+  /** Label selector, as in `kubectl -l`. @default all objects */
   readonly labels?: string;
-  /** As `kubectl --field-selector` has it. @default all */
+  /** Field selector, as in `kubectl --field-selector`. @default all objects */
   readonly fields?: string;
-  /** After how long a watch is renewed, s: the server is asked to end it then (`timeoutSeconds`). @default 10 */
+  /** Interval at which watches are renewed, in seconds: the `timeoutSeconds` of each request. @default 10 */
   readonly renewEvery?: number;
   /**
-   * How long a watch may be silent before it counts as dead, ms. Above `renewEvery`, since a quiet watch is silent until it
-   * is renewed. @default 3 s above `renewEvery`
+   * Time without data after which a watch counts as dead, in ms. Must exceed `renewEvery`, because a watch without changes is
+   * silent until its renewal.
+   * @default 3 s above `renewEvery`
    */
   readonly idle?: number;
   /**
-   * How long a list by watch (WatchList) may bring nothing new before it counts as none, ms: servers that do not know the
-   * request say nothing, and lists are read page by page then. The whole may take 12 times that. @default 5000
+   * Time without new objects after which a list by watch (WatchList) counts as unsupported, in ms. Servers that do not know
+   * the request stay silent; the informer then lists in pages. The whole list may take 12 times as long.
+   * @default 5000
    */
   readonly initialDeadline?: number;
-  /** The objects in a page of a list. @default 500 */
+  /** Number of objects per page. @default 500 */
   readonly pageSize?: number;
-  /** What lists of the kind are called. @default the kind, and `List` */
+  /** Kind of lists. @default the kind followed by `List` */
   readonly listKind?: string;
-  /** After failures. */
+  /** Backoff after failures. */
   readonly backoff?: Pick<BackoffOptions, "first" | "most">;
   /**
-   * How long a server whose versions are older than those that were seen counts as one that lags behind, ms. After that its
-   * state is taken: it was restored from a backup, or replaced. @default 60000
+   * Time during which a server with older versions than before counts as a lagging replica, in ms. After that the informer
+   * accepts its state, as of a server that was restored from a backup or replaced.
+   * @default 60000
    */
   readonly rewindAfter?: number;
 }
 
-/** What an {@link Informer} is of, and how. */
+/** Options of an {@link Informer}. */
 export interface InformerOptions<T extends object> extends ReflectorOptions {
-  /** What is watched: `client.resource(Kind)`, in one namespace or all, one logical cluster or `*`. */
+  /** Objects to watch: `client.resource(Kind)`, in one or all namespaces, in one logical cluster or `*`. */
   readonly resource: ResourceClient<T>;
   /**
-   * What is kept of each object, to save memory: {@link withoutManagedFields}, for one. May change the object it is given.
-   * Where it throws the whole object is kept. @default everything
+   * Reduces each object before it is stored, to save memory, such as {@link withoutManagedFields}. It may modify its
+   * argument. If it throws, the whole object is stored.
+   * @default objects are stored unchanged
    */
   readonly transform?: (object: ObjectOf<T>) => ObjectOf<T>;
-  /** What objects are found by in the store, besides their names. */
+  /** Indexers of the store, in addition to names. */
   readonly indexers?: Readonly<Record<string, Indexer<ObjectOf<T>>>>;
-  /** Told of what handlers and the functions above throw. @default a warning of the process */
+  /** Called for exceptions of handlers and of the functions above. @default a process warning */
   readonly onProblem?: (error: Error, problem: InformerProblem) => void;
 }
 
-/** A transform: who set which field is often half of an object, and seldom read. */
+/** Transform that removes `managedFields`, which often are half of an object and rarely read. */
 export function withoutManagedFields<T>(object: ObjectOf<T>): ObjectOf<T> {
   delete object.metadata.managedFields;
   return object;
 }
 
-/** @throws Error that names the option */
+/** @throws Error that names an invalid option */
 export function checkOptions(options: ReflectorOptions): void {
   const { renewEvery = 10, idle = renewEvery * 1000 + 3000, initialDeadline = 5000, pageSize = 500, backoff } = options;
   within({ renewEvery }, [1, 3600]);
@@ -78,5 +82,5 @@ export function checkOptions(options: ReflectorOptions): void {
 function within(option: Readonly<Record<string, number>>, [least, most]: readonly [number, number]): void {
   for (const [name, value] of Object.entries(option))
     if (!(value >= least && value <= most))
-      throw new Error(`${name} of an informer: give it a number from ${least} to ${most}`);
+      throw new Error(`invalid ${name} of an informer: use a number from ${least} to ${most}`);
 }

@@ -8,19 +8,20 @@ import type { Indexer } from "./store.ts";
 import { ObjectStore, type Store } from "./store.ts";
 import { EventQueue, HandlerSubscriber, QueueSubscriber, type Subscriber } from "./subscribers.ts";
 
-/** How events are read by iteration: {@link Informer.events}. */
+/** Options of {@link Informer.events}. */
 export interface EventsOptions {
-  /** How many events wait for a slow reader before those of one object become one. @default 1000 */
+  /** Number of events that wait for a slow reader before those of one object are merged. @default 1000 */
   readonly limit?: number;
 }
 
 /**
- * A copy of a server's objects that is kept in step with it, and tells what changes (cache.SharedIndexInformer). It goes on
- * for as long as it is not stopped, whatever the server and the network do: what goes wrong is told as a lifecycle event.
- * Whoever has it sees what its client may read. Any number of handlers and iterators share one copy and one connection.
+ * Cache of a server's objects, updated by list and watch, with events for each change (cache.SharedIndexInformer). It runs
+ * until it is stopped and recovers from all failures of server and network, which it reports as lifecycle events. Handlers
+ * and iterators share one cache and one connection. Security: anyone with the informer can read everything that its client
+ * may read.
  *
- * Memory: the objects, once, after `transform`, and what waits in iterators; 50 to 60 KiB for an informer without
- * objects, most of it its connection.
+ * Memory: one copy of each object after `transform`, and the events that wait in iterators; 50 to 60 KiB for an informer
+ * without objects, mostly its connection.
  *
  * @example
  * ```ts
@@ -50,7 +51,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   #running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
   #synced = unsettled();
 
-  /** @throws Error on an option that is out of its bounds */
+  /** @throws Error for an option out of range */
   constructor(options: InformerOptions<T>) {
     const { resource, indexers = {}, transform } = options;
     checkOptions(options);
@@ -69,41 +70,40 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     });
   }
 
-  /** What is known: empty until it is synced, and as it was last when the server cannot be reached. */
+  /** Cached objects: none before the first sync, and the last known state while the server is unavailable. */
   get store(): Store<ObjectOf<T>> {
     return this.#store;
   }
 
   /**
-   * Resolves when the store holds what the server has, for the first time since the start, or since the next if it is not
-   * running: everything was read, or, where the informer was stopped before, is followed again from where it was. Rejects
-   * when it is stopped before that.
+   * Resolves when the store is complete after the current start, or the next one if the informer is not running. That is
+   * after the first list, or, if a stopped informer resumes, once its watch is open. Rejects if the informer stops before.
    */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
 
-  /** Whether the server is being followed. */
+  /** Whether a watch is open or is being renewed. */
   get connected(): boolean {
     return this.#reflector.connection.connected;
   }
 
-  /** When the server last gave a sign of life: an answer, an event, a bookmark. Watches are renewed, so that it never is older than a few seconds while all is well. */
+  /** Time of the last response, event or bookmark. Renewals keep it within a few seconds while the server is available. */
   get lastEventAt(): Date | undefined {
     return this.#reflector.connection.lastEventAt;
   }
 
-  /** As they are now. */
+  /** Current metrics. */
   get metrics(): InformerMetrics {
     return { ...this.#counters, objects: this.#store.size, connected: this.connected ? 1 : 0 };
   }
 
   /**
-   * Begins to read and to follow. One that was stopped goes on from where it was: handlers hear of the differences only,
-   * which are a few events, or, if the server has forgotten where that was, those that a new list shows. Does nothing while
-   * it is running; while it stops, it begins again after that.
+   * Starts list and watch. A stopped informer resumes at its last version, so that handlers receive only the differences; if
+   * the server no longer has that version, it computes them from a new list. Does nothing while it runs; while it stops, it
+   * starts again afterwards.
    *
-   * @param signal stops it, as {@link stop} does
+   * @param signal stops it, like {@link stop}
    */
   start(signal?: AbortSignal): this {
     const before = this.#running;
@@ -124,22 +124,22 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     return this;
   }
 
-  /** Ends the connection and the iterators; resolves when both are done. Handlers and store stay. */
+  /** Closes the connection and ends the iterators; resolves when both are done. Handlers and store stay. */
   async stop(): Promise<void> {
     this.#running?.stop.abort();
     await this.#running?.done;
   }
 
-  /** As {@link stop}. */
+  /** Same as {@link stop}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
   /**
-   * Calls handlers on what happens, one event after another. What is there already is told first, as added, before this
-   * returns. Handlers run while an event is taken in: what takes long belongs into a queue, or an iterator.
+   * Registers handlers, which receive events one after another. Before this returns, they receive all cached objects as
+   * added. Handlers run synchronously, so use a queue or an iterator for slow work.
    *
-   * @returns what takes them off again
+   * @returns a disposable that removes the handlers
    */
   on(handlers: InformerHandlers<ObjectOf<T>>): Disposable {
     const subscriber = new HandlerSubscriber(handlers, this.#report);
@@ -147,8 +147,8 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   }
 
   /**
-   * What happens, at the reader's pace: what is there already first, as added. Ends when the informer is stopped; leaving
-   * the loop takes the reader off. A reader that lags behind gets the changes of one object as one.
+   * Returns an iterator of events at the reader's pace, first the cached objects as added. It ends when the informer stops;
+   * leaving the loop unsubscribes. A slow reader receives the changes of one object merged.
    */
   events({ limit = 1000 }: EventsOptions = {}): AsyncIterableIterator<InformerEvent<ObjectOf<T>>> {
     const queue: EventQueue<ObjectOf<T>> = new EventQueue({
@@ -164,7 +164,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     return queue;
   }
 
-  /** Adds what objects are found by, those that are there included. @throws Error when there is one of that name */
+  /** Adds an indexer, and indexes the cached objects with it. @throws Error if the name is taken */
   addIndexer(name: string, indexer: Indexer<ObjectOf<T>>): void {
     this.#store.addIndexer(name, (object) => {
       try {
@@ -176,9 +176,9 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     });
   }
 
-  /** What waits for the end of a run, or of its beginning, waits no longer. */
+  /** Ends everything that waits for this run. */
   #stopped(): void {
-    this.#synced.reject(new Error(`the informer of ${this.kind.plural} was stopped before it was synced`));
+    this.#synced.reject(new Error(`informer of ${this.kind.plural}: stopped before it was synced`));
     this.#synced = unsettled();
     for (const queue of [...this.#queues]) queue.end();
   }
@@ -189,7 +189,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#subscribers.delete(subscriber) };
   }
 
-  /** Who comes while events are told has them from the store, which has them all already. */
+  /** A subscriber that joins during delivery has all these objects from the store already. */
   #changes(events: readonly InformerEvent<ObjectOf<T>>[]): void {
     const subscribers = [...this.#subscribers];
     for (const event of events) {
@@ -232,7 +232,7 @@ function errorOf(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** A promise that may be rejected without anybody looking. */
+/** Returns a promise whose rejection counts as handled. */
 function unsettled(): PromiseWithResolvers<void> {
   const made = Promise.withResolvers<void>();
   made.promise.catch(() => undefined);

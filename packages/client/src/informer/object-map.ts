@@ -1,6 +1,9 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 
-/** Something for each object, by cluster, namespace and name. Keys are not kept for each: only names, and places once. */
+/**
+ * Map with one value per object, by cluster, namespace and name. To save memory, it stores only names, and each cluster and
+ * namespace once.
+ */
 export class ObjectMap<V> {
   readonly #places = new Map<string, NamespacePart<V>>();
   #size = 0;
@@ -33,7 +36,7 @@ export class ObjectMap<V> {
     if (place.values.size === 0) this.#places.delete(at);
   }
 
-  /** All, or those of a cluster, of a namespace, of both. */
+  /** All values, or those of a cluster, a namespace, or both. */
   *entries(part: Partial<Omit<ObjectKey, "name">> = {}): Generator<readonly [ObjectKey, V]> {
     for (const { cluster, namespace, values } of this.#of(part))
       for (const [name, value] of values) yield [{ cluster, namespace, name }, value];

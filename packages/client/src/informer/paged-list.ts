@@ -8,17 +8,17 @@ export interface PagedListOptions<T> {
   readonly select: Pick<ListOptions, "labels" | "fields">;
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Begins anew: what was given before counts for nothing. */
+  /** Called at the start and at each restart: earlier pages are void. */
   readonly begin: () => void;
-  /** Takes a page. */
+  /** Called for each page. */
   readonly page: (list: ResourceList<T>) => void;
-  /** A continue token was too old. */
+  /** Called when a continue token has expired. */
   readonly expired: () => void;
 }
 
 /**
- * Reads a list page by page, so that neither side ever holds all of it as one text. A server that has forgotten the list by
- * the time the next page is asked for (410) is asked anew; if that happens once more, for everything at once.
+ * Lists in pages, so that neither side holds the whole list as one text. If the server answers 410 for a page, the list
+ * restarts; the second time it requests everything at once.
  */
 export async function readPages<T extends object>(
   resource: ResourceClient<T>,
@@ -34,7 +34,7 @@ export async function readPages<T extends object>(
         const list = await resource.list({ ...select, ...more, signal, retries: false });
         page(list);
         const next = list.metadata.continue ?? "";
-        if (next !== "" && next === token) throw new UpstreamFault("the server gave the same continue token twice");
+        if (next !== "" && next === token) throw new UpstreamFault("the server sent the same continue token twice");
         token = next;
       } while (token !== "");
       return;
@@ -43,5 +43,5 @@ export async function readPages<T extends object>(
       expired();
     }
   }
-  throw new UpstreamFault("the server gave continue tokens for a list that it was to give whole");
+  throw new UpstreamFault("the server sent a continue token for a list without a limit");
 }

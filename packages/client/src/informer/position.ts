@@ -2,12 +2,12 @@ import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/
 import { UpstreamFault } from "./checked.ts";
 import type { RelistReason } from "./events.ts";
 
-/** Up to where a server was followed. Only versions of lists, events and bookmarks come here, as the server orders them. */
+/** Version that an informer has reached. Only versions of lists, events and bookmarks count, in the server's order. */
 export class Position {
   readonly #rewindAfter: number;
-  /** Where the next watch begins; "" when everything is to be read. */
+  /** Version at which the next watch starts; "" to list everything. */
   #version = "";
-  /** The newest version that the server was ever seen at. */
+  /** Newest version ever seen. */
   #newest = "";
   #behindSince: number | undefined;
   #reason: RelistReason | undefined;
@@ -20,22 +20,22 @@ export class Position {
     return this.#version;
   }
 
-  /** Everything is to be read anew. */
+  /** Requests a relist. */
   lose(reason: RelistReason): void {
     this.#version = "";
     this.#reason = reason;
   }
 
-  /** A watch told something of this version. */
+  /** Records the version of an event. */
   advance(version: string): void {
     this.#version = later(this.#version, version);
     this.#newest = later(this.#newest, this.#version);
   }
 
-  /** A bookmark says that the server is at a version. @throws UpstreamFault when that is before where the watch began */
+  /** Records the version of a bookmark. @throws UpstreamFault if the watch began at a newer one */
   bookmark(version: string): void {
     if (isOlder(version, this.#version)) {
-      const error = new UpstreamFault(`the server is at ${version}, and was at ${this.#version} before`);
+      const error = new UpstreamFault(`the server went back from version ${this.#version} to ${version}`);
       this.lose("rewound");
       throw error;
     }
@@ -43,17 +43,19 @@ export class Position {
   }
 
   /**
-   * Everything was read, as of a version.
+   * Records the version of a complete list.
    *
-   * @returns why it was read again, `undefined` the first time
-   * @throws UpstreamFault when the server was at a newer version before: it lags, unless it does so for long
+   * @returns the reason of the relist, `undefined` the first time
+   * @throws UpstreamFault if it is older than the newest version, unless it has been for long
    */
   begin(version: string): RelistReason | undefined {
     if (isOlder(version, this.#newest)) {
       const now = performance.now();
       this.#behindSince ??= now;
       if (now - this.#behindSince < this.#rewindAfter)
-        throw new UpstreamFault(`the server gave a list of version ${version}, and was at ${this.#newest} before`);
+        throw new UpstreamFault(
+          `the server sent a list of version ${version}, older than its earlier version ${this.#newest}`,
+        );
       this.#reason = "rewound";
     }
     this.#behindSince = undefined;
@@ -65,12 +67,12 @@ export class Position {
   }
 }
 
-/** Whether `a` is older than `b`, as far as that can be told: versions that are no numbers have no order. */
+/** Returns whether `a` is older than `b`. Versions that are not numbers have no order. */
 export function isOlder(a: string, b: string): boolean {
   return isResourceVersion(a) && isResourceVersion(b) && compareResourceVersions(a, b) < 0;
 }
 
-/** Where a watch goes on that was at `before` and got `next`: never backwards. */
+/** Returns the version at which a watch resumes after an event: never an older one. */
 function later(before: string, next: string): string {
   return isOlder(next, before) ? before : next;
 }

@@ -11,7 +11,7 @@ import { Position } from "./position.ts";
 import { Retries, type Round } from "./retries.ts";
 import type { ObjectStore, Stage } from "./store.ts";
 
-/** Whom a reflector tells. */
+/** Receiver of a reflector's events. */
 export interface ReflectorSink<T> {
   changes(events: readonly InformerEvent<T>[]): void;
   lifecycle(event: LifecycleEvent): void;
@@ -24,20 +24,19 @@ export interface ReflectorParts<T extends object> extends ReflectorOptions {
   readonly sink: ReflectorSink<ObjectOf<T>>;
 }
 
-/** How many times the deadline between initial events all of them may take. */
+/** Maximum duration of all initial events, as a multiple of the deadline between two of them. */
 const PATIENCE = 12;
 
-/** A watch has lived as long as it should. */
+/** Ends a watch that is due for renewal. */
 class Renewal extends Error {}
 
 /**
- * Keeps a store in step with a server (cache.Reflector): everything is read once, by watch (WatchList) or by pages, and
- * followed from there by watches, one at a time. Versions are those of lists, events and bookmarks, never of an object that
- * came otherwise.
+ * Keeps a store in step with a server (cache.Reflector). It lists everything once, by watch (WatchList) or in pages, then
+ * opens one watch after another. It uses only versions of lists, events and bookmarks.
  *
- * It is not a `ListAndWatch` of the transport package, since the server may be hostile: each object and version is checked, a stream has
- * deadlines, a version that goes back counts only after some time, and what is tried next depends on how the server failed before
- * ({@link Retries}).
+ * It does not use `ListAndWatch` of the transport package, because the server may be hostile. It validates each object and
+ * version, sets deadlines for streams, accepts an older version only after some time, and picks the next attempt by the kind
+ * of failure ({@link Retries}).
  */
 export class Reflector<T extends object> {
   readonly connection: Connection;
@@ -46,7 +45,7 @@ export class Reflector<T extends object> {
   readonly #position: Position;
   readonly #retries: Retries;
   readonly #select: { readonly labels?: string; readonly fields?: string };
-  /** ms */
+  /** in ms */
   readonly #deadlines: { readonly renew: number; readonly idle: number; readonly initial: number };
   #synced = false;
   #everSynced = false;
@@ -63,7 +62,7 @@ export class Reflector<T extends object> {
     this.#retries = new Retries({ position: this.#position, counters: parts.counters, backoff: parts.backoff, tell });
   }
 
-  /** Keeps in step until the signal says that it is enough; never throws. Goes on from what was known before. */
+  /** Runs until the signal aborts, and resumes at the last known version. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     this.#synced = false;
     this.#retries.reset();
@@ -74,7 +73,7 @@ export class Reflector<T extends object> {
     this.connection.close(undefined);
   }
 
-  /** One list, or one watch. @returns how long to wait before the next, ms */
+  /** Runs one list or watch. @returns the delay before the next one, in ms */
   async #round(signal: AbortSignal): Promise<number> {
     const { version } = this.#position;
     const way = version !== "" ? "watch" : this.#retries.streams ? "watchList" : "list";
@@ -113,7 +112,7 @@ export class Reflector<T extends object> {
         counters.lists += 1;
         this.connection.heard();
         const read = this.#checks.list(list);
-        // That of the first page, if later ones are newer: a watch from there tells once more what they have.
+        // If later pages are newer, the first page counts: a watch from there repeats their changes.
         if (version === "") version = read;
         for (const item of list.items) store.stagePut(stage, this.#checks.object(item));
       },
@@ -124,13 +123,13 @@ export class Reflector<T extends object> {
     this.#publish(stage, version);
   }
 
-  /** Reads everything by watch, and goes on with it for as long as a watch lives. */
+  /** Lists by watch, then continues with the same watch until its renewal. */
   async #watchList(signal: AbortSignal): Promise<void> {
     const { store } = this.#parts;
     const { initial, renew } = this.#deadlines;
     using dog = new Watchdog(signal);
     const began = performance.now();
-    const late = (): Error => new IncompleteStream(`a list by watch brought nothing new for ${initial} ms`);
+    const late = (): Error => new IncompleteStream(`a list by watch sent nothing new for ${initial} ms`);
     const more = (): void => dog.expect(Math.min(initial, began + PATIENCE * initial - performance.now()), late);
     let stage: Stage<T> | undefined = store.stage();
     const query = {
@@ -143,7 +142,7 @@ export class Reflector<T extends object> {
       if (stage === undefined) this.#follow(type, object);
       else if (type === "BOOKMARK") {
         const version = this.#checks.version(object as ObjectOf<T>);
-        // One without the annotation is none of the end, and of no use: initial events are in no order.
+        // Other bookmarks during the list are useless: initial events have no order.
         if (object.metadata.annotations?.[INITIAL_EVENTS_END] !== "true") continue;
         this.#publish(stage, version);
         stage = undefined;
@@ -151,7 +150,7 @@ export class Reflector<T extends object> {
       } else if (type === "DELETED") stage.delete(this.#checks.object(object as ObjectOf<T>).key);
       else if (store.stagePut(stage, this.#checks.object(object as ObjectOf<T>))) more();
     }
-    if (stage !== undefined) throw new IncompleteStream("a list by watch ended before its bookmark");
+    if (stage !== undefined) throw new IncompleteStream("a list by watch ended before its final bookmark");
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
@@ -169,7 +168,7 @@ export class Reflector<T extends object> {
     const { resource, counters } = this.#parts;
     const { idle } = this.#deadlines;
     counters.watches += 1;
-    dog.expect(idle, () => new Error(`the server did not begin to answer a watch within ${idle} ms`));
+    dog.expect(idle, () => new Error(`the server did not answer a watch request within ${idle} ms`));
     return resource.watch({
       ...this.#select,
       ...query,
@@ -225,7 +224,7 @@ type WatchStream<T extends object> = ReturnType<ResourceClient<T>["watch"]>;
 
 const TYPES: ReadonlySet<string> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
 
-/** @throws UpstreamFault on an event of another type */
+/** @throws UpstreamFault for any other type */
 function known(type: string): void {
-  if (!TYPES.has(type)) throw new UpstreamFault(`the server sent an event of type ${JSON.stringify(type)}`);
+  if (!TYPES.has(type)) throw new UpstreamFault(`the server sent an event of the unknown type ${JSON.stringify(type)}`);
 }

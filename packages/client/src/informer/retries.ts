@@ -5,15 +5,15 @@ import { IncompleteStream, UpstreamFault } from "./checked.ts";
 import type { Counters, LifecycleEvent } from "./events.ts";
 import type { Position } from "./position.ts";
 
-/** What came of a list or a watch. */
+/** Outcome of a list or watch. */
 export interface Round {
   readonly way: "list" | "watchList" | "watch";
   readonly failure: Error | undefined;
-  /** How long the watch was open, ms; `undefined` when it never was. */
+  /** Time that the watch was open, in ms; `undefined` if it never opened. */
   readonly lived: number | undefined;
-  /** How long it took, ms. */
+  /** Duration, in ms. */
   readonly took: number;
-  /** Whether a watch told anything new. */
+  /** Whether a watch sent new events. */
   readonly progressed: boolean;
 }
 
@@ -24,16 +24,16 @@ export interface RetriesOptions {
   readonly tell: (event: LifecycleEvent) => void;
 }
 
-/** A watch that was open for so long, ms, worked; a server that ends them sooner is asked less and less often. */
+/** Lifetime after which a watch counts as successful, in ms. After shorter ones the backoff grows. */
 const STEADY = 500;
-/** Answers to a list by watch that say that there is no such thing. */
+/** Status codes that mean that the server has no lists by watch. */
 const REFUSED: readonly number[] = [400, 405, 406, 415, 422, 501];
 
-/** What comes after a list or a watch: at once or later, and by which way everything is read. */
+/** Decides after each list or watch when to retry, and whether to list by watch or in pages. */
 export class Retries {
   readonly #options: RetriesOptions;
   readonly #backoff: Backoff;
-  /** Whether the server has lists by watch: it had one; it refused, or brought none to its end. */
+  /** Whether the server supports lists by watch: true after one, false after a rejection or an incomplete one. */
   #known: boolean | undefined;
   #skip = false;
 
@@ -42,28 +42,28 @@ export class Retries {
     this.#backoff = new Backoff(options.backoff);
   }
 
-  /** Whether everything is to be read by watch (WatchList). */
+  /** Whether the next list uses a watch (WatchList). */
   get streams(): boolean {
     return !this.#skip && this.#known !== false;
   }
 
-  /** It begins again. */
+  /** Resets the backoff. */
   reset(): void {
     this.#backoff.reset();
   }
 
-  /** Everything was read. */
+  /** Records a complete list. */
   read(): void {
     if (this.streams) this.#known = true;
     this.#skip = false;
   }
 
-  /** How long to wait, ms. */
+  /** Returns the delay before the next attempt, in ms. */
   after({ way, failure, lived, progressed, took }: Round): number {
     const steady = lived !== undefined && lived >= STEADY;
     if (steady) this.#backoff.reset();
     if (failure === undefined) {
-      // A list that was read is no failure, nor a success that would hide those of watches.
+      // A successful list must not reset the backoff of failing watches.
       if (steady || way === "list") return 0;
       return this.#short(progressed, undefined);
     }
@@ -78,13 +78,13 @@ export class Retries {
     return retryIn;
   }
 
-  /** One that told something new before it ended worked, if not for long. */
+  /** A short watch that sent new events counts as successful. */
   #short(progressed: boolean, failure: Error | undefined, waited = 0): number {
     if (progressed) this.#backoff.reset();
     return this.#backoff.next({ retryAfter: retryAfterOf(failure), waited });
   }
 
-  /** Everything is read anew: at once, unless that happens again and again. */
+  /** Requests a relist: at once the first time, then with backoff. */
   #expired(error: Error): number {
     const { position, counters, tell } = this.#options;
     const first = this.#backoff.failures === 0;
@@ -98,19 +98,19 @@ export class Retries {
   #fallsBack(failure: Error): boolean {
     const refused = isApiError(failure) && REFUSED.includes(failure.code);
     if (refused || failure instanceof IncompleteStream) {
-      // A server that once had them has them again, after a bad moment.
+      // A server that has completed one is used with lists by watch again later.
       if (refused || this.#known === undefined) this.#known = false;
       else this.#skip = true;
       this.#options.tell({ type: "fallback", cause: failure });
       return true;
     }
-    // What is wrong with the stream need not be wrong with a list: that is tried next, after a while.
+    // If only the stream is wrong, a list may work: use one for the next attempt, after the backoff.
     this.#skip = failure instanceof UpstreamFault || (isApiError(failure) && failure.code === 500);
     return false;
   }
 }
 
-/** Whether the server has not come to our version yet: it never may. */
+/** Returns whether the server has not reached our version yet, which may never happen. */
 function isTooLarge(error: Error): boolean {
   return (
     isApiError(error) &&

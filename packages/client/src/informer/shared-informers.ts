@@ -3,22 +3,22 @@ import type { Client } from "../client.ts";
 import { Informer } from "./informer.ts";
 import type { InformerOptions } from "./informer-options.ts";
 
-/** What is wanted of a kind. */
+/** Options of a lease. */
 export interface SharedInformerOptions {
-  /** The logical cluster, or `*`. @default the client's */
+  /** Logical cluster, or `*`. @default the client's */
   readonly cluster?: string;
-  /** @default all */
+  /** Namespace. @default all */
   readonly namespace?: string;
   readonly labels?: string;
   readonly fields?: string;
 }
 
-/** A share of an informer: it runs for as long as anybody has one. */
+/** Lease of a shared informer, which runs while any lease exists. */
 export interface InformerLease<T extends object> extends AsyncDisposable {
   readonly informer: Informer<T>;
 }
 
-/** How the informers of a factory are. */
+/** Options of the informers of a factory. */
 export type SharedInformersOptions = Omit<
   InformerOptions<object>,
   "resource" | "labels" | "fields" | "indexers" | "listKind"
@@ -30,8 +30,8 @@ interface Shared {
 }
 
 /**
- * Informers of one client, one for each kind, cluster, namespace and selector, however many ask for it (a
- * SharedInformerFactory). Since all are the client's, nobody gets what was read as somebody else: have one for each identity.
+ * Shares informers of one client: one for each kind, cluster, namespace and selector (SharedInformerFactory). Security: all
+ * of them read as that client's user, so create one factory per identity.
  */
 export class SharedInformers implements AsyncDisposable {
   readonly #client: Client;
@@ -43,12 +43,12 @@ export class SharedInformers implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** How many are running. */
+  /** Number of running informers. */
   get size(): number {
     return this.#shared.size;
   }
 
-  /** A share of the informer, which is started if nobody has one yet. It is stopped when the last share is given back. */
+  /** Leases an informer, and starts it for the first lease. It stops when the last lease is disposed. */
   lease<T extends object>(kind: KindReference<T>, options: SharedInformerOptions = {}): InformerLease<T> {
     const { cluster = this.#client.clusterName, namespace = "", labels = "", fields = "" } = options;
     const key = JSON.stringify([apiVersionOf(kind), kind.plural, cluster, namespace, labels, fields]);
@@ -76,7 +76,7 @@ export class SharedInformers implements AsyncDisposable {
     };
   }
 
-  /** Stops all of them, whoever has a share. */
+  /** Stops all informers, even leased ones. */
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [...this.#shared.values()];
     this.#shared.clear();

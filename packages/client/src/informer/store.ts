@@ -4,24 +4,24 @@ import type { InformerEvent } from "./events.ts";
 import { ObjectMap } from "./object-map.ts";
 import { isOlder } from "./position.ts";
 
-/** An object's name, and what it takes to tell it from others of that name. */
+/** Name of an object, with its namespace and cluster where needed. */
 export type KeyLike = Pick<ObjectKey, "name"> & Partial<ObjectKey>;
 
 /**
- * What an informer knows (cache.Indexer). Objects are shared by all who read them, and are not copied: never change one.
- * An object that changes is replaced by another one, so that what was read stays as it was.
+ * Cache of an informer (cache.Indexer). All readers share the objects: never modify one. A change replaces the object, so
+ * that a reader's copy stays the same.
  */
 export interface Store<T> {
   readonly size: number;
   /**
-   * The object of a name, `undefined` when there is none.
+   * Returns an object, or `undefined`.
    *
-   * @param key the cluster is the informer's unless given, in `*` that of the object's annotation; the namespace is ""
+   * @param key `cluster` defaults to the informer's, which in `*` is the value of the object's annotation; `namespace` to ""
    */
   get(key: KeyLike): T | undefined;
-  /** All objects, or those of a cluster, of a namespace, of both; in no order. */
+  /** Returns all objects, or those of a cluster, a namespace, or both, in no particular order. */
   list(part?: Partial<Omit<ObjectKey, "name">>): T[];
-  /** The objects that an indexer finds by a text. @throws Error when there is no indexer of that name */
+  /** Returns the objects with a value in an index. @throws Error if there is no such index */
   byIndex(name: string, value: string): T[];
 }
 
@@ -32,16 +32,16 @@ interface StoredObject<T> {
 }
 
 export interface ObjectStoreOptions<T> {
-  /** The cluster of keys that name none. */
+  /** Default cluster of keys. */
   readonly cluster: string;
-  /** What is kept of an object. */
+  /** Reduces an object before it is stored. */
   readonly transform: (object: ObjectOf<T>) => ObjectOf<T>;
 }
 
-/** A new state that is not yet there, built beside the old one. What is unchanged is in both, not twice. */
+/** New state, built beside the current one. Both share unchanged objects. */
 export type Stage<T> = ObjectMap<StoredObject<ObjectOf<T>>>;
 
-/** The store as its reflector has it. */
+/** Store with the methods of its reflector. */
 export class ObjectStore<T> implements Store<ObjectOf<T>> {
   readonly #options: ObjectStoreOptions<T>;
   readonly #indexes = new Map<string, StoreIndex<ObjectOf<T>>>();
@@ -68,23 +68,23 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
   byIndex(name: string, value: string): ObjectOf<T>[] {
     const index = this.#indexes.get(name);
     if (index !== undefined) return index.get(value);
-    throw new Error(`there is no index ${JSON.stringify(name)}: name it in the informer's indexers`);
+    throw new Error(`unknown index ${JSON.stringify(name)}: add it to the informer's indexers`);
   }
 
-  /** Each object with its key. */
+  /** Objects with their keys. */
   *entries(): Generator<readonly [ObjectKey, ObjectOf<T>]> {
     for (const [key, { object }] of this.#objects.entries()) yield [key, object];
   }
 
-  /** @throws Error when there is one of that name */
+  /** @throws Error if the name is taken */
   addIndexer(name: string, indexer: Indexer<ObjectOf<T>>): void {
-    if (this.#indexes.has(name)) throw new Error(`there is an index ${JSON.stringify(name)} already`);
+    if (this.#indexes.has(name)) throw new Error(`index ${JSON.stringify(name)} exists already: use another name`);
     const index = new StoreIndex(indexer);
     for (const [, object] of this.entries()) index.add(object);
     this.#indexes.set(name, index);
   }
 
-  /** An object was added or changed. @returns what that changes here, nothing when it is known, or older than what is known */
+  /** Adds or replaces an object. @returns the events of that, none if the store has this version or a newer one */
   put(checked: Checked<T>): InformerEvent<ObjectOf<T>>[] {
     const before = this.#objects.get(checked.key);
     if (before !== undefined && isKnown(before, checked)) return [];
@@ -93,7 +93,7 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
     return this.#index(changes({ key: checked.key, before, entry, initial: false }));
   }
 
-  /** An object is gone. */
+  /** Removes an object. @returns the events of that */
   remove(checked: Checked<T>): InformerEvent<ObjectOf<T>>[] {
     const { key, version } = checked;
     const before = this.#objects.get(key);
@@ -108,7 +108,7 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
     return new ObjectMap();
   }
 
-  /** An object is part of the new state. @returns whether that was not known */
+  /** Adds an object to the new state. @returns whether it is new there */
   stagePut(stage: Stage<T>, checked: Checked<T>): boolean {
     const { key, version, object } = checked;
     const staged = stage.get(key);
@@ -119,7 +119,7 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
     return staged === undefined;
   }
 
-  /** The new state takes the place of the old one, at once. @returns what that changes */
+  /** Replaces the current state by the new one. @returns the events of that */
   commit(stage: Stage<T>, initial: boolean): { events: InformerEvent<ObjectOf<T>>[]; unchanged: number } {
     const old = this.#objects;
     const events: InformerEvent<ObjectOf<T>>[] = [];
@@ -154,7 +154,7 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
   }
 }
 
-/** Whether it is this object in this version or an older one. */
+/** Returns whether the stored object is the same one in this version or a newer one. */
 function isKnown<T>({ version, uid }: StoredObject<ObjectOf<T>>, checked: Checked<T>): boolean {
   if (isOlder(checked.version, version)) return true;
   return checked.version === version && checked.object.metadata.uid === uid;
@@ -167,7 +167,7 @@ interface Put<T> {
   readonly initial: boolean;
 }
 
-/** An object of the same name and another uid is another object: the one is gone, the other there. */
+/** An object with the same name and another uid is a new object: one is deleted, the other added. */
 function changes<T>({ key, before, entry, initial }: Put<T>): InformerEvent<T>[] {
   const { object, uid } = entry;
   const added = { type: "added", key, object, initial } as const;
@@ -176,14 +176,14 @@ function changes<T>({ key, before, entry, initial }: Put<T>): InformerEvent<T>[]
   return [{ type: "deleted", key, object: before.object, finalStateUnknown: true }, added];
 }
 
-/** What objects are found by: any number of texts for each. */
+/** Returns the index values of an object. */
 export type Indexer<T> = (object: T) => readonly string[];
 
-/** Objects by what an indexer says of them. */
+/** Objects by index value. */
 class StoreIndex<T> {
   readonly #indexer: Indexer<T>;
   readonly #values = new Map<string, Set<T>>();
-  /** What each was filed under: an indexer that answers otherwise later must not leave anything behind. */
+  /** Values under which each object was added: an indexer that later returns others must leave no stale entries. */
   readonly #filed = new Map<T, readonly string[]>();
 
   constructor(indexer: Indexer<T>) {

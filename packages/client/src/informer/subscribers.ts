@@ -3,16 +3,16 @@ import type { InformerEvent, InformerHandlers, LifecycleEvent } from "./events.t
 import type { InformerProblem } from "./informer-options.ts";
 import { ObjectMap } from "./object-map.ts";
 
-/** Whoever hears of events. */
+/** Receiver of an informer's events. */
 export interface Subscriber<T> {
   event(event: InformerEvent<T>): void;
   lifecycle(event: LifecycleEvent): void;
 }
 
-/** Told of errors of others' code. */
+/** Reports exceptions of callbacks. */
 export type Report = (error: Error, problem: InformerProblem) => void;
 
-/** Handlers, whose faults are reported and stay theirs. */
+/** Delivers events to handlers, and reports their exceptions. */
 export class HandlerSubscriber<T> implements Subscriber<T> {
   readonly #handlers: InformerHandlers<T>;
   readonly #report: Report;
@@ -47,7 +47,7 @@ export class HandlerSubscriber<T> implements Subscriber<T> {
   }
 }
 
-/** An iterator. */
+/** Delivers events to an iterator. */
 export class QueueSubscriber<T> implements Subscriber<T> {
   readonly #queue: EventQueue<T>;
 
@@ -60,7 +60,7 @@ export class QueueSubscriber<T> implements Subscriber<T> {
   }
 
   lifecycle(): void {
-    // Handlers hear of these.
+    // Only handlers receive these.
   }
 }
 
@@ -69,28 +69,27 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 interface EventQueueOptions {
-  /** How many events wait as they came. */
+  /** Number of events that wait unmerged. */
   readonly limit: number;
-  /** Told when more wait than that. */
+  /** Called when the limit is exceeded. */
   readonly lagging: (waiting: number) => void;
-  /** Told when it takes no more; more than once, maybe. */
+  /** Called when the queue ends, possibly more than once. */
   readonly closed: () => void;
 }
 
-/** How many events that have been read are kept at least before they are let go of. */
+/** Minimum number of delivered events to keep before they are released. */
 const READ = 16;
 
 /**
- * Events that wait for a reader at its own pace. Up to a limit they wait as they came; beyond it those of one object become
- * one, so that never more wait
- * than twice as many as there are objects that the reader has heard of, or has yet to.
+ * Events that wait for a slow reader. Beyond the limit, events of one object are merged, so that at most twice as many wait
+ * as there are objects that the reader has received or will receive.
  */
 export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
   readonly #options: EventQueueOptions;
   #exact: InformerEvent<T>[] = [];
   #at = 0;
   #merged = new ObjectMap<InformerEvent<T>>();
-  /** How many may wait as they came; what was there at the beginning does not count. */
+  /** Number of events that may wait unmerged. Initial events do not count. */
   #room: number;
   #ended = false;
   #waiting: ((result: IteratorResult<InformerEvent<T>, undefined>) => void)[] = [];
@@ -113,7 +112,7 @@ export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
     else this.#merge(event);
   }
 
-  /** Nothing more comes. What waits can still be read. */
+  /** Ends the queue. The reader still receives the waiting events. */
   end(): void {
     this.#ended = true;
     this.#options.closed();
@@ -127,7 +126,7 @@ export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Nobody reads on. */
+  /** Ends the iteration from the reader's side. */
   return(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
     this.#exact = [];
     this.#at = 0;
@@ -142,7 +141,7 @@ export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
 
   #take(): InformerEvent<T> | undefined {
     if (this.#at === this.#exact.length) {
-      // All at once: taking them out of a map one by one would pass by those that are gone each time.
+      // All at once: removing entries of a map one by one would scan the removed ones each time.
       this.#exact = Array.from(this.#merged.entries(), ([, event]) => event);
       this.#at = 0;
       if (this.#exact.length === 0) this.#room = this.#options.limit;
@@ -150,7 +149,7 @@ export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
     }
     const event = this.#exact[this.#at];
     if (event !== undefined) this.#at += 1;
-    // What has been read is let go of in bulk: one that never quite catches up would keep it all.
+    // Delivered events are released in bulk; otherwise a reader that never quite catches up would keep all of them.
     if (this.#at >= READ && this.#at * 2 >= this.#exact.length) {
       this.#exact = this.#exact.slice(this.#at);
       this.#at = 0;
@@ -168,7 +167,7 @@ export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
   }
 }
 
-/** Two events of one object as one: what a reader who missed what is between has to know. */
+/** Merges two events of one object into what a reader needs who missed the state between. */
 function merged<T>(before: InformerEvent<T>, event: InformerEvent<T>): InformerEvent<T> | undefined {
   if (before.type === "added") {
     if (event.type === "deleted") return undefined;

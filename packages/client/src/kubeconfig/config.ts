@@ -3,16 +3,16 @@ import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import type { Impersonation } from "../http/impersonation.ts";
 
-/** A cluster, user or context of a kubeconfig, with where it is written. */
+/** Cluster, user or context of a kubeconfig, with its place in the file. */
 export interface ConfigEntry {
-  /** `/home/ann/.kube/config: users[ann].user`. */
+  /** Place for errors: `/home/ann/.kube/config: users[ann].user`. */
   readonly at: string;
-  /** Relative paths begin in its folder. */
+  /** File of the entry. Relative paths start in its folder. */
   readonly file: string;
   readonly value: JsonObject;
 }
 
-/** Kubeconfigs, merged. */
+/** Merged kubeconfigs. */
 export interface Config {
   readonly currentContext: string;
   readonly clusters: ReadonlyMap<string, ConfigEntry>;
@@ -20,12 +20,12 @@ export interface Config {
   readonly contexts: ReadonlyMap<string, ConfigEntry>;
 }
 
-/** What is wrong with a kubeconfig: where, and what to do. Never with a value that could be secret. */
+/** Error of a kubeconfig: the place, and what to do. Security: it never contains a value that could be secret. */
 export class KubeconfigError extends Error {
   override readonly name: string = "KubeconfigError";
 }
 
-/** As `kubectl` merges: the first that has an entry, or a current context, counts, and nothing of the others is mixed into it. */
+/** Merges as `kubectl` does: the first file with an entry, or with a current context, wins. Entries are not merged with each other. */
 export function mergedConfig(files: readonly { readonly file: string; readonly content: JsonObject }[]): Config {
   const clusters = new Map<string, ConfigEntry>();
   const users = new Map<string, ConfigEntry>();
@@ -55,60 +55,60 @@ function addEntries(known: Map<string, ConfigEntry>, { file, content, list, fiel
       throw new KubeconfigError(`${file}: ${list}[${at}] must be an object with name and ${field}`);
     const name = stringIn(entry, "name", `${file}: ${list}[${at}]`);
     const value = memberOf(entry, field) ?? {};
-    if (name === "") throw new KubeconfigError(`${file}: ${list}[${at}].name: give it one`);
+    if (name === "") throw new KubeconfigError(`${file}: ${list}[${at}].name is empty: set a name`);
     if (!isJsonObject(value)) throw new KubeconfigError(`${file}: ${list}[${name}].${field} must be an object`);
     if (!known.has(name)) known.set(name, { at: `${file}: ${list}[${name}].${field}`, file, value });
   }
 }
 
-/** A text, "" where there is none. @throws KubeconfigError on something else */
+/** Returns a text, "" if it is missing. @throws KubeconfigError for any other type */
 export function stringIn(object: JsonObject, field: string, at: string): string {
   const value = memberOf(object, field) ?? "";
-  if (typeof value !== "string") throw new KubeconfigError(`${at}: ${field} must be a text: put it in quotes`);
+  if (typeof value !== "string") throw new KubeconfigError(`${at}: ${field} must be a string: put it in quotes`);
   return value;
 }
 
-/** @throws KubeconfigError on something else than true and false */
+/** @throws KubeconfigError for anything but true and false */
 export function booleanIn(object: JsonObject, field: string, at: string): boolean {
   const value = memberOf(object, field) ?? false;
   if (typeof value !== "boolean") throw new KubeconfigError(`${at}: ${field} must be true or false`);
   return value;
 }
 
-/** @throws KubeconfigError on something else than a list of texts */
+/** @throws KubeconfigError for anything but a list of strings */
 export function stringsIn(object: JsonObject, field: string, at: string): string[] {
   const value = memberOf(object, field) ?? [];
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
-    throw new KubeconfigError(`${at}: ${field} must be a list of texts`);
+    throw new KubeconfigError(`${at}: ${field} must be a list of strings`);
   return value;
 }
 
-/** Where credentials are looked for, as `kubectl` does. */
+/** Sources of the configuration, as in `kubectl`. */
 export interface KubeconfigOptions {
-  /** This file and no other (`--kubeconfig`). @default those of `KUBECONFIG`, else `~/.kube/config`, else the pod's service account */
+  /** Only this file (`--kubeconfig`). @default files of `KUBECONFIG`, else `~/.kube/config`, else the pod's service account */
   readonly file?: string | undefined;
-  /** What the files hold, the one that counts most first, where they have been read already. @default they are read */
+  /** Contents of files that the caller has read, the most important first. @default the files are read */
   readonly contents?: readonly KubeconfigContent[] | undefined;
-  /** (`--context`) @default the `current-context` */
+  /** Context (`--context`). @default the `current-context` */
   readonly context?: string | undefined;
-  /** What counts instead of what the files say, as kubectl's flags do. */
+  /** Values that replace those of the files, like kubectl's flags. */
   readonly overrides?: KubeconfigOverrides | undefined;
-  /** @default the process's */
+  /** Environment variables. @default those of the process */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The folder with the `token`, `ca.crt` and `namespace` of a pod. @default /var/run/secrets/kubernetes.io/serviceaccount */
+  /** Folder with the `token`, `ca.crt` and `namespace` of a pod. @default /var/run/secrets/kubernetes.io/serviceaccount */
   readonly serviceAccount?: string | undefined;
 }
 
-/** A kubeconfig that has been read: relative paths in it begin in the folder of `file`. */
+/** Content of a kubeconfig. Its relative paths start in the folder of `file`. */
 export interface KubeconfigContent {
   readonly file: string;
   readonly content: JsonObject;
 }
 
 /**
- * Fields of a kubeconfig, as they are written there, over those of the entries that are used: `--server` of kubectl is
- * `cluster: { server }`, `--token` is `user: { token }`, `--user` is `context: { user }`. What says the same in another way (a
- * certificate in a file, or as it is) goes with it. Paths are absolute. With a server, no context has to be there.
+ * Fields of a kubeconfig that replace those of the selected entries: kubectl's `--server` is `cluster: { server }`, `--token`
+ * is `user: { token }`, `--user` is `context: { user }`. They also replace equivalent fields, such as a certificate in a file
+ * and its data. Paths must be absolute. With a server, no context is required.
  */
 export interface KubeconfigOverrides {
   readonly context?: JsonObject;
@@ -116,14 +116,14 @@ export interface KubeconfigOverrides {
   readonly user?: JsonObject;
 }
 
-/** What a kubeconfig says, as `new Client` takes it. */
+/** Configuration for `new Client`. */
 export interface LoadedKubeconfig {
   readonly upstream: UpstreamOptions;
-  /** What the server's URL ends with. */
+  /** Logical cluster at the end of the server's URL. */
   readonly cluster?: string;
   readonly impersonate?: Impersonation;
-  /** "" for a pod. */
+  /** Name of the context; "" for a pod. */
   readonly context: string;
-  /** Which one is meant where none is said. */
+  /** Default namespace. */
   readonly namespace: string;
 }

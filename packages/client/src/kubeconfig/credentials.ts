@@ -2,22 +2,22 @@ import { readFile, stat } from "node:fs/promises";
 import type { Credential, Credentials } from "@virtual-workspaces/transport";
 import { KubeconfigError } from "./config.ts";
 
-/** A part of who we are. */
+/** Part of a credential. */
 export interface CredentialPart {
-  /** The header's value. */
+  /** Value of the `Authorization` header. */
   readonly authorization?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** Where a part comes from. */
+/** Source of a part of a credential. */
 export interface CredentialSource {
   get(): CredentialPart | Promise<CredentialPart>;
-  /** The server did not take what it gave last. */
+  /** Reports that the server rejected the last credential. */
   refused?(): void;
 }
 
-/** Who a user of a kubeconfig is, now: the same value as long as nothing has changed. */
+/** Current credentials of a kubeconfig's user: the same object while nothing changes. */
 export class UserCredentials implements Credentials {
   readonly #sources: readonly CredentialSource[];
   #last: Credential | undefined;
@@ -43,16 +43,16 @@ export class UserCredentials implements Credentials {
   }
 
   refused(credential: Credential): void {
-    // Another request may have had it renewed since.
+    // Another request may have renewed it already.
     if (credential !== this.#last) return;
     for (const source of this.#sources) source.refused?.();
   }
 }
 
-/** How long a file is taken to be as it was, ms. */
+/** Time for which a file is not checked again, in ms. */
 const FRESH = 1_000;
 
-/** A file that somebody replaces from time to time, as tokens and certificates of pods are. */
+/** File that is replaced from time to time, such as the token or certificate of a pod. */
 export class FreshFile {
   readonly #path: string;
   readonly #at: string;
@@ -60,18 +60,21 @@ export class FreshFile {
   #seen = "";
   #text: string | undefined;
 
-  /** @param at the field that names it */
+  /** @param at field that names the file */
   constructor(path: string, at: string) {
     this.#path = path;
     this.#at = at;
   }
 
-  /** As it is now, or was a second ago. A file that has gone for now is as it was last. @throws KubeconfigError when it has never been read */
+  /**
+   * Returns the content, at most 1 s old. A file that is missing for a while keeps its last content.
+   * @throws KubeconfigError if it was never readable
+   */
   async text(): Promise<string> {
     const now = performance.now();
     if (this.#text !== undefined && now - this.#checked < FRESH) return this.#text;
     try {
-      // Mounted secrets are links to folders that are swapped: the inode tells.
+      // Mounted secrets are links to folders that are swapped, which changes the inode.
       const { ino, mtimeMs, size } = await stat(this.#path);
       const seen = `${ino} ${mtimeMs} ${size}`;
       if (this.#text === undefined || seen !== this.#seen) this.#text = await readFile(this.#path, "utf8");
@@ -85,22 +88,22 @@ export class FreshFile {
     }
   }
 
-  /** It is read again, whatever it looks like. */
+  /** Reads the file again next time, even if it looks unchanged. */
   forget(): void {
     this.#checked = Number.NEGATIVE_INFINITY;
     this.#seen = "";
   }
 }
 
-/** Files of a client certificate and its key, PEM. */
+/** PEM files of a client certificate and its key. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
 /**
- * Who has a client certificate, as an upstream's `credentials`. The files are read again when they change, a second later at most.
- * Requests fail as long as they have never been readable.
+ * Creates an upstream's `credentials` from a client certificate. Changed files are read again within a second. Requests fail
+ * until both files have been readable once.
  */
 export function fileCredentials({ certFile, keyFile }: CertificateFiles): Credentials {
   const [cert, key] = [new FreshFile(certFile, "certFile"), new FreshFile(keyFile, "keyFile")];

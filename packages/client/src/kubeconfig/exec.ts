@@ -6,20 +6,20 @@ import { booleanIn, type ConfigEntry, KubeconfigError, stringIn, stringsIn } fro
 import type { CredentialPart, CredentialSource } from "./credentials.ts";
 import { pemOf } from "./files.ts";
 
-/** How much a program may print, bytes. */
+/** Maximum output of a plugin, in bytes. */
 const LONGEST = 1024 * 1024;
-/** How much of its complaints an error shows, characters. */
+/** Number of characters of stderr to show in an error. */
 const SHOWN = 2_000;
-/** How long a program that asks nobody may take, ms. */
+/** Timeout of a plugin that does not prompt, in ms. */
 const PATIENCE = 60_000;
 
 interface Given {
   readonly part: CredentialPart;
-  /** ms since 1970; `Infinity` for as long as the server takes it. */
+  /** Expiry, in ms since 1970; `Infinity` until the server rejects the credential. */
   readonly expires: number;
 }
 
-/** Runs a credential plugin when it is needed: at first, when what it gave has expired, and when the server did not take it. */
+/** Runs a credential plugin when a credential is needed: the first time, after it expired, and after the server rejected it. */
 export class ExecSource implements CredentialSource {
   readonly #options: ExecOptions;
   #given: Given | undefined;
@@ -47,12 +47,17 @@ export class ExecSource implements CredentialSource {
   }
 }
 
-/** What the program prints. @throws KubeconfigError with what it complains of, and never with what it prints or is given */
+/**
+ * Returns the output of the plugin.
+ * @throws KubeconfigError with its stderr. Security: never with its output or input, which hold secrets
+ */
 function printed(options: ExecOptions): Promise<string> {
   const { at, command, args, env, interactiveMode, installHint } = options;
   const interactive = interactiveMode !== "Never" && process.stdin.isTTY === true;
   if (interactiveMode === "Always" && !interactive)
-    throw new KubeconfigError(`${at}: ${command} wants to ask somebody, and there is no terminal`);
+    throw new KubeconfigError(
+      `${at}: ${command} needs a terminal for its prompt: run this in a terminal, or use another plugin`,
+    );
   const info = {
     kind: "ExecCredential",
     apiVersion: options.apiVersion,
@@ -68,15 +73,16 @@ function printed(options: ExecOptions): Promise<string> {
     const giveUp = (what: string): void => {
       fail(what);
       child.kill("SIGKILL");
-      // A program that it has started may hold them, and print on.
+      // Its child processes may hold the pipes and keep writing.
       for (const pipe of [child.stdout, child.stderr]) pipe?.removeAllListeners("data").destroy();
     };
     const late = interactive
       ? undefined
-      : setTimeout(() => giveUp(`has printed nothing within ${PATIENCE / 1000} s`), PATIENCE);
+      : setTimeout(() => giveUp(`printed nothing within ${PATIENCE / 1000} s: run it by hand to see why`), PATIENCE);
     const add = (name: "stdout" | "stderr") => (text: string) => {
       output[name] += text;
-      if (output[name].length > LONGEST) giveUp(`prints more than ${LONGEST} bytes`);
+      if (output[name].length > LONGEST)
+        giveUp(`printed more than ${LONGEST} bytes: check that it is a credential plugin`);
     };
     child.stdout?.setEncoding("utf8").on("data", add("stdout"));
     child.stderr?.setEncoding("utf8").on("data", add("stderr"));
@@ -96,9 +102,10 @@ function printed(options: ExecOptions): Promise<string> {
 
 function partIn(text: string, { at, command, apiVersion }: ExecOptions): Given {
   const problem = (what: string): KubeconfigError =>
-    new KubeconfigError(`${at}: ${command} printed no ExecCredential: ${what}`);
+    new KubeconfigError(`${at}: ${command} printed no valid ExecCredential: ${what}`);
   const credential = jsonOf(text);
-  if (!isJsonObject(credential) || credential["kind"] !== "ExecCredential") throw problem("it is no JSON of that kind");
+  if (!isJsonObject(credential) || credential["kind"] !== "ExecCredential")
+    throw problem("it is not JSON of that kind");
   if (credential["apiVersion"] !== apiVersion) throw problem(`its apiVersion is not ${apiVersion}`);
   const { status } = credential;
   if (!isJsonObject(status)) throw problem("it has no status");
@@ -106,12 +113,12 @@ function partIn(text: string, { at, command, apiVersion }: ExecOptions): Given {
   const cert = member(status, "clientCertificateData");
   const key = member(status, "clientKeyData");
   if (token === undefined && cert === undefined)
-    throw problem("there is neither a token nor a client certificate in its status");
+    throw problem("its status has neither token nor clientCertificateData");
   if ((cert === undefined) !== (key === undefined))
-    throw problem("clientCertificateData and clientKeyData go together");
+    throw problem("its status must have both clientCertificateData and clientKeyData, or neither");
   const until = member(status, "expirationTimestamp");
   const expires = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until);
-  if (Number.isNaN(expires)) throw problem("expirationTimestamp is no time");
+  if (Number.isNaN(expires)) throw problem("expirationTimestamp is not a time");
   return {
     expires,
     part: {
@@ -134,18 +141,18 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** A program that says who we are (client-go's credential plugins). */
+/** Program that returns credentials (client-go's credential plugins). */
 interface ExecOptions {
-  /** The field of the kubeconfig. */
+  /** Field of the kubeconfig. */
   readonly at: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly apiVersion: string;
   readonly interactiveMode: string;
-  /** What to do where the program is not there. */
+  /** Hint to show if the program does not exist. */
   readonly installHint: string;
-  /** What it is told of the cluster, if it wants to know. */
+  /** Cluster information for a plugin that requests it. */
   readonly cluster: JsonObject | undefined;
 }
 
@@ -153,7 +160,7 @@ const VERSIONS = ["client.authentication.k8s.io/v1", "client.authentication.k8s.
 const MODES = ["Never", "IfAvailable", "Always"];
 const EXTENSION = "client.authentication.k8s.io/exec";
 
-/** @throws KubeconfigError on what kubectl would not run either */
+/** @throws KubeconfigError for anything that kubectl would not run either */
 export async function execOptions(
   user: ConfigEntry,
   cluster: ConfigEntry,
@@ -164,13 +171,15 @@ export async function execOptions(
   if (!isJsonObject(exec)) throw new KubeconfigError(`${at} must be an object`);
   const apiVersion = stringIn(exec, "apiVersion", at);
   const command = stringIn(exec, "command", at);
-  if (command === "") throw new KubeconfigError(`${at}.command: name the program`);
-  if (!VERSIONS.includes(apiVersion)) throw new KubeconfigError(`${at}.apiVersion: give ${VERSIONS.join(" or ")}`);
+  if (command === "") throw new KubeconfigError(`${at}.command is empty: set the program`);
+  if (!VERSIONS.includes(apiVersion))
+    throw new KubeconfigError(`invalid ${at}.apiVersion: use ${VERSIONS.join(" or ")}`);
   const interactiveMode = stringIn(exec, "interactiveMode", at) || (apiVersion === VERSIONS[0] ? "" : "IfAvailable");
-  if (!MODES.includes(interactiveMode)) throw new KubeconfigError(`${at}.interactiveMode: give ${MODES.join(", ")}`);
+  if (!MODES.includes(interactiveMode))
+    throw new KubeconfigError(`invalid ${at}.interactiveMode: use ${MODES.join(", ")}`);
   return {
     at,
-    // A path is relative to the kubeconfig, a bare name is looked for.
+    // A path is relative to the kubeconfig; a bare name is looked up in PATH.
     command: command.includes("/") && !isAbsolute(command) ? join(dirname(user.file), command) : command,
     args: stringsIn(exec, "args", at),
     env: { ...definedOf(inherited), ...ownEnv(exec, at) },
@@ -198,7 +207,7 @@ function definedOf(env: Readonly<Record<string, string | undefined>>): Record<st
   );
 }
 
-/** The cluster, with the authorities of a file in it. */
+/** Returns the cluster, with the content of its CA file. */
 async function clusterInfo(cluster: ConfigEntry): Promise<JsonObject> {
   const { value } = cluster;
   const ca = await pemOf(cluster, "certificate-authority");

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery"
 import type { KubeconfigOptions } from "./config.ts";
 import { type ConfigEntry, KubeconfigError, stringIn } from "./config.ts";
 
-/** The kubeconfigs that there are, the one that counts most first. @throws KubeconfigError on one that cannot be read */
+/** Returns the existing kubeconfigs, the most important first. @throws KubeconfigError for an unreadable file */
 export async function kubeconfigs({
   file,
   env = process.env,
@@ -16,7 +16,7 @@ export async function kubeconfigs({
   const found: { file: string; content: JsonObject }[] = [];
   for (const path of paths) {
     const text = await read(path).catch((error: KubeconfigError) => {
-      // As kubectl has it: a file that is not there is an empty one.
+      // Like kubectl, treat a missing file as empty.
       if ((error.cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw error;
     });
@@ -25,23 +25,26 @@ export async function kubeconfigs({
   return found;
 }
 
-/** The path that an entry gives, "" if it gives none. */
+/** Returns the path in an entry's field, "" if it is missing. */
 export function pathOf({ value, at, file }: ConfigEntry, field: string): string {
   const path = stringIn(value, field, at);
   return path === "" || isAbsolute(path) ? path : join(dirname(file), path);
 }
 
-/** PEM that an entry holds in base64, or has the path of. @throws KubeconfigError on what cannot be read, or is given twice */
+/**
+ * Returns PEM from an entry: base64 in one field, or the path of a file in the other.
+ * @throws KubeconfigError if it is unreadable, or both are set
+ */
 export async function pemOf(entry: ConfigEntry, field: string): Promise<string> {
   const { value, at } = entry;
   const data = stringIn(value, `${field}-data`, at);
   const path = pathOf(entry, field);
   if (data !== "" && path !== "")
-    throw new KubeconfigError(`${at}: ${field} and ${field}-data are both given: leave one out`);
+    throw new KubeconfigError(`${at}: ${field} and ${field}-data are both set: remove one`);
   if (path !== "") return await read(path, `${at}.${field}`);
   const pem = Buffer.from(data, "base64").toString("utf8");
   if (data !== "" && !pem.includes("-----BEGIN "))
-    throw new KubeconfigError(`${at}: ${field}-data is no base64 of PEM`);
+    throw new KubeconfigError(`${at}: ${field}-data is not PEM in base64: encode the PEM file with base64`);
   return pem;
 }
 
@@ -58,7 +61,7 @@ async function parsed(file: string, text: string): Promise<JsonObject> {
   const content = text.trimStart().startsWith("{") ? jsonOf(text) : undefined;
   const value = content ?? (await yamlOf(file, text));
   if (!isJsonObject(value))
-    throw new KubeconfigError(`${file}: it is no kubeconfig, which begins with apiVersion: v1 and kind: Config`);
+    throw new KubeconfigError(`${file}: not a kubeconfig: it must begin with apiVersion: v1 and kind: Config`);
   return value;
 }
 
@@ -71,13 +74,13 @@ function jsonOf(text: string): unknown {
 }
 
 async function yamlOf(file: string, text: string): Promise<unknown> {
-  // Takes 70 MiB and half a second: nobody is to pay for it who reads no YAML.
+  // Loaded on demand, because it takes 70 MiB and half a second.
   const { loadYaml } = await import("@kubernetes/client-node");
   try {
     return loadYaml<unknown>(text);
   } catch (error) {
-    // Its message shows what stands around the place, which may be a key, and its reason quotes from there.
-    const { reason = "it is no YAML", mark } = error as { reason?: string; mark?: { line: number; column: number } };
+    // Security: the message of the error, and the end of its reason, quote the file, which may hold a key.
+    const { reason = "invalid YAML", mark } = error as { reason?: string; mark?: { line: number; column: number } };
     const place = mark === undefined ? "" : ` in line ${mark.line + 1}, column ${mark.column + 1}`;
     throw new KubeconfigError(`${file}: ${reason.replace(/["<].*/s, "…")}${place}`);
   }

@@ -11,13 +11,13 @@ import { kubeconfigs, pemOf } from "./files.ts";
 import { impersonationOf, tokenFile, userCredentials } from "./user.ts";
 
 /**
- * What a kubeconfig says, as `new Client` takes it: `new Client(await loadKubeconfig())`. Read as `kubectl` reads it: several
- * files in `KUBECONFIG` are merged, the first that has an entry counts; without any file it is the pod that this runs in.
- * Tokens, certificates and service accounts in files are read again when they change; plugins (`exec`) are run when they are
- * needed, with the rights of this process: load nobody's file whose programs you would not run. YAML is read, and
- * `auth-provider` served, by `@kubernetes/client-node`, which is loaded for that and for nothing else.
+ * Loads a kubeconfig for `new Client`: `new Client(await loadKubeconfig())`. It follows `kubectl`: files in `KUBECONFIG` are
+ * merged, and the first one with an entry wins; without a file it uses the service account of the pod. Tokens, certificates
+ * and service accounts in files are read again when they change. Security: credential plugins (`exec`) run with the rights of
+ * this process, so load only files whose programs you trust. `@kubernetes/client-node` reads YAML and implements
+ * `auth-provider`, and is loaded only for these.
  *
- * @throws Error on what cannot be used, with file, entry, field and remedy, and without any value that could be secret
+ * @throws Error for an invalid configuration, with file, entry, field and remedy, but never with a value that could be secret
  *
  * @example
  * ```ts
@@ -37,9 +37,9 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<L
   if (name === "" && overrides.cluster?.["server"] === undefined) {
     const pod = options.file === undefined ? await serviceAccount(options) : undefined;
     if (pod !== undefined) return pod;
-    const where = files.length === 0 ? "there is no kubeconfig" : files.map(({ file }) => file).join(", ");
+    const where = files.length === 0 ? "no kubeconfig found" : files.map(({ file }) => file).join(", ");
     throw new KubeconfigError(
-      `${where}: no current context: set KUBECONFIG, or current-context in it, or give context`,
+      `${where}: no current context: set KUBECONFIG, current-context in the file, or the option context`,
     );
   }
   const context = overridden(contextOf(config, name), overrides.context);
@@ -69,7 +69,7 @@ function contextOf({ contexts }: Config, name: string): ConfigEntry {
   );
 }
 
-/** The entry that a context names. A user may be left out: nobody; a cluster too where one is given. */
+/** Returns the entry that a context names. A missing user means no credentials. The cluster may be missing if a server is given. */
 function referred(
   entries: Config["clusters"],
   context: ConfigEntry,
@@ -81,29 +81,27 @@ function referred(
   if (name === "" && given !== undefined) return { at: context.at, file: context.file, value: {} };
   throw new KubeconfigError(
     name === ""
-      ? `${context.at}.${field}: name one`
-      : `${context.at}.${field}: there is no ${field} ${JSON.stringify(name)}`,
+      ? `${context.at}.${field} is empty: set a name`
+      : `${context.at}.${field}: unknown ${field} ${JSON.stringify(name)}`,
   );
 }
 
 async function upstreamOf(cluster: ConfigEntry): Promise<UpstreamOptions> {
   const { value, at } = cluster;
   const url = stringIn(value, "server", at);
-  if (url === "") throw new KubeconfigError(`${at}.server: give the URL of the API server`);
-  // As kubectl has it, a bare host is one by HTTP.
+  if (url === "") throw new KubeconfigError(`${at}.server is empty: set the URL of the API server`);
+  // Like kubectl, treat a bare host as HTTP.
   const full = url.includes("://") ? url : `http://${url}`;
   const problem = urlProblem(full);
   if (problem !== undefined) throw new KubeconfigError(`${at}.server: ${problem}`);
   if (stringIn(value, "proxy-url", at) !== "")
     throw new KubeconfigError(
-      `${at}.proxy-url: proxies are not supported: reach the server directly, or by a tunnel to it`,
+      `${at}.proxy-url: proxies are not supported: connect to the server directly, or through a tunnel`,
     );
   const ca = await pemOf(cluster, "certificate-authority");
   const insecureSkipVerify = booleanIn(value, "insecure-skip-tls-verify", at);
   if (ca !== "" && insecureSkipVerify)
-    throw new KubeconfigError(
-      `${at}: certificate-authority and insecure-skip-tls-verify are both given: leave one out`,
-    );
+    throw new KubeconfigError(`${at}: certificate-authority and insecure-skip-tls-verify are both set: remove one`);
   const serverName = stringIn(value, "tls-server-name", at);
   return {
     url: full,
@@ -116,15 +114,15 @@ async function upstreamOf(cluster: ConfigEntry): Promise<UpstreamOptions> {
 }
 
 function urlProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return "it is no URL";
+  if (!URL.canParse(text)) return "not a URL: use one like https://host:6443";
   const { protocol, username, password, search, hash } = new URL(text);
-  if (protocol !== "https:" && protocol !== "http:") return "give an http or https URL";
+  if (protocol !== "https:" && protocol !== "http:") return "use an http or https URL";
   if (username !== "" || password !== "")
-    return "credentials do not belong in it: give username and password of the user";
-  return search === "" && hash === "" ? undefined : "leave out its query and fragment";
+    return "remove the credentials: set username and password of the user instead";
+  return search === "" && hash === "" ? undefined : "remove query and fragment";
 }
 
-/** Fields that say one thing in several ways: who overrides one of them overrides all (clientcmd's `getAuthInfo`, `getCluster`). */
+/** Equivalent fields: an override of one of them replaces all (clientcmd's `getAuthInfo`, `getCluster`). */
 const ALTERNATIVES: readonly (readonly string[])[] = [
   ["certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify"],
   ["client-certificate", "client-certificate-data"],
@@ -132,10 +130,10 @@ const ALTERNATIVES: readonly (readonly string[])[] = [
   ["token", "tokenFile"],
 ];
 
-/** What is used where a kubeconfig names nothing. */
+/** Default for a missing entry. */
 const NOTHING: ConfigEntry = { at: "the flags", file: "", value: {} };
 
-/** An entry with what counts instead of its own fields. */
+/** Returns an entry with the overrides applied. */
 function overridden(entry: ConfigEntry, fields: JsonObject = {}): ConfigEntry {
   const given = Object.keys(fields);
   if (given.length === 0) return entry;
@@ -146,7 +144,7 @@ function overridden(entry: ConfigEntry, fields: JsonObject = {}): ConfigEntry {
 
 const FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Who a pod is to its cluster; `undefined` where this is none. @throws KubeconfigError on a token that cannot be read, when it is needed */
+/** Returns the configuration of a pod, or `undefined` outside a pod. @throws KubeconfigError on first use if the token is unreadable */
 async function serviceAccount({
   env = process.env,
   serviceAccount: folder = FOLDER,

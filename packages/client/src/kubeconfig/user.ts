@@ -13,16 +13,19 @@ export interface UserOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Who a user of a kubeconfig is; `undefined` for nobody. @throws KubeconfigError on what kubectl refuses too */
+/**
+ * Returns the credentials of a kubeconfig's user; `undefined` if it has none.
+ * @throws KubeconfigError for anything that kubectl rejects too
+ */
 export async function userCredentials(options: UserOptions): Promise<Credentials | undefined> {
-  // The later counts: what a user has is taken before what a program says, as kubectl does.
+  // Later sources win: like kubectl, fields of the user take precedence over a plugin.
   const sources = [...(await programs(options)), await certificates(options.user), authorization(options.user)].filter(
     (source) => source !== undefined,
   );
   return sources.length === 0 ? undefined : new UserCredentials(sources);
 }
 
-/** `as`, `as-uid`, `as-groups`, `as-user-extra`. */
+/** Reads `as`, `as-uid`, `as-groups` and `as-user-extra`. */
 export function impersonationOf({ value, at }: ConfigEntry): Impersonation | undefined {
   const name = stringIn(value, "as", at);
   const uid = stringIn(value, "as-uid", at);
@@ -31,19 +34,19 @@ export function impersonationOf({ value, at }: ConfigEntry): Impersonation | und
   if (!isJsonObject(given)) throw new KubeconfigError(`${at}: as-user-extra must be an object of lists`);
   const keys = Object.keys(given);
   if (name === "" && (uid !== "" || groups.length > 0 || keys.length > 0))
-    throw new KubeconfigError(`${at}: as-uid, as-groups and as-user-extra need as, the user's name`);
+    throw new KubeconfigError(`${at}: as-uid, as-groups and as-user-extra require as: set the user's name`);
   if (name === "") return undefined;
   const extra = Object.fromEntries(keys.map((key) => [key, stringsIn(given, key, `${at}.as-user-extra`)]));
   return { name, ...(uid !== "" && { uid }), ...(groups.length > 0 && { groups }), ...(keys.length > 0 && { extra }) };
 }
 
-/** A source that is never refreshed but by its files. */
+/** Creates a source that reads a token file. */
 export function tokenFile(path: string, at: string): CredentialSource {
   const file = new FreshFile(path, at);
   return {
     get: async () => {
       const token = (await file.text()).trim();
-      if (token === "") throw new KubeconfigError(`${at}: ${path} is empty`);
+      if (token === "") throw new KubeconfigError(`${at}: ${path} is empty: write a token to it`);
       return { authorization: `Bearer ${token}` };
     },
     refused: () => file.forget(),
@@ -51,7 +54,7 @@ export function tokenFile(path: string, at: string): CredentialSource {
 }
 
 async function certificates(user: ConfigEntry): Promise<CredentialSource | undefined> {
-  // One after the other: which of them is complained of is not chance.
+  // In sequence, so that the reported error does not vary.
   const cert = await pemOf(user, "client-certificate");
   const key = await pemOf(user, "client-key");
   if (cert === "" && key === "") return undefined;
@@ -80,22 +83,22 @@ function authorization(user: ConfigEntry): CredentialSource | undefined {
     string,
     string,
   ];
-  // `tokenFile` is how kubectl writes it.
+  // kubectl spells this field in camel case.
   const path = pathOf(user, "tokenFile");
   if ((name !== "" || password !== "") && (token !== "" || path !== ""))
-    throw new KubeconfigError(`${at}: more than one way to authenticate: give a token, or username and password`);
+    throw new KubeconfigError(`${at}: more than one way to authenticate: set a token, or username and password`);
   if (path !== "") return tokenFile(path, `${at}.tokenFile`);
   const basic = (): string => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
   const header = token !== "" ? `Bearer ${token}` : name !== "" ? basic() : undefined;
   if (header === undefined) return undefined;
-  if (/[\r\n\0]/.test(header)) throw new KubeconfigError(`${at}: token may not contain line breaks`);
+  if (/[\r\n\0]/.test(header)) throw new KubeconfigError(`${at}: the token contains line breaks: remove them`);
   return { get: () => ({ authorization: header }) };
 }
 
 async function programs({ user, cluster, env }: UserOptions): Promise<CredentialSource[]> {
   const { value, at } = user;
   const [exec, provider] = [given(value, "exec"), given(value, "auth-provider")];
-  if (exec && provider) throw new KubeconfigError(`${at}: auth-provider and exec are both given: leave one out`);
+  if (exec && provider) throw new KubeconfigError(`${at}: auth-provider and exec are both set: remove one`);
   if (exec) return [new ExecSource(await execOptions(user, cluster, env))];
   return provider ? [await authProvider(user)] : [];
 }
@@ -104,7 +107,7 @@ function given(value: JsonObject, field: string): boolean {
   return (memberOf(value, field) ?? null) !== null;
 }
 
-/** The older way to get tokens (`auth-provider`: oidc, azure, gcp), as far as `@kubernetes/client-node` goes it. */
+/** Creates a source for the older `auth-provider` (OIDC, Azure, GCP), as far as `@kubernetes/client-node` supports it. */
 async function authProvider(user: ConfigEntry): Promise<CredentialSource> {
   const at = `${user.at}.auth-provider`;
   const provider = memberOf(user.value, "auth-provider");
@@ -120,10 +123,10 @@ async function authProvider(user: ConfigEntry): Promise<CredentialSource> {
       try {
         await config.applyToHTTPSOptions(options);
       } catch (cause) {
-        throw new KubeconfigError(`${at}: ${name} gives no token: ${(cause as Error).name}`, { cause });
+        throw new KubeconfigError(`${at}: ${name} returned no token: ${(cause as Error).name}`, { cause });
       }
       const authorization = options.headers["Authorization"];
-      if (authorization === undefined) throw new KubeconfigError(`${at}: ${name} gives no token: use exec instead`);
+      if (authorization === undefined) throw new KubeconfigError(`${at}: ${name} returned no token: use exec instead`);
       return { authorization };
     },
   };

@@ -1,82 +1,83 @@
-/** What belongs to one call. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call; its reason is what is thrown then. */
+  /** Cancels the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** `false`: sent once, whatever comes. @default the client's `retries` */
+  /** `false` disables retries. @default the client's `retries` */
   readonly retries?: false;
 }
 
 export interface GetOptions extends CallOptions {
-  /** No older than this; `0`: as old as it may be. @default as it is now */
+  /** Minimum version; `0` accepts any. @default the most recent state */
   readonly resourceVersion?: string;
 }
 
 export interface SelectOptions extends CallOptions {
-  /** As `kubectl -l` has it: `app=web,tier!=db`. @default all */
+  /** Label selector, as in `kubectl -l`: `app=web,tier!=db`. @default all objects */
   readonly labels?: string;
-  /** As `kubectl --field-selector` has it: `metadata.name=x`. @default all */
+  /** Field selector, as in `kubectl --field-selector`: `metadata.name=x`. @default all objects */
   readonly fields?: string;
 }
 
 export interface ListOptions extends SelectOptions {
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
-  /** The most objects in one answer. @default the server's to say */
+  /** Maximum number of objects in the response. @default the server's */
   readonly limit?: number;
-  /** What the page before gave. */
+  /** Continue token of the previous page. */
   readonly continue?: string;
 }
 
-/** What is asked of all objects, page by page. */
+/** Options of listing all pages. */
 export interface AllOptions extends Omit<ListOptions, "continue"> {
   /**
-   * What to do when the pages take longer than the server keeps their version (410): `continue` goes on with newer objects,
-   * if the server lets one, `relist` begins again, with everything in one answer. @default "continue"
+   * Action if the list's version expires between pages (410): `continue` goes on with newer objects if the server permits
+   * that, `relist` starts again with a single request.
+   * @default "continue"
    */
   readonly whenExpired?: "continue" | "relist";
 }
 
 export interface WatchOptions extends SelectOptions {
-  /** From where it goes on. @default what is there now, as ADDED */
+  /** Version at which to start. @default the current objects, as ADDED */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: "NotOlderThan";
-  /** Ask for what is there now first, ended by the bookmark `k8s.io/initial-events-end` (WatchList). @default false */
+  /** Sends the current objects first, followed by the bookmark `k8s.io/initial-events-end` (WatchList). @default false */
   readonly sendInitialEvents?: boolean;
-  /** @default true */
+  /** Requests bookmarks. @default true */
   readonly allowWatchBookmarks?: boolean;
-  /** After how long the server is to end it, s. @default the server's to say */
+  /** Time after which the server ends the watch, in seconds. @default the server's */
   readonly timeoutSeconds?: number;
-  /** How long it may be silent, ms. @default Infinity */
+  /** Time without data after which the watch fails, in ms. @default Infinity */
   readonly idle?: number;
-  /** Told when the server has taken the watch, before its first event. */
+  /** Called when the server has accepted the watch, before the first event. */
   readonly onOpen?: () => void;
-  /** Told how long each event is, before it is given. */
+  /** Called with the size of each event before its delivery. */
   readonly onBytes?: (bytes: number) => void;
 }
 
 export interface WriteOptions extends CallOptions {
-  /** @default the client's */
+  /** Field manager. @default the client's */
   readonly fieldManager?: string;
-  /** Do everything but keep the result. @default false */
+  /** Validates the write without persisting it. @default false */
   readonly dryRun?: boolean;
-  /** What becomes of fields that the kind does not have. @default the server's to say */
+  /** Treatment of fields that the kind does not have. @default the server's */
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
 }
 
-/** What a patch is to do besides. */
+/** Options of a patch. */
 export type PatchOptions = WriteOptions;
 
-/** One step of a JSON Patch (RFC 6902). */
+/** Operation of a JSON Patch (RFC 6902). */
 export interface JsonPatchOperation {
   readonly op: "add" | "remove" | "replace" | "move" | "copy" | "test";
-  /** A JSON Pointer: `/spec/text`; `~` is written `~0` in it, `/` as `~1`. */
+  /** JSON Pointer, such as `/spec/text`; `~` is escaped as `~0`, `/` as `~1`. */
   readonly path: string;
   readonly from?: string;
   readonly value?: unknown;
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Take fields away from other managers. @default false, that is a conflict */
+  /** Takes fields over from other managers. @default false: 409 for a conflict */
   readonly force?: boolean;
 }
 
@@ -84,9 +85,9 @@ export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
-  /** What the object must still be: 409 if it is not. */
+  /** Required uid and version of the object: 409 if they differ. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-/** Which objects, and how: without a selector, all of them. */
+/** Options of deleteCollection. Without a selector it deletes all objects. */
 export type DeleteCollectionOptions = Omit<DeleteOptions, "preconditions"> & SelectOptions;

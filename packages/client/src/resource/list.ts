@@ -12,42 +12,42 @@ import { malformed } from "../http/answer.ts";
 import type { AllOptions, ListOptions } from "./call-options.ts";
 import { called } from "./resource-requests.ts";
 
-/** A list as the server gave it, or a page of one. */
+/** List of a server, or one page. */
 export interface ResourceList<T> {
-  /** As the server calls it, where it does. */
+  /** API version of the list, if the server sends one. */
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata: ListMeta;
   readonly items: ObjectOf<T>[];
 }
 
-/** A list of all pages. */
+/** List of all pages. */
 export interface WholeList<T> extends ResourceList<T> {
   /**
-   * Whether it is what there was at one moment, `metadata.resourceVersion`. Not so where the server had forgotten that moment
-   * before the last page: then objects may be missing that were renamed meanwhile, and there is no version to watch from.
+   * Whether all pages show the same version, `metadata.resourceVersion`. False if that version expired before the last page:
+   * objects renamed in between may be missing, and there is no version from which to watch.
    */
   readonly consistent: boolean;
 }
 
-/** @throws TransportError `malformed` on what is no list */
+/** @throws TransportError `malformed` if the response is not a list */
 export function expectList<T>(answer: JsonObject, kind: KindReference<T>, path: string): ResourceList<T> {
   const { apiVersion: version, kind: name, metadata, items } = answer;
   if (!String(answer["kind"]).endsWith("List") || !(items === null || Array.isArray(items)))
-    throw malformed(path.split("?", 1)[0] ?? "", `the answer is ${called(answer)} instead of a list of ${kind.kind}`);
-  // A list without items is `null` where a server in Go has none.
+    throw malformed(path.split("?", 1)[0] ?? "", `the response is ${called(answer)} instead of a list of ${kind.kind}`);
+  // Servers written in Go may send an empty list as `null`.
   const objects = (items ?? []) as ObjectOf<T>[];
   const apiVersion = apiVersionOf(kind);
   for (const item of objects) {
-    if (!isJsonObject(item)) throw malformed(path.split("?", 1)[0] ?? "", "an item of the list is no object");
-    // Items of a list of a built-in kind do not say what they are.
+    if (!isJsonObject(item)) throw malformed(path.split("?", 1)[0] ?? "", "an item of the list is not an object");
+    // Servers omit kind and apiVersion of the items of built-in kinds.
     Object.assign(item, {
       apiVersion: item.apiVersion ?? apiVersion,
       kind: item.kind ?? kind.kind,
       metadata: item.metadata ?? {},
     });
   }
-  // An informer looks at what it is a list of: an empty one of something else would be the end of all it has.
+  // An informer needs the kind: an empty list of another kind would delete all its objects.
   return {
     ...(typeof version === "string" && { apiVersion: version }),
     ...(typeof name === "string" && { kind: name }),
@@ -56,10 +56,10 @@ export function expectList<T>(answer: JsonObject, kind: KindReference<T>, path: 
   };
 }
 
-/** How many objects a page has. */
+/** Default number of objects per page. */
 const PAGE = 500;
 
-/** All pages of a list; held in memory whole. */
+/** Lists all pages into memory. */
 export async function allPages<T>(
   list: (options: ListOptions) => Promise<ResourceList<T>>,
   { whenExpired = "continue", resourceVersion, resourceVersionMatch, limit = PAGE, ...options }: AllOptions,
@@ -88,11 +88,11 @@ export async function allPages<T>(
       page = await list({ ...options, limit, continue: next });
       consistent = false;
     }
-    if (page.metadata.continue === token) throw ApiError.internalError(`the server gave the same continue token twice`);
+    if (page.metadata.continue === token) throw ApiError.internalError(`the server sent the same continue token twice`);
   }
 }
 
-/** The token with which to go on regardless; "" if there is none, `undefined` if it is another error. */
+/** Returns the token for an inconsistent continuation; "" if there is none, `undefined` for other errors. */
 function expiredToken(error: unknown): string | undefined {
   if (!isApiError(error) || error.code !== 410) return undefined;
   return error.status.metadata?.continue ?? "";

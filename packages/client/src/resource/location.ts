@@ -8,16 +8,16 @@ import {
   WILDCARD,
 } from "@virtual-workspaces/apimachinery";
 
-/** A kind, whatever its objects hold. */
+/** Kind, without the type of its objects. */
 export type AnyKind = Omit<KindReference, "type">;
 
-/** Where objects of a kind are: a path and a query below the logical cluster. */
+/** Location of a kind's objects: a path and query below the logical cluster. */
 export interface ResourceLocation {
   readonly kind: AnyKind;
   readonly cluster: string;
-  /** "" for all namespaces. */
+  /** Namespace; "" for all. */
   readonly namespace: string;
-  /** By whose definition the kind is meant (kcp's resource identity). @default none is said */
+  /** Resource identity (kcp). @default none */
   readonly identity?: string;
 }
 
@@ -25,23 +25,27 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 const SEGMENT = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
-/** @throws ApiError 400 on a kind that would lead elsewhere in a URL */
+/** Security: rejects a kind that would lead to another path. @throws ApiError 400 */
 export function checkKind({ group, version, plural }: AnyKind): void {
-  // kcp's shards have kinds of one name apart by the identity of their export: `widgets:<identity>`.
+  // kcp's shards distinguish kinds of one name by the identity of their export: `widgets:<identity>`.
   const [name = "", identity = "none", ...more] = plural.split(":");
   const parts = { group: group === "" ? "core" : group, version, plural: more.length > 0 ? "" : name, identity };
   for (const [field, text] of Object.entries(parts))
     if (!SEGMENT.test(text))
-      throw ApiError.badRequest(`${field} ${JSON.stringify(text)} of a kind: use letters, digits, dots and dashes`);
+      throw ApiError.badRequest(
+        `invalid ${field} ${JSON.stringify(text)} of a kind: use letters, digits, dots and dashes`,
+      );
 }
 
-/** @throws ApiError 400 on an identity that would lead elsewhere in a URL */
+/** Security: rejects an identity that would lead to another path. @throws ApiError 400 */
 export function checkIdentity(identity: string): void {
   if (!SEGMENT.test(identity))
-    throw ApiError.badRequest(`identity ${JSON.stringify(identity)} of a kind: use letters, digits, dots and dashes`);
+    throw ApiError.badRequest(
+      `invalid identity ${JSON.stringify(identity)} of a kind: use letters, digits, dots and dashes`,
+    );
 }
 
-/** The path of a kind's objects. @throws ApiError 400 on a namespace that is none */
+/** Returns the path of a kind's objects. @throws ApiError 400 for an invalid namespace */
 export function collectionPath({ kind, namespace, identity }: ResourceLocation, query: Query = {}): string {
   const { group, version, plural, scope } = kind;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -49,7 +53,7 @@ export function collectionPath({ kind, namespace, identity }: ResourceLocation, 
   return `${root}${place}/${plural}${identity === undefined ? "" : `:${identity}`}${search(query)}`;
 }
 
-/** The path of one object, or of a subresource of it. @throws ApiError 400 on a name that is none, or without a namespace where it needs one */
+/** Returns the path of an object or subresource. @throws ApiError 400 for an invalid name, or a missing namespace */
 export function objectPath(
   place: ResourceLocation,
   name: string,
@@ -57,38 +61,38 @@ export function objectPath(
 ): string {
   if (place.kind.scope === "Namespaced" && place.namespace === "")
     throw ApiError.badRequest(
-      `${place.kind.plural} ${JSON.stringify(name)}: say which namespace: in(namespace), or metadata.namespace`,
+      `${place.kind.plural} ${JSON.stringify(name)} has no namespace: use in(namespace), or set metadata.namespace`,
     );
   const below = subresource === "" ? "" : `/${segment("subresource", subresource)}`;
   return `${collectionPath(place)}/${segment("name", name)}${below}${search(query)}`;
 }
 
-/** @throws ApiError 400 on a write to all logical clusters at once */
+/** @throws ApiError 400 for a write to all logical clusters */
 export function rejectWildcard({ cluster, kind }: ResourceLocation): void {
   if (cluster === WILDCARD)
     throw ApiError.badRequest(
-      `${kind.plural} cannot be written in all logical clusters at once: use client.cluster(keyOf(object, client).cluster)`,
+      `cannot write ${kind.plural} in all logical clusters at once: use client.cluster(keyOf(object, client).cluster)`,
     );
 }
 
-/** The namespace that a write goes to. @throws ApiError 400 when the object says another one */
+/** Returns the namespace of a write. @throws ApiError 400 if the object names another one */
 export function namespaceOf({ kind, namespace }: ResourceLocation, own: string | undefined): string {
   if (kind.scope === "Cluster" || own === undefined || own === "") return namespace;
   if (namespace !== "" && namespace !== own)
     throw ApiError.badRequest(
-      `metadata.namespace ${JSON.stringify(own)} is not the namespace that was chosen by in(${JSON.stringify(namespace)})`,
+      `metadata.namespace ${JSON.stringify(own)} differs from the namespace of in(${JSON.stringify(namespace)}): use one of them`,
     );
   return own;
 }
 
-/** A text as one segment of a URL. @throws ApiError 400 on what would be another path, or none */
+/** Encodes a text as one URL segment. @throws ApiError 400 if it is empty or would be another path */
 function segment(field: string, text: unknown): string {
-  if (typeof text !== "string" || text === "") throw ApiError.badRequest(`${field}: give one that is not empty`);
+  if (typeof text !== "string" || text === "") throw ApiError.badRequest(`${field} is empty: set it`);
   const problems = pathSegmentProblems(text);
   if (!text.isWellFormed()) problems.push("must be Unicode");
   if (/\p{Cc}/u.test(text)) problems.push("may not contain control characters");
   if (problems.length > 0) throw ApiError.badRequest(`${field} ${JSON.stringify(text)}: ${problems.join(", ")}`);
-  // As Go has it: names of roles are `system:admin`.
+  // Like Go, keep colons: roles have names such as `system:admin`.
   return encodeURIComponent(text).replaceAll("%3A", ":");
 }
 
@@ -99,11 +103,11 @@ function search(query: Query): string {
 }
 
 /**
- * Which object this is, among those that a client sees: in all logical clusters (`*`) names alone are not unique, and the
- * cluster is what the server says in the annotation `kcp.io/cluster`.
+ * Returns the key of an object. Across all logical clusters (`*`), names are not unique: the cluster comes from the
+ * annotation `kcp.io/cluster`, which the server sets.
  *
- * @param of the client, or the resource, that the object came from
- * @throws Error in `*`, on an object that does not say its cluster
+ * @param of client or resource that returned the object
+ * @throws Error in `*` if the object has no such annotation
  */
 export function keyOf(
   { metadata: { annotations, namespace = "", name = "" } }: Pick<KubeObject, "metadata">,
@@ -113,7 +117,7 @@ export function keyOf(
   const cluster = annotations?.[CLUSTER_ANNOTATION];
   if (cluster === undefined || cluster === "")
     throw new Error(
-      `an object called ${JSON.stringify(name)} of all logical clusters does not say which is its own: the server must set the annotation ${CLUSTER_ANNOTATION}`,
+      `object ${JSON.stringify(name)} of all logical clusters does not name its own: the server must set the annotation ${CLUSTER_ANNOTATION}`,
     );
   return { cluster, namespace, name };
 }

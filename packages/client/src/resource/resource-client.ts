@@ -25,43 +25,43 @@ export interface ResourceClientOptions<T> {
   readonly fieldManager: string;
   readonly namespace?: string;
   readonly identity?: string;
-  /** What is served, where `kind` is the metadata of it. @default `kind` */
+  /** Kind in the URL, if `kind` is its metadata. @default `kind` */
   readonly metadataOf?: AnyKind;
 }
 
-/** Which of several definitions of one name is meant: {@link Client.resource}. */
+/** Selects one of several definitions with the same name: {@link Client.resource}. */
 export interface IdentityOptions {
   /**
-   * By whose definition the kind is meant (kcp's resource identity, `status.identityHash` of the APIExport): in all logical
-   * clusters (`*`) a kcp has kinds that are bound by it alone. @default none is said
+   * Resource identity (kcp's `status.identityHash` of the APIExport). Across all logical clusters (`*`), kcp serves bound
+   * kinds only with it.
+   * @default none
    */
   readonly identity?: string;
 }
 
-/** How many replicas there are to be, and are (`autoscaling/v1`). */
+/** Desired and actual number of replicas (`autoscaling/v1`). */
 export interface Scale extends KubeObject {
   spec: { replicas?: number };
   status?: { replicas: number; selector?: string };
 }
 
 /**
- * The objects of one kind, in one logical cluster (or all), in one namespace (or all). Whoever writes says the namespace, by
- * `in` or in the object. Integers beyond 2^53 are `bigint`, both ways; times stay the strings that they are.
+ * Client of one kind, in one or all logical clusters, in one or all namespaces. Writes require a namespace, from `in` or the
+ * object. Integers beyond 2^53 are `bigint` in both directions; times stay strings.
  *
- * Every method throws what the server answers as `ApiError`, and `TransportError` where it does not answer, or with
- * something else than was asked for.
+ * Every method throws `ApiError` for an error of the server, and `TransportError` if there is no valid response.
  */
 export class ResourceClient<T extends object = object> {
   readonly kind: KindReference<T>;
-  /** The logical cluster, `*`, or "". */
+  /** Logical cluster, `*`, or "". */
   readonly cluster: string;
-  /** "" for all namespaces, and for cluster-scoped kinds. */
+  /** Namespace; "" for all, and for cluster-scoped kinds. */
   readonly namespace: string;
   readonly #options: ResourceClientOptions<T>;
   readonly #endpoint: ResourceRequests;
 
-  /** @throws ApiError 400 on a kind that is none */
-  /** @internal Made by `client.resource()`. */
+  /** @throws ApiError 400 for an invalid kind */
+  /** @internal Created by `client.resource()`. */
   constructor(options: ResourceClientOptions<T>) {
     const { requests, kind, cluster, fieldManager, namespace = "", identity, metadataOf } = options;
     checkKind(metadataOf ?? kind);
@@ -74,23 +74,23 @@ export class ResourceClient<T extends object = object> {
     this.#endpoint = new ResourceRequests({ requests, fieldManager, metadataOnly: metadataOf !== undefined, ...place });
   }
 
-  /** As {@link Client.clusterName}. */
+  /** Same as {@link Client.clusterName}. */
   get clusterName(): string {
     return this.cluster;
   }
 
-  /** The same in one namespace. */
+  /** Returns a client of one namespace. */
   in(namespace: string): ResourceClient<T> {
     return new ResourceClient({ ...this.#options, namespace });
   }
 
-  /** One object. @throws ApiError 404 when there is none */
+  /** Returns an object. @throws ApiError 404 if it does not exist */
   async get(name: string, { resourceVersion, ...options }: GetOptions = {}): Promise<ObjectOf<T>> {
     const path = this.#endpoint.path(name, "", { resourceVersion });
     return this.#expect(await this.#endpoint.read(path, options), path);
   }
 
-  /** One answer of the server, which may be a page: {@link all} asks for the others. */
+  /** Sends one list request. The response may be a page: {@link all} requests the others. */
   async list(options: ListOptions = {}): Promise<ResourceList<T>> {
     const { signal, retries, labels, fields, ...query } = options;
     const path = collectionPath(this.#endpoint.location, { ...query, labelSelector: labels, fieldSelector: fields });
@@ -101,21 +101,20 @@ export class ResourceClient<T extends object = object> {
     );
   }
 
-  /** Everything, in pages of `limit` (500). In memory as a whole: bound it by selectors where there may be much. */
+  /** Lists everything in pages of `limit` (500) into memory. Use selectors to limit its size. */
   all(options: AllOptions = {}): Promise<WholeList<T>> {
     return allPages((page) => this.list(page), options);
   }
 
   /**
-   * What happens, until the server ends it or the caller does, by the signal or by leaving the loop: either frees the
-   * connection. It does not begin again by itself: that is what an informer is for. An ERROR event is thrown as the `ApiError`
-   * that it is.
+   * Watches until the server ends the watch, the signal aborts, or the caller leaves the loop; all of these free the
+   * connection. It does not reconnect: use an informer for that. An ERROR event is thrown as an `ApiError`.
    */
   watch(options: WatchOptions = {}): AsyncGenerator<ResourceEvent<T>, void, undefined> {
     return watching<T>(this.#endpoint, options);
   }
 
-  /** As {@link watch}, one event after the other, each when the callback is done with the one before. Ends as it does; throws what the callback throws. */
+  /** Watches like {@link watch}, with a callback that completes before the next event. Throws what the callback throws. */
   async watchEach(
     callback: (event: ResourceEvent<T>) => void | Promise<void>,
     options: WatchOptions = {},
@@ -123,22 +122,22 @@ export class ResourceClient<T extends object = object> {
     for await (const event of this.watch(options)) await callback(event);
   }
 
-  /** Creates it. @throws ApiError 409 (`AlreadyExists`) when the name is taken */
+  /** Creates an object. @throws ApiError 409 (`AlreadyExists`) if the name is taken */
   async create(object: Named<ObjectOf<T>>, options: WriteOptions = {}): Promise<ObjectOf<T>> {
     const endpoint = this.#endpoint.of(object);
     const path = collectionPath(endpoint.location);
-    // The server says whether there is to be a namespace.
+    // The server knows whether a namespace is required.
     return this.#expect(await endpoint.write(path, { method: "POST", body: endpoint.typed(object), options }), path);
   }
 
-  /** Replaces it. With `metadata.resourceVersion`, only that version: 409 (`Conflict`) if there is a newer one. */
+  /** Replaces an object. With `metadata.resourceVersion` it replaces only that version: 409 (`Conflict`) if there is a newer one. */
   async update(object: ObjectOf<T>, options: WriteOptions = {}): Promise<ObjectOf<T>> {
     const endpoint = this.#endpoint.of(object);
     const path = endpoint.path(object.metadata.name);
     return this.#expect(await endpoint.write(path, { method: "PUT", body: endpoint.typed(object), options }), path);
   }
 
-  /** Server-side apply: creates it, or makes these fields so, and takes away those that were applied before and are not named any more. */
+  /** Server-side apply: creates the object or sets these fields, and removes those applied before and no longer listed. */
   async apply(object: Named<ObjectOf<T>>, { force, ...options }: ApplyOptions = {}): Promise<ObjectOf<T>> {
     const endpoint = this.#endpoint.of(object);
     const path = endpoint.path(object.metadata.name);
@@ -146,43 +145,43 @@ export class ResourceClient<T extends object = object> {
     return this.#expect(await endpoint.write(path, { method: "PATCH", body, options, type: APPLY, force }), path);
   }
 
-  /** RFC 7386: what is named is set, `null` takes away, lists are replaced whole. */
+  /** Merge patch (RFC 7386): sets the given fields, removes those that are `null`, and replaces lists. */
   mergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<ObjectOf<T>> {
     return this.#patch(name, { body: patch, options, type: "application/merge-patch+json" });
   }
 
-  /** RFC 6902: steps, all of them or none. */
+  /** JSON Patch (RFC 6902): all operations or none. */
   jsonPatch(name: string, patch: readonly JsonPatchOperation[], options: PatchOptions = {}): Promise<ObjectOf<T>> {
     return this.#patch(name, { body: patch, options, type: "application/json-patch+json" });
   }
 
-  /** As a merge patch, but lists are merged by their keys. Of built-in kinds only: others answer 415. */
+  /** Strategic merge patch: like a merge patch, but merges lists by their keys. For built-in kinds only: others answer 415. */
   strategicMergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<ObjectOf<T>> {
     return this.#patch(name, { body: patch, options, type: "application/strategic-merge-patch+json" });
   }
 
-  /** Deletes one. @returns the object as it goes, or a `Status` of success */
+  /** Deletes an object. @returns its last state, or a `Status` of success */
   async delete(name: string, options: DeleteOptions = {}): Promise<KubeObject> {
     return await this.#endpoint.delete(this.#endpoint.path(name), options);
   }
 
-  /** Deletes all that are selected, in one namespace or all. @returns the list of what goes, or a `Status` */
+  /** Deletes all selected objects, in one or all namespaces. @returns the list of them, or a `Status` */
   async deleteCollection({ labels, fields, ...options }: DeleteCollectionOptions = {}): Promise<KubeObject> {
     const path = collectionPath(this.#endpoint.location, { labelSelector: labels, fieldSelector: fields });
     return await this.#endpoint.delete(path, options);
   }
 
-  /** `/status`: a write through it changes the status alone. */
+  /** `/status`: a write changes only the status. */
   get status(): SubresourceClient<ObjectOf<T>> {
     return this.subresource<ObjectOf<T>>("status");
   }
 
-  /** `/scale`: how many, of kinds that have replicas. */
+  /** `/scale`: number of replicas. */
   get scale(): SubresourceClient<Scale> {
     return this.subresource<Scale>("scale");
   }
 
-  /** Any other, by its name. */
+  /** Returns the client of any other subresource. */
   subresource<S extends object = KubeObject>(name: string): SubresourceClient<S> {
     return new SubresourceClient<S>(this.#endpoint, name);
   }

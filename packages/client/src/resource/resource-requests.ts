@@ -18,28 +18,28 @@ import {
   rejectWildcard,
 } from "./location.ts";
 
-/** What the requests of one kind have in common. */
+/** Properties that all requests of a kind share. */
 export interface ResourceRequestsOptions extends ResourceLocation {
   readonly requests: Requests;
   readonly fieldManager: string;
-  /** Of objects only the metadata is wanted. @default false */
+  /** Requests only the metadata of objects. @default false */
   readonly metadataOnly?: boolean;
 }
 
-/** What is answered: one object or event, or a list of them. */
+/** Form of the response: one object or event, or a list. */
 export type Form = "one" | "list";
 
-/** A write of one object, or of a subresource of it. */
+/** Write of an object or subresource. */
 export interface Write {
   readonly method: "POST" | "PUT" | "PATCH";
   readonly body: object;
   readonly options: WriteOptions;
-  /** Of the body. @default JSON */
+  /** Media type of the body. @default JSON */
   readonly type?: string;
   readonly force?: boolean | undefined;
 }
 
-/** Requests about objects of one kind, checked before they are sent and when they are answered. */
+/** Requests for objects of one kind, validated before they are sent and when the response arrives. */
 export class ResourceRequests {
   readonly #options: ResourceRequestsOptions;
 
@@ -55,7 +55,7 @@ export class ResourceRequests {
     return this.#options.requests;
   }
 
-  /** The same for an object, which may say its namespace itself. */
+  /** Returns the requests for an object, which may name its own namespace. */
   of({ metadata }: Pick<KubeObject, "metadata">): ResourceRequests {
     const namespace = namespaceOf(this.#options, metadata?.namespace);
     return namespace === this.#options.namespace ? this : new ResourceRequests({ ...this.#options, namespace });
@@ -71,7 +71,7 @@ export class ResourceRequests {
     return await this.#options.requests.json({ path, headers, retries, ...(signal && { signal }) });
   }
 
-  /** The header by which the metadata alone is asked for, where no more is wanted. */
+  /** Returns the header that requests only metadata, if that is enough. */
   accept(form: Form): readonly string[] {
     if (this.#options.metadataOnly !== true) return [];
     return ["Accept", `application/json;as=PartialObjectMetadata${form === "list" ? "List" : ""};g=meta.k8s.io;v=v1`];
@@ -90,7 +90,7 @@ export class ResourceRequests {
       path: `${path}?${query}`,
       headers: [...this.accept("one"), "Content-Type", type],
       body: stringifyJson(body),
-      // An apply says what is to be, not what is to be done.
+      // Apply is idempotent.
       repeatable: dryRun === true || type === APPLY ? "safe" : "unsafe",
       retries,
       ...(signal && { signal }),
@@ -99,7 +99,7 @@ export class ResourceRequests {
 
   async delete(path: string, { signal, retries, dryRun, ...rest }: DeleteOptions): Promise<KubeObject> {
     rejectWildcard(this.#options);
-    // In the body: servers do not look at the query where there is one.
+    // In the body, since servers ignore the query if there is one.
     const body = { kind: "DeleteOptions", apiVersion: "v1", ...rest, ...(dryRun === true && { dryRun: ["All"] }) };
     const answer = await this.#options.requests.json({
       method: "DELETE",
@@ -113,7 +113,7 @@ export class ResourceRequests {
     return answer as KubeObject;
   }
 
-  /** The body of a write: what a kind's objects say of themselves is put in where it is missing. */
+  /** Returns the body of a write, with apiVersion and kind if they are missing. */
   typed(object: object): object {
     return { apiVersion: apiVersionOf(this.#options.kind), kind: this.#options.kind.kind, ...object };
   }
@@ -121,10 +121,10 @@ export class ResourceRequests {
 
 export const APPLY = "application/apply-patch+yaml";
 
-/** @throws TransportError `malformed` on an answer that is something else than was asked for */
+/** @throws TransportError `malformed` if the response is of another kind */
 export function expectObject(answer: JsonObject, kind: AnyKind, path: string): KubeObject {
   if (answer["kind"] !== kind.kind || !isJsonObject(answer["metadata"]))
-    throw malformed(path.split("?", 1)[0] ?? "", `the answer is ${called(answer)} instead of ${kind.kind}`);
+    throw malformed(path.split("?", 1)[0] ?? "", `the response is ${called(answer)} instead of ${kind.kind}`);
   return answer as unknown as KubeObject;
 }
 
@@ -133,12 +133,12 @@ export function called(answer: JsonObject): string {
   return typeof kind === "string" && kind !== "" ? JSON.stringify(kind.slice(0, 100)) : "of no kind";
 }
 
-/** @throws ApiError 400 on a patch that is another kind of patch */
+/** @throws ApiError 400 for the form of another kind of patch */
 export function checkPatch(patch: unknown, form: "object" | "list"): void {
   if (form === "list" ? Array.isArray(patch) : isJsonObject(patch)) return;
   throw ApiError.badRequest(
     form === "list"
-      ? "a JSON patch is a list of operations: for an object, use mergePatch"
-      : "the patch must be an object: for a list of operations, use jsonPatch",
+      ? "the JSON patch is not a list of operations: for an object, use mergePatch"
+      : "the patch is not an object: for a list of operations, use jsonPatch",
   );
 }

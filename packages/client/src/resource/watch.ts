@@ -15,20 +15,20 @@ import type { WatchOptions } from "./call-options.ts";
 import { collectionPath, type ResourceLocation } from "./location.ts";
 import { called } from "./resource-requests.ts";
 
-/** An event of a watch, or a bookmark: what was there up to its version has been sent. Errors are thrown instead. */
+/** Event of a watch. A bookmark means that all events up to its version were sent. Errors are thrown instead. */
 export type ResourceEvent<T> = Exclude<WatchEvent<ObjectOf<T>>, { type: "ERROR" }>;
 
-/** The longest line of a watch, bytes. */
+/** Maximum size of an event, in bytes. */
 const LONGEST_EVENT = 16 * 1024 * 1024;
 
-/** What is watched: an {@link Endpoint}. */
+/** Target of a watch: an {@link Endpoint}. */
 interface Watched {
   readonly requests: Requests;
   readonly location: ResourceLocation;
   accept(form: "one"): readonly string[];
 }
 
-/** A watch, which can be ended while it waits. */
+/** Opens a watch that can be closed while it waits. */
 export function watching<T>(
   target: Watched,
   { signal, ...options }: WatchOptions,
@@ -52,7 +52,7 @@ async function* received<T>(
     ...query
   } = options;
   const selected = { watch: true, allowWatchBookmarks, labelSelector: labels, fieldSelector: fields };
-  // Without it servers refuse initial events.
+  // Servers reject initial events without it.
   const match = query.sendInitialEvents === true ? { resourceVersionMatch: "NotOlderThan" } : {};
   const path = collectionPath(target.location, { ...match, ...query, ...selected });
   const headers = target.accept("one");
@@ -64,18 +64,18 @@ async function* received<T>(
   }
 }
 
-/** @throws ApiError what an ERROR event holds; TransportError `malformed` on what is no event */
+/** @throws ApiError for an ERROR event; TransportError `malformed` for an invalid event */
 function eventOf<T>(line: Buffer, path: string): ResourceEvent<T> {
   const event = jsonOf(line);
   const what = path.split("?", 1)[0] ?? "";
-  if (!isJsonObject(event)) throw malformed(what, "a line of the watch is no event");
+  if (!isJsonObject(event)) throw malformed(what, "a line of the watch is not an event");
   const { type, object } = event;
   if (event["kind"] === "Status") throw eventError(event);
   if (!isJsonObject(object)) throw malformed(what, `a line of the watch is ${called(event)} instead of an event`);
   if (type === "ERROR") throw eventError(object);
   if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED" && type !== "BOOKMARK")
-    throw malformed(what, `a line of the watch has the type ${JSON.stringify(type)}`);
-  if (!isJsonObject(object["metadata"])) throw malformed(what, "the object of an event has no metadata");
+    throw malformed(what, `a line of the watch has the unknown type ${JSON.stringify(type)}`);
+  if (!isJsonObject(object["metadata"])) throw malformed(what, "the object of a watch event has no metadata");
   return { type, object: object as KubeObject } as ResourceEvent<T>;
 }
 

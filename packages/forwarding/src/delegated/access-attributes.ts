@@ -1,6 +1,6 @@
 import type { RequestInfo } from "@virtual-workspaces/framework/request";
 
-/** A selector, as reviews hold it: as it was sent, or taken apart. */
+/** Selector in a review: raw, or parsed into requirements. */
 export interface SelectorAttributes {
   readonly rawSelector?: string;
   readonly requirements?: readonly {
@@ -10,7 +10,7 @@ export interface SelectorAttributes {
   }[];
 }
 
-/** What somebody may do, about objects (`ResourceAttributes`) or about a path (`NonResourceAttributes`). */
+/** Attributes of an access check, about objects (`ResourceAttributes`) or a path (`NonResourceAttributes`). */
 export type AccessAttributes =
   | {
       readonly verb: string;
@@ -25,21 +25,22 @@ export type AccessAttributes =
     }
   | { readonly verb: string; readonly path: string };
 
-/** The request itself. */
+/** Returns the attributes of a request. */
 export function attributesOf(request: RequestInfo): AccessAttributes {
   const { isResource, verb, path, group, version, resource, subresource, namespace, name } = request;
   return isResource ? { verb, group, version, resource, subresource, namespace, name } : { verb, path };
 }
 
 /**
- * The verb of a request that is passed on whole, for a subresource `proxy` of what it is passed on through: its own, and `create` for terminals and tunnels,
- * which begin with a GET when they come by WebSocket, and do whatever is typed (KEP-4006). Who may `get` alone gets none.
+ * Returns the verb of a proxied request for the subresource `proxy`: its own, but `create` for terminals and tunnels.
+ * Security: over WebSocket these begin with a GET and execute whatever is typed (KEP-4006), so `get` alone must not allow
+ * them.
  */
 export function proxyVerb({ verb, upgrade, subresource }: RequestInfo): string {
   return upgrade && subresource !== "" ? "create" : verb;
 }
 
-/** As a review holds it: in one order, so that equal questions are equal texts, and without what is empty. */
+/** Returns the attributes for a review: in a fixed order, so that equal checks are equal texts, and without empty fields. */
 export function questionOf(attributes: AccessAttributes): object {
   const { verb } = attributes;
   if ("path" in attributes) return { nonResourceAttributes: { path: attributes.path, verb } };

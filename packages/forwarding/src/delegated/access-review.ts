@@ -16,7 +16,7 @@ import { Reviewer, ReviewFailure } from "./reviewer.ts";
 import type { ReviewStats } from "./verdicts.ts";
 import { Verdicts } from "./verdicts.ts";
 
-/** The longest reason that is shown. */
+/** Maximum length of a reason shown to callers. */
 const LONGEST = 500;
 const DEEP = ["X-Kcp-Internal-Deep-SubjectAccessReview", "true"] as const;
 
@@ -30,77 +30,78 @@ const NO_RULES = Object.freeze({
   resourceRules: [],
   nonResourceRules: [],
   incomplete: true,
-  evaluationError: "another server decides here, which answers single questions only",
+  evaluationError: "another server authorizes requests here and cannot list rules",
 });
 
-/** Who decides, and about what. */
+/** Options of {@link subjectAccessReview}. */
 export interface SubjectAccessReviewOptions<Params = unknown> extends ReviewOptions {
   /**
-   * The API server that decides, asked with its own `credentials`, never the caller's: they need the ClusterRole
-   * `system:auth-delegator` there, and can find out what anybody may do. One made of options is closed with the authorizer,
-   * one that is given is not. A function finds one of several for each request: it gives the same as long as it is the same
-   * server, since what one said is remembered apart from what others say.
+   * API server that authorizes. Reviews use its own `credentials`, never the caller's. Security: they need the ClusterRole
+   * `system:auth-delegator` there, and can find out what any user may do. The authorizer closes an upstream that it creates
+   * from options, but not one that the caller passes. A function picks one of several per request. It must return the same
+   * object for the same server, because verdicts are cached per upstream.
    */
   readonly upstream: Upstream | UpstreamOptions | ((request: AuthorizeRequest<Params>) => Upstream);
   /**
-   * The logical cluster in which it is asked, by name or path; "" for the upstream's URL as it is; `undefined`: refused. The
-   * same user may do other things in other clusters: whoever returns one takes the answer of that one.
+   * Returns the logical cluster to review in, by name or path; "" for the upstream's URL as is, `undefined` to deny.
+   * Security: permissions differ between clusters, so the verdict of the returned cluster applies.
    *
-   * @default `params.cluster`, "" for a view without one; all at once (`*`) is refused
+   * @default `params.cluster`, "" for a view without one; all clusters at once (`*`) are denied
    */
   readonly cluster?: (request: AuthorizeRequest<Params>) => string | undefined;
   /**
-   * What is asked about instead of the request itself: for a view whose content follows what may be done to one object, say.
-   * Label and field selectors are only asked about where they are given here. `undefined`: refused, and nobody is asked.
+   * Returns the attributes to review instead of the request's, such as access to an object that the view's content depends
+   * on. Reviews have label and field selectors only if this returns them. `undefined` denies without a review.
    */
   readonly attributes?: (request: AuthorizeRequest<Params>) => AccessAttributes | undefined;
   /**
-   * About whom it is asked, instead of the caller: kcp's `PrefixUser` for a maximal permission policy, say. Asked once for each
-   * user: it looks at nothing else.
+   * Returns the user to review instead of the caller, such as kcp's `PrefixUser` for a maximal permission policy. Called once
+   * per user, so it must depend on the user only.
    *
    * @default the caller
    */
   readonly subject?: (user: User) => Identity;
   /**
-   * Whether only the rules of the logical cluster count, and not whether the subject may enter it at all (kcp's deep
-   * SubjectAccessReview, header `X-Kcp-Internal-Deep-SubjectAccessReview`): for questions about a workspace that whoever is asked
-   * about need not be in, such as that of an exporter. A kcp heeds it of `system:masters` alone, of whom the upstream's
-   * credentials must be; asked by anybody else it decides as if it were not there, and says no more often.
+   * Whether to apply only the logical cluster's rules, not whether the user may enter it (kcp's deep SubjectAccessReview,
+   * header `X-Kcp-Internal-Deep-SubjectAccessReview`). For checks in a workspace that the user need not be in, such as an
+   * exporter's. kcp accepts the header only from `system:masters`, which the upstream's credentials must be in. For others it
+   * ignores the header, and denies more.
    *
    * @default false
    */
   readonly deep?: boolean;
-  /** Whether the caller is told the reason of a no, cut to 500 characters. Rules and bindings may be named in it. @default false */
+  /** Whether to show callers the reason of a denial, cut to 500 characters. Security: it may name rules and bindings. @default false */
   readonly showReason?: boolean;
   /**
-   * How often open watches are asked about again, ms; a no ends them with 410. `Infinity`: never, as in Kubernetes.
+   * Interval at which open watches are authorized again, in ms. A denial ends them with 410. `Infinity` disables it, as in
+   * Kubernetes.
    *
-   * @default half of `allowCache`, 1000 at least
+   * @default half of `allowCache`, at least 1000
    */
   readonly watchesEvery?: number;
-  /** Told of each review that came to nothing, once however many waited for it. @default a process warning */
+  /** Called once for each failed review, however many requests waited for it. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
-/** An authorizer that asks another server. Dispose of it after the server that uses it. */
+/** Authorizer that sends reviews to another server. Dispose of it after the server that uses it. */
 export interface SubjectAccessReviewAuthorizer<Params = unknown> extends Authorizer<Params>, AsyncDisposable {
   readonly stats: ReviewStats;
 }
 
 /**
- * Lets another API server decide (Kubernetes' delegated authorization, `--authorization-kubeconfig`): its
- * SubjectAccessReview says whether the caller may do what they are about to do. One review holds the whole caller: name,
- * uid, all groups and extra. Equal questions at a time are one review, verdicts are remembered, yes and no apart.
+ * Creates an authorizer that delegates to another API server (Kubernetes' delegated authorization,
+ * `--authorization-kubeconfig`) through SubjectAccessReviews. A review holds the whole caller: name, uid, all groups and
+ * extra. Concurrent equal checks share one review. Verdicts are cached, separately for allow and deny.
  *
- * What is not a clear yes is a no. A no is 403, without saying why unless `showReason`; one that the other server says is
- * final (`denied`) is so in a `union` too. A server that cannot be asked is 503, one that answers something else 500; in a
- * union another's yes still counts. What is remembered goes on while it is away, for `allowCache` at most. A caller who
- * leaves ends the review, unless somebody else waits for it.
+ * Anything but a clear allow is a denial. A denial is 403, without a reason unless `showReason` is set; if the server marks
+ * it as final (`denied`), it is final in a `union` too. An unavailable server causes 503, an invalid response 500; in a union
+ * another authorizer may still allow. Cached verdicts stay valid while the server is away, for at most `allowCache`. If a
+ * caller disconnects, its review ends unless other requests wait for it.
  *
- * For a rules review it lists nothing and says that this is incomplete, as Kubernetes' webhook does: a review answers one
- * question, and there would be hundreds.
+ * For a rules review it returns an incomplete, empty list, like Kubernetes' webhook authorizer, because reviews answer only
+ * single checks.
  *
- * @throws Error on options that are out of range
+ * @throws Error for options out of range
  *
  * @example
  * ```ts
@@ -117,7 +118,7 @@ export function subjectAccessReview<Params = unknown>(
 ): SubjectAccessReviewAuthorizer<Params> {
   const settings = resolved("subject access review", options);
   const every = options.watchesEvery ?? Math.max(1_000, Math.ceil(settings.allowCache / 2));
-  if (!(every >= 100)) throw new Error(`subject access review: watchesEvery must be 100 ms or more; it is ${every}`);
+  if (!(every >= 100)) throw new Error(`subject access review: invalid watchesEvery "${every}": use at least 100 ms`);
   const { upstream: given } = options;
   const single = typeof given === "function" ? undefined : opened(given);
   const onError = options.onError ?? warn;
@@ -154,17 +155,17 @@ interface AccessQuestion {
   readonly about: object;
 }
 
-/** About whom. */
+/** User of a review. */
 interface ReviewSubject {
   readonly named: object;
   readonly hash: string;
 }
 
-/** Puts requests as questions. */
+/** Converts requests to reviews. */
 class AccessReviewer<Params> {
   readonly #options: SubjectAccessReviewOptions<Params>;
   readonly #parts: AccessReviewerParts<Params>;
-  /** Users are immutable and shared between requests, and a list of groups is long: each is hashed once. */
+  /** Each user is hashed once: users are immutable and shared between requests, and lists of groups are long. */
   readonly #subjects = new WeakMap<User, ReviewSubject>();
   readonly #upstreams = new WeakMap<Upstream, number>();
   #seen = 0;
@@ -181,9 +182,9 @@ class AccessReviewer<Params> {
   decide(request: AuthorizeRequest<Params>): Decision | Promise<Decision> {
     const { cluster: clusterOf = clusterIn, attributes: asked = attributesOf } = this.#options;
     const cluster = clusterOf(request);
-    if (cluster === undefined) return deny("nobody decides here about all logical clusters at once");
+    if (cluster === undefined) return deny("requests to all logical clusters at once cannot be authorized here");
     const attributes = asked(request);
-    if (attributes === undefined) return deny("this is not served here");
+    if (attributes === undefined) return deny("this request is not served here");
     const { verdicts } = this.#parts;
     const upstream = this.#parts.upstreamOf(request);
     const subject = this.#subject(request.user);
@@ -233,7 +234,7 @@ class AccessReviewer<Params> {
   }
 }
 
-/** Somebody, as reviews name them: all in one. What is empty is left out, as Kubernetes does. */
+/** Returns a user as in reviews, without empty fields, as Kubernetes does. */
 function subjectOf({ name, uid, groups, extra }: Identity): object {
   return {
     user: name,
@@ -248,16 +249,16 @@ interface ReadTerms {
   readonly showReason: boolean;
 }
 
-/** @throws ReviewFailure on a status that says neither yes nor no, or both */
+/** @throws ReviewFailure for a status that neither allows nor denies, or does both */
 function decisionOf(status: JsonObject, { from, showReason }: ReadTerms): Decision {
   const { allowed, denied = false, reason = "" } = status;
   const failure = (text: string): ReviewFailure =>
-    new ReviewFailure(`${from}: a SubjectAccessReview was answered that decides nothing: ${text}`, {
+    new ReviewFailure(`${from}: the SubjectAccessReview in the response is invalid: ${text}`, {
       transient: false,
     });
-  if (typeof allowed !== "boolean") throw failure("allowed is neither true nor false");
-  if (typeof denied !== "boolean") throw failure("denied is neither true nor false");
-  if (allowed && denied) throw failure("it is both allowed and denied");
+  if (typeof allowed !== "boolean") throw failure("allowed is not a boolean");
+  if (typeof denied !== "boolean") throw failure("denied is not a boolean");
+  if (allowed && denied) throw failure("both allowed and denied are true");
   if (allowed) return allow();
   const text = showReason && typeof reason === "string" ? reason.slice(0, LONGEST) : "";
   return denied ? { allowed: false, reason: text, final: true } : { allowed: false, reason: text };
@@ -269,5 +270,5 @@ function clusterIn({ params }: AuthorizeRequest<unknown>): string | undefined {
 }
 
 function unavailable(): ApiError {
-  return ApiError.serviceUnavailable("who may do this cannot be found out for now: try again", 1);
+  return ApiError.serviceUnavailable("the server that authorizes this request is unavailable: try again", 1);
 }

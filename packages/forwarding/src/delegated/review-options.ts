@@ -1,29 +1,39 @@
 import { isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 
-/** A day, ms: nobody should believe an answer for longer. */
+/** Maximum cache time: a day, in ms. */
 const LONGEST = 86_400_000;
 
-/** How another server is asked to decide, whatever about. */
+/** Options of all reviews. */
 export interface ReviewOptions {
-  /** How long a yes is remembered, ms; 0: not at all. What is withdrawn there goes on here for so long. @default 10000, as in Kubernetes */
+  /**
+   * Time to cache a positive verdict, in ms; 0 disables it. Security: a revoked permission applies that much longer.
+   * @default 10000, as in Kubernetes
+   */
   readonly allowCache?: number;
-  /** How long a no is remembered, ms; 0: not at all. What is granted there is refused here for so long. @default 1000; Kubernetes has 10000 */
+  /**
+   * Time to cache a negative verdict, in ms; 0 disables it. A granted permission applies that much later.
+   * @default 1000; Kubernetes has 10000
+   */
   readonly denyCache?: number;
-  /** How many verdicts are kept, of yes and of no each; the oldest goes first. About 400 bytes each, and the user that a token stands for. @default 10000 */
+  /**
+   * Maximum number of positive and of negative verdicts; the oldest is evicted first. About 400 bytes each, plus a token's
+   * user.
+   * @default 10000
+   */
   readonly maximum?: number;
-  /** For one review, waiting for its turn and all attempts included, ms. @default 10000 */
+  /** Timeout of a review, including its wait and all attempts, in ms. @default 10000 */
   readonly timeout?: number;
-  /** How many reviews the other server has at once; twenty times as many wait, in order, and what comes beyond fails at once. @default 100 */
+  /** Maximum number of concurrent reviews. Twenty times as many wait in order; further ones fail at once. @default 100 */
   readonly inFlight?: number;
 }
 
-/** The same, complete. @throws Error on what is no time or number */
+/** Applies the defaults. @throws Error for values out of range */
 export function resolved(what: string, options: ReviewOptions): Required<ReviewOptions> {
   const { allowCache = 10_000, denyCache = 1_000, maximum = 10_000, timeout = 10_000, inFlight = 100 } = options;
   const check = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isSafeInteger(value) || value < least || value > most)
-      throw new Error(`${what}: ${name} must be a whole number from ${least} to ${most}; it is ${value}`);
+      throw new Error(`${what}: invalid ${name} "${value}": use a whole number from ${least} to ${most}`);
   };
   check("allowCache", allowCache, [0, LONGEST]);
   check("denyCache", denyCache, [0, LONGEST]);
@@ -33,17 +43,19 @@ export function resolved(what: string, options: ReviewOptions): Required<ReviewO
   return { allowCache, denyCache, maximum, timeout, inFlight };
 }
 
-/** An upstream, and how to be rid of it: one made here of options is closed, one that was given is not. */
+/** Returns an upstream whose disposal closes it only if it was created here from options. */
 export function opened(given: Upstream | UpstreamOptions): { readonly upstream: Upstream } & AsyncDisposable {
   if (given instanceof Upstream) return { upstream: given, [Symbol.asyncDispose]: async () => undefined };
   const upstream = new Upstream(given);
   return { upstream, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() };
 }
 
-/** Where a logical cluster is below a server's URL; "" is that URL. @throws Error on what is neither a name nor a path */
+/** Returns the path of a logical cluster below a server's URL; "" for the URL itself. @throws Error for an invalid name or path */
 export function prefixOf(cluster: string): string {
   if (cluster === "") return "";
   if (cluster !== WILDCARD && !isWorkspacePath(cluster))
-    throw new Error(`reviews: ${JSON.stringify(cluster)} is neither a logical cluster's name nor a workspace path`);
+    throw new Error(
+      `reviews: invalid cluster ${JSON.stringify(cluster)}: use the name of a logical cluster or a workspace path`,
+    );
   return `/clusters/${cluster}`;
 }

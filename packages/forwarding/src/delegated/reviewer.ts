@@ -11,39 +11,39 @@ import {
   type WholeResponse,
 } from "@virtual-workspaces/transport";
 
-/** How often a review is sent at most, as in Kubernetes. */
+/** Maximum number of attempts, as in Kubernetes. */
 const ATTEMPTS = 5;
-/** Before the second attempt 100 ms; twice as long before each one after. */
+/** Backoff: 100 ms before the second attempt, doubled before each further one. */
 const RETRY = { first: 100, most: Number.POSITIVE_INFINITY, jitter: [0.5, 1.5] } as const;
-/** How many may wait, for each that may be under way: what comes beyond fails at once. */
+/** Number of waiting reviews per concurrent one. Further ones fail at once. */
 const WAITING = 20;
-/** The longest answer, bytes: a user in some ten thousand groups. */
+/** Maximum response size, in bytes: a user in about ten thousand groups. */
 const LONGEST = 1024 * 1024;
 const RETRIED: ReadonlySet<string> = new Set(["connect", "timeout", "reset"]);
 
 const HINTS: Readonly<Record<number, string>> = {
-  401: ": it does not know the credential that it is asked with",
-  403: ": who asks it needs the ClusterRole system:auth-delegator there, or one like it",
-  404: ": there is no such API",
+  401: ": it rejects the credentials of this request",
+  403: ": the user of this request needs the ClusterRole system:auth-delegator there, or a similar one",
+  404: ": it does not serve this API",
 };
 
-/** What is asked, and whom. */
+/** Review, and where to send it. */
 export interface ReviewQuestion {
   readonly upstream: Upstream;
-  /** `/clusters/<cluster>`, or "". */
+  /** Path prefix: `/clusters/<cluster>`, or "". */
   readonly prefix: string;
   readonly group: string;
   readonly kind: string;
   readonly plural: string;
   readonly spec: object;
-  /** Sent besides, name and value in turn. @default none */
+  /** Additional headers: name, value, name, value… @default none */
   readonly headers?: readonly string[];
 }
 
-/** A review that came to nothing. The message names the server and the path, and holds nothing of the question or answer. */
+/** Failed review. The message names server and path, but nothing of the request or response. */
 export class ReviewFailure extends Error {
   override readonly name: string = "ReviewFailure";
-  /** Whether asking again may help: the server was not there, or not able to. */
+  /** Whether a retry may help, because the server was unavailable. */
   readonly transient: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly transient: boolean }) {
@@ -53,9 +53,9 @@ export class ReviewFailure extends Error {
 }
 
 export interface ReviewerOptions {
-  /** For one review, waiting and all attempts included, ms. */
+  /** Timeout of a review, including its wait and all attempts, in ms. */
   readonly timeout: number;
-  /** How many are with the other server at once. */
+  /** Maximum number of concurrent reviews. */
   readonly inFlight: number;
 }
 
@@ -64,8 +64,8 @@ type Attempt =
   | { readonly status?: never; readonly failure: ReviewFailure; readonly after?: number };
 
 /**
- * Asks other servers to decide: sends reviews (`create` of a `…Review`, of which nothing is kept there), so many at a time,
- * again where that may help, and never for longer than allowed. Reviews change nothing, so each may be sent again.
+ * Sends reviews (`create` of a `…Review`, which the server does not store), with limits on concurrency and time, and retries
+ * where they may help. Reviews have no side effects, so a retry is always safe.
  */
 export class Reviewer {
   readonly #timeout: number;
@@ -83,18 +83,20 @@ export class Reviewer {
     return { inFlight: this.#semaphore.inside, waiting: this.#semaphore.waiting, retried: this.#retried };
   }
 
-  /** The status of the answer. @throws ReviewFailure, and the signal's reason */
+  /** Returns the status of a review. @throws ReviewFailure, and the signal's reason */
   async ask(question: ReviewQuestion, signal: AbortSignal): Promise<JsonObject> {
     const what = `POST ${question.upstream.url}${pathOf(question)}`;
     if (this.#semaphore.waiting >= this.#mostWaiting)
-      throw new ReviewFailure(`${what}: too many reviews wait already`, { transient: true });
+      throw new ReviewFailure(`${what}: too many reviews are waiting: try again, or raise inFlight`, {
+        transient: true,
+      });
     const over = new AbortController();
     const late = `${what}: no answer within ${this.#timeout} ms`;
     const timer = setTimeout(() => over.abort(new ReviewFailure(late, { transient: true })), this.#timeout);
     using _left = onAbort(signal, () => over.abort(signal.reason));
     try {
       using _permit = await this.#semaphore.enter(over.signal);
-      // A credential that takes for ever to come does not know of the signal.
+      // A credential source that hangs does not see the signal.
       return await untilAborted(this.#attempts(question, over.signal), over.signal);
     } catch (error) {
       throw over.signal.aborted ? over.signal.reason : error;
@@ -122,7 +124,7 @@ export class Reviewer {
     const { upstream } = question;
     const path = pathOf(question);
     const what = `POST ${upstream.url}${path}`;
-    // Half of the time: of a connection that is dead without having said so, there is time for another one.
+    // Half of the timeout leaves time for a second connection if the first is dead.
     const half = Math.ceil(this.#timeout / 2);
     try {
       const { headers: more = [] } = question;
@@ -140,7 +142,7 @@ export class Reviewer {
   }
 }
 
-/** So many at a time; the others wait, in the order in which they came. */
+/** Semaphore with a first-in, first-out queue. */
 class Semaphore {
   readonly #places: number;
   readonly #queue = new Set<() => void>();
@@ -158,7 +160,7 @@ class Semaphore {
     return this.#queue.size;
   }
 
-  /** Resolves inside, with the way out. @throws the signal's reason */
+  /** Acquires the semaphore; the result releases it. @throws the signal's reason */
   async enter(signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
     if (this.#inside >= this.#places) await this.#turn(signal);
@@ -181,7 +183,7 @@ class Semaphore {
     });
   }
 
-  /** A place that becomes free is the next one's: nobody who comes now gets in between. */
+  /** A free place goes to the next in the queue, never to a newcomer. */
   #leave(): void {
     const [next] = this.#queue;
     if (next === undefined) {
@@ -201,21 +203,21 @@ function bodyOf({ group, kind, spec }: ReviewQuestion): string {
   return JSON.stringify({ apiVersion: `${group}/v1`, kind, metadata: {}, spec });
 }
 
-/** What is no review of the kind that was asked for, with a status, decides nothing. */
+/** Accepts only a review of the requested kind with a status. */
 function readAnswer({ status: code, headers, body }: WholeResponse, question: ReviewQuestion, what: string): Attempt {
   if (code !== 200 && code !== 201) {
     const transient = code === 429 || code >= 500;
     const seconds = Number(header(headers, "retry-after"));
-    const failure = new ReviewFailure(`${what}: it answered ${code}${HINTS[code] ?? ""}`, { transient });
+    const failure = new ReviewFailure(`${what}: the server answered ${code}${HINTS[code] ?? ""}`, { transient });
     return { failure, after: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
   }
   const { group, kind } = question;
   const answer = parsed(body);
   if (answer === undefined || answer["kind"] !== kind || answer["apiVersion"] !== `${group}/v1`)
-    throw new ReviewFailure(`${what}: what it answered is no ${kind} of ${group}/v1`, { transient: false });
+    throw new ReviewFailure(`${what}: the response is not a ${kind} of ${group}/v1`, { transient: false });
   const { status } = answer;
   if (!isJsonObject(status))
-    throw new ReviewFailure(`${what}: the ${kind} that it answered has no status`, { transient: false });
+    throw new ReviewFailure(`${what}: the ${kind} in the response has no status`, { transient: false });
   return { status };
 }
 

@@ -15,34 +15,36 @@ import { Reviewer, ReviewFailure } from "./reviewer.ts";
 import type { ReviewStats } from "./verdicts.ts";
 import { Verdicts } from "./verdicts.ts";
 
-/** The longest token that is asked about, bytes: what waits is kept, and a header could be 1 MiB. */
+/** Maximum size of a token to review, in bytes: waiting tokens use memory, and a header may have 1 MiB. */
 const LONGEST_TOKEN = 32 * 1024;
 const GROUP = "authentication.k8s.io";
 
-/** Who knows the tokens. */
+/** Options of {@link tokenReview}. */
 export interface TokenReviewOptions extends ReviewOptions {
   /**
-   * The API server that reviews tokens, asked with its own `credentials`: they need the ClusterRole `system:auth-delegator`
-   * there, and can find out whose any token is. It is sent every token that nobody before it in `authentication` knows: use
-   * `https://`. One made of options is closed with the authenticator, one that is given is not.
+   * API server that reviews tokens. Security: its `credentials` need the ClusterRole `system:auth-delegator` there, and can
+   * find out the user of any token. It receives every token that no earlier authenticator in `authentication` accepts, so use
+   * `https://`. The authenticator closes an upstream that it creates from options, but not one that the caller passes.
    */
   readonly upstream: Upstream | UpstreamOptions;
-  /** The logical cluster in which it is asked, by name or path. @default the upstream's URL as it is */
+  /** Logical cluster to review in, by name or path. @default the upstream's URL as is */
   readonly cluster?: string;
   /**
-   * For whom tokens must be, one of these at least: `spec.audiences`. A server that does not say for whom a token is has then
-   * accepted none. Without, a token that was made for the other server is good here, and whoever runs this one could use it
-   * there. @default whatever that server takes
+   * Required audiences of tokens, at least one of these: `spec.audiences`. A server that returns no audiences has accepted
+   * none. Security: without them, tokens for the other server work here, and the operator of this server could use them
+   * there.
+   * @default audiences of the other server
    */
   readonly audiences?: readonly string[];
   /**
-   * What callers are told whom nobody knows while the other server is away, slow or overwhelmed: `unknown`, 401, as in
-   * Kubernetes, on which clients ask people to log in; or `unavailable`, 503, on which they try again. @default "unknown"
+   * Response to unauthenticated callers while the other server is away, slow or overloaded: `unknown` is 401, as in
+   * Kubernetes, and makes clients prompt for a login; `unavailable` is 503, and makes them retry.
+   * @default "unknown"
    */
   readonly away?: "unknown" | "unavailable";
 }
 
-/** An authenticator that asks another server. Dispose of it after the server that uses it. */
+/** Authenticator that sends reviews to another server. Dispose of it after the server that uses it. */
 export interface TokenReviewAuthenticator extends TokenAuthenticator, AsyncDisposable {
   readonly stats: ReviewStats;
 }
@@ -52,14 +54,14 @@ interface Verdict {
 }
 
 /**
- * Bearer tokens that another API server knows (Kubernetes' delegated authentication, `--authentication-kubeconfig`): its
- * TokenReview says whose they are, with uid, groups and extra. Verdicts are remembered under the token's SHA-256, for no
- * longer than a JSON Web Token itself says that it lives; yes and no apart, so that made-up tokens drive out no good ones.
- * Requests with one token share one review. A server that cannot be asked, or answers something else, decides nothing: that
- * is a failure, logged, and the next authenticator is asked; those who are remembered stay known. No token is kept, logged
- * or part of an error. Tokens above 32 KiB are nobody's.
+ * Creates an authenticator that delegates bearer tokens to another API server (Kubernetes' delegated authentication,
+ * `--authentication-kubeconfig`) through TokenReviews, with uid, groups and extra. Verdicts are cached under the token's
+ * SHA-256, no longer than a JSON Web Token's own expiry. Positive and negative ones are separate, so that invalid tokens do
+ * not evict valid ones. Requests with one token share a review. If the server is unavailable or its response is invalid, that
+ * is logged and the next authenticator decides; cached users stay authenticated. Security: no token is stored, logged or part
+ * of an error. Tokens above 32 KiB are rejected.
  *
- * @throws Error on options that are out of range, and on `audiences` without one
+ * @throws Error for options out of range, and for empty `audiences`
  *
  * @example
  * ```ts
@@ -75,14 +77,14 @@ export function tokenReview(options: TokenReviewOptions): TokenReviewAuthenticat
   const settings = resolved("token review", options);
   const { cluster = "", audiences = [], away = "unknown" } = options;
   if (options.audiences?.length === 0)
-    throw new Error("token review: audiences must not be empty: name one, or leave it out");
+    throw new Error("token review: audiences is empty: set at least one, or omit it");
   const { upstream, [Symbol.asyncDispose]: close } = opened(options.upstream);
   const reviewer = new Reviewer(settings);
   const verdicts = new Verdicts<Verdict>({
     ...settings,
     isYes: ({ found }) => found !== undefined,
     holds: ({ found }) => (found?.expiresAt === undefined ? Number.POSITIVE_INFINITY : found.expiresAt - Date.now()),
-    onError: () => undefined, // thrown to the server, which logs it
+    onError: () => undefined, // the server logs what is thrown
   });
   const about = { upstream, prefix: prefixOf(cluster), group: GROUP, kind: "TokenReview", plural: "tokenreviews" };
 
@@ -116,10 +118,13 @@ export function tokenReview(options: TokenReviewOptions): TokenReviewAuthenticat
   };
 }
 
-/** What a caller is told who may well be known. */
+/** Returns the error for a caller who may have a valid token. */
 function unavailable(error: unknown): unknown {
   if (!(error instanceof ReviewFailure && error.transient)) return error;
-  const { status } = ApiError.serviceUnavailable("who the caller is cannot be found out for now: try again", 1);
+  const { status } = ApiError.serviceUnavailable(
+    "the server that authenticates the caller is unavailable: try again",
+    1,
+  );
   return new ApiError(status, { cause: error });
 }
 
@@ -129,14 +134,14 @@ interface AskedToken {
   readonly from: string;
 }
 
-/** @throws ReviewFailure on a status that says neither yes nor no, or yes to nobody */
+/** @throws ReviewFailure for a status without a verdict, or that authenticates no user */
 function verdictOf(status: JsonObject, { token, audiences, from }: AskedToken): TokenVerdict | undefined {
   const failure = (text: string): ReviewFailure =>
-    new ReviewFailure(`${from}: a TokenReview was answered that cannot be used: ${text}`, { transient: false });
+    new ReviewFailure(`${from}: the TokenReview in the response is invalid: ${text}`, { transient: false });
   const { authenticated = false, audiences: granted = [], user } = status;
-  if (typeof authenticated !== "boolean") throw failure("authenticated is neither true nor false");
+  if (typeof authenticated !== "boolean") throw failure("authenticated is not a boolean");
   if (!authenticated) return undefined;
-  if (!Array.isArray(granted)) throw failure("its audiences are no list");
+  if (!Array.isArray(granted)) throw failure("its audiences are not a list");
   if (audiences.length > 0 && !audiences.some((one) => granted.includes(one))) return undefined;
   try {
     const expiresAt = expiryOf(token);
@@ -147,18 +152,18 @@ function verdictOf(status: JsonObject, { token, audiences, from }: AskedToken): 
 }
 
 /**
- * Whom a token review names. That somebody is logged in who is called nobody is a contradiction.
+ * Returns the user of a review. An authenticated user that is anonymous is a contradiction.
  *
- * @throws Error on what is no user
+ * @throws Error for an invalid user
  */
 function userOf(value: unknown): User {
-  if (!isJsonObject(value)) throw new Error("there is no user in it");
+  if (!isJsonObject(value)) throw new Error("it has no user");
   const { username: name, uid = "", groups = [], extra = {} } = value;
   if (typeof name !== "string" || name === "") throw new Error("its user has no name");
-  if (typeof uid !== "string") throw new Error("the uid of its user is no text");
-  if (!isTexts(groups)) throw new Error("the groups of its user are no list of texts");
-  if (!isExtra(extra)) throw new Error("the extra of its user is no map of lists of texts");
-  if (name === ANONYMOUS || groups.includes(UNAUTHENTICATED)) throw new Error("its user is nobody who has logged in");
+  if (typeof uid !== "string") throw new Error("the uid of its user is not a string");
+  if (!isTexts(groups)) throw new Error("the groups of its user are not a list of strings");
+  if (!isExtra(extra)) throw new Error("the extra of its user is not a map of lists of strings");
+  if (name === ANONYMOUS || groups.includes(UNAUTHENTICATED)) throw new Error("its user is anonymous");
   return authenticatedUser({ name, uid, groups, extra });
 }
 
@@ -171,8 +176,8 @@ function isExtra(value: unknown): value is JsonObject & Readonly<Record<string, 
 }
 
 /**
- * When a token ends by its own word, ms since 1970, if it is a JSON Web Token and has one. Nobody has checked the signature:
- * good for nothing but to forget it earlier.
+ * Returns the expiry in a JSON Web Token, in ms since 1970. Security: the signature is unverified, so it may only shorten the
+ * cache time.
  */
 function expiryOf(token: string): number | undefined {
   const parts = token.split(".");

@@ -1,43 +1,43 @@
 import { onAbort, untilAborted } from "@virtual-workspaces/transport";
-/** What became of questions that another server decides. Counts are since the beginning. */
+/** Statistics of reviews. Counters start at zero. */
 export interface ReviewStats {
-  /** Reviews that were begun, however often each had to be sent. */
+  /** Reviews started, without their retries. */
   readonly asked: number;
-  /** Questions that were answered from memory. */
+  /** Checks answered from the cache. */
   readonly remembered: number;
-  /** Questions that waited for a review that was under way already. */
+  /** Checks that joined a review in progress. */
   readonly shared: number;
-  /** Reviews that came to nothing. */
+  /** Failed reviews. */
   readonly failed: number;
-  /** How often a review was sent again. */
+  /** Retries. */
   readonly retried: number;
-  /** How long all reviews together took, ms. */
+  /** Total duration of all reviews, in ms. */
   readonly duration: number;
-  /** Reviews that the other server has now. */
+  /** Reviews in progress. */
   readonly inFlight: number;
-  /** Reviews that wait for their turn now. */
+  /** Reviews in the queue. */
   readonly waiting: number;
-  /** Verdicts that are kept now. */
+  /** Cached verdicts. */
   readonly kept: number;
 }
 
 export interface VerdictsOptions<V> {
-  /** How long a yes is remembered, ms. */
+  /** Time to cache positive verdicts, in ms. */
   readonly allowCache: number;
-  /** How long a no is. */
+  /** Time to cache negative verdicts, in ms. */
   readonly denyCache: number;
-  /** How many are kept, of yes and of no each. */
+  /** Maximum number of positive and of negative verdicts. */
   readonly maximum: number;
   readonly isYes: (verdict: V) => boolean;
-  /** How long a verdict holds at most, ms. @default for ever */
+  /** Returns the maximum time that a verdict is valid, in ms. @default unlimited */
   readonly holds?: (verdict: V) => number;
-  /** Told once of each question that came to nothing. */
+  /** Called once for each failed check. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * What another server has decided, and what it is being asked. Equal questions at a time are one; a yes and a no are kept
- * apart, so that a flood of what is refused drives out nothing that is allowed; a failure is not kept at all.
+ * Cached verdicts, and reviews in progress. Concurrent equal checks share one review. Positive and negative verdicts are
+ * separate, so that a flood of denials evicts no positive ones. Failures are not cached.
  */
 export class Verdicts<V> {
   readonly #options: VerdictsOptions<V>;
@@ -57,7 +57,7 @@ export class Verdicts<V> {
     return { ...this.#counts, kept: this.#yes.size + this.#no.size };
   }
 
-  /** What is remembered. */
+  /** Returns the cached verdict. */
   known(key: string): V | undefined {
     const verdict = this.#yes.get(key) ?? this.#no.get(key);
     if (verdict !== undefined) this.#counts.remembered += 1;
@@ -65,10 +65,10 @@ export class Verdicts<V> {
   }
 
   /**
-   * What `ask` says, or what it is about to say to another who has asked the same.
+   * Runs `ask`, or joins an equal check in progress.
    *
-   * @param signal ends the caller's waiting, and the asking when nobody else waits
-   * @throws what `ask` throws, and the signal's reason
+   * @param signal ends the caller's wait, and the review if no other caller waits
+   * @throws errors of `ask`, and the signal's reason
    */
   find(key: string, ask: (signal: AbortSignal) => Promise<V>, signal?: AbortSignal): Promise<V> {
     const underWay = this.#flights.get(key);
@@ -108,7 +108,7 @@ export class Verdicts<V> {
   }
 }
 
-/** One question that is being asked, for everybody who waits for its answer. */
+/** Check in progress, which several callers may share. */
 class Flight<V> {
   readonly answer: Promise<V>;
   readonly #over = new AbortController();
@@ -116,16 +116,16 @@ class Flight<V> {
 
   constructor(ask: (signal: AbortSignal) => Promise<V>) {
     this.answer = ask(this.#over.signal);
-    // Those who wait are told; when nobody does any more, nobody need be.
+    // Waiting callers get the error; there may be none.
     this.answer.catch(() => undefined);
   }
 
-  /** Whether all who waited have left. */
+  /** Whether all callers have left. */
   get abandoned(): boolean {
     return this.#over.signal.aborted;
   }
 
-  /** The answer, for as long as the caller waits. The last to leave ends the asking. @throws the signal's reason */
+  /** Waits for the verdict. The last caller to leave cancels the check. @throws the signal's reason */
   async join(signal: AbortSignal | undefined): Promise<V> {
     this.#waiting += 1;
     if (signal === undefined) return this.answer;
@@ -138,23 +138,23 @@ class Flight<V> {
 }
 
 interface TtlMapOptions {
-  /** How long a value is kept, ms; 0: not at all. */
+  /** Time to keep a value, in ms; 0 disables it. */
   readonly ttl: number;
-  /** The most that are kept at once; the oldest goes first. */
+  /** Maximum number of values; the oldest is evicted first. */
   readonly maximum: number;
 }
 
-/** Values by key, each for a while. Time is monotonic: a clock that is set back makes nothing live longer. */
+/** Map whose values expire. It uses monotonic time: setting the clock back extends nothing. */
 class TtlMap<V> {
   readonly #options: TtlMapOptions;
-  /** In the order in which they came, which is about the order in which they end. */
+  /** Entries by age, which is roughly the order of their expiry. */
   readonly #entries = new Map<string, { readonly value: V; readonly until: number }>();
 
   constructor(options: TtlMapOptions) {
     this.#options = options;
   }
 
-  /** How many are kept, those included that have ended since the last one came. */
+  /** Number of values, including those that expired since the last insertion. */
   get size(): number {
     return this.#entries.size;
   }
@@ -168,7 +168,7 @@ class TtlMap<V> {
     this.#entries.delete(key);
   }
 
-  /** @param longest ms, if that is less than others are kept */
+  /** @param longest maximum time of this value, in ms */
   set(key: string, value: V, longest: number = Number.POSITIVE_INFINITY): void {
     const { ttl, maximum } = this.#options;
     const now = performance.now();

@@ -10,7 +10,7 @@ import {
   type UpstreamOptions,
 } from "@virtual-workspaces/transport";
 
-/** What is for the browser of whoever asks this server, and would be believed to be of this server. */
+/** Headers that a browser would attribute to this server. */
 const OF_ORIGIN: ReadonlySet<string> = new Set([
   "set-cookie",
   "set-cookie2",
@@ -22,21 +22,20 @@ const OF_ORIGIN: ReadonlySet<string> = new Set([
   "content-location",
 ]);
 
-/** A page of the other server is none of this server's: its scripts would ask with the certificate that the browser has for this one. */
+/** Security: a page of the target must not run scripts in this server's origin, with the browser's client certificate. */
 const SANDBOX = { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" };
 
-/** Which server, and how it is asked. */
+/** Options of a {@link ForeignUpstream}. */
 export interface ForeignUpstreamOptions extends UpstreamOptions {
-  /** What it is, for those who are told what it does: `the target of this mount`. */
+  /** Name of the target in error messages: `the target of this mount`. */
   readonly what: string;
-  /** Whether it is asked with the callers' own tokens: a 401 is about these then. @default false */
+  /** Whether requests carry callers' own tokens, so that a 401 is about them. @default false */
   readonly asCaller?: boolean;
 }
 
 /**
- * Another server, which need not be trusted: what it says for somebody's browser stays here, and so do the cookies that a
- * browser brings for this server. A redirect is neither followed nor passed on: it would send clients, with the token that is
- * for this server, wherever the target likes.
+ * Upstream that need not be trusted. Security: it strips cookies from requests, and browser-related headers from responses.
+ * It neither follows nor forwards redirects, which would send clients, with their tokens for this server, anywhere.
  */
 export class ForeignUpstream extends Upstream {
   readonly #what: string;
@@ -62,13 +61,13 @@ export class ForeignUpstream extends Upstream {
     const { status, headers } = answer;
     if (this.#asCaller && status === 401) {
       await answer[Symbol.asyncDispose]();
-      const message = `${this.#what} does not know the token that you have brought, by which it is asked`;
+      const message = `${this.#what} rejects your token, which was forwarded to it`;
       throw ApiError.forbidden({ resource: { group: "", resource: "" }, message });
     }
     if (status >= 300 && status < 400 && status !== 304) {
       await answer[Symbol.asyncDispose]();
       throw ApiError.badGateway(
-        `${this.#what} answers with a redirect (${status}), which is not followed: name the place that it leads to`,
+        `${this.#what} answers with a redirect (${status}), which is not followed: configure its final URL`,
       );
     }
     return { ...answer, headers: kept(headers) };

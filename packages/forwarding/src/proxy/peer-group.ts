@@ -11,31 +11,32 @@ import { Relay } from "./relay.ts";
 
 /** One of the processes that serve the same virtual workspaces as one server. */
 export interface Peer {
-  /** Unique, and the same for the process that takes its place: by it all agree who answers for what. */
+  /** Unique name, which a replacement process keeps: it determines which requests the peer answers. */
   readonly name: string;
-  /** By what its versions name it: `processMinter.id` there. That of this process names this process. */
+  /** Id of the peer in its resource versions: its `processMinter.id`. The id of this process marks this process. */
   readonly minter: number;
-  /** Where it is, and by which client certificate it knows this process. Closed by whoever gave it. @default it is this process */
+  /** Address and client certificate for the peer. The caller closes it. @default the peer is this process */
   readonly upstream?: Upstream;
   /**
-   * Whether it is reached through this process as well, as others at the same address are that were not meant: what a peer
-   * has passed on is then passed on to it. Only where it passes nothing on in turn. @default false
+   * Whether other clients reach the peer through this process too, since several peers share one address. Requests that a
+   * peer forwarded are then forwarded to it. Only for a peer that forwards none itself.
+   * @default false
    */
   readonly near?: boolean;
 }
 
-/** Whose word about callers counts. */
+/** Options of {@link peerGroup}. */
 export interface PeerGroupOptions {
   /**
-   * Who certifies peers. Whoever has a client certificate of these authorities may say that they ask for anybody: they must
-   * certify peers and nobody else.
+   * Authorities that certify peers. Security: holders of their client certificates may act as any user, so they must certify
+   * peers only.
    */
   readonly trust: readonly (CaSource & Pick<RequestHeaderOptions, "allowedNames">)[];
-  /** Told when a peer fails us, once for each spell of failures. @default a process warning */
+  /** Called when a peer fails, once per series of failures. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
-/** To whom a request is passed on that only they can answer, by their minter: believed of peers alone. */
+/** Header with the id of the only peer that can answer the request. Security: accepted from peers only. */
 const MEANT = "X-Virtual-Workspaces-Peer";
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
@@ -44,41 +45,41 @@ interface Member extends Peer {
 }
 
 /**
- * Several processes as one server: `peers` of a server, and the authenticators by which it knows the others. A virtual
- * workspace whose storages are `local` is answered for by one of them, the same for all clients, so that these see one line
- * of versions; what goes by a version that another one gave is answered there, as long as it is in the group. Requests are
- * passed on byte for byte behind authentication and authorization, with the caller named by `X-Remote-*`, to be authorized
- * once more; never further, and not counted as hops. A read whose peer fails before it answers is asked of the next.
+ * Runs several processes as one server: provides `peers` of a server, and authenticators for the other peers. One peer
+ * answers all requests of a virtual workspace with `local` storages, so that clients see one sequence of versions. A request
+ * with a version of another peer goes to that peer while it is in the group. Requests are forwarded as bytes after
+ * authentication and authorization, with the caller in `X-Remote-*`, and are authorized again. They are forwarded once, and
+ * do not count as hops. If a peer fails before it answers a read, the next one gets the request.
  */
 export class PeerGroup {
-  /** To stand before all others of the server. */
+  /** Authenticators to put before all others of the server. */
   readonly authenticators: readonly Authenticator[];
   readonly #onError: PeerGroupOptions["onError"];
   readonly #from = new WeakSet<IncomingMessage>();
-  /** Those that did not answer, until the members are told anew. */
+  /** Peers that did not answer, until the members are set again. */
   readonly #away = new Set<Member>();
   #members: readonly Member[] = [];
   #hash = new RendezvousHash<Member>([]);
 
-  /** @throws Error on authorities that are none */
+  /** @throws Error for invalid authorities */
   constructor({ trust, onError }: PeerGroupOptions) {
     this.#onError = onError;
     this.authenticators = trust.map((source) => this.#authenticator(source));
   }
 
-  /** All that there are now, this process among them. */
+  /** All current peers, including this process. */
   set members(peers: readonly Peer[]) {
     this.#members = peers.map((peer) => ({ ...peer, relay: this.#relayTo(peer) }));
     this.#away.clear();
     this.#hash = new RendezvousHash(this.#members);
   }
 
-  /** Whether a request was made or passed on by a peer. Known once it is authenticated. */
+  /** Whether a peer sent or forwarded a request. Known after authentication. */
   isPeer(req: IncomingMessage): boolean {
     return this.#from.has(req);
   }
 
-  /** What a server asks. */
+  /** Selects the peer for a request of the server. */
   readonly peers: Peers = (question) => {
     const meant = this.isPeer(question.req) ? meantBy(question.req) : undefined;
     const choose = (): Member | undefined =>
@@ -95,7 +96,7 @@ export class PeerGroup {
         } catch (error) {
           if (res.headersSent || !isGone(error)) throw error;
           this.#leaveOut(peer);
-          if (!READS.has(req.method ?? "")) throw error; // what has been read of its body is lost
+          if (!READS.has(req.method ?? "")) throw error; // the part of its body that was read is lost
         }
       }
       return false;
@@ -140,23 +141,23 @@ export class PeerGroup {
   }
 }
 
-/** Makes a group, of which there are no members yet: this process answers by itself. @throws Error on authorities that are none */
+/** Creates a group without members: this process answers itself. @throws Error for invalid authorities */
 export function peerGroup(options: PeerGroupOptions): PeerGroup {
   return new PeerGroup(options);
 }
 
-/** What names nobody is meant for whoever gets it. */
+/** Returns the id in the header; -1, which no peer has, if it is invalid. */
 function meantBy({ headers }: IncomingMessage): number {
   const text = headers[MEANT.toLowerCase()];
   return typeof text === "string" && /^\d{1,5}$/.test(text) ? Number(text) : -1;
 }
 
-/** Whether there was no answer at all, so that another can be asked. */
+/** Returns whether there was no response at all, so that another peer can answer. */
 function isGone(error: unknown): boolean {
   return isApiError(error) && isTransportError(error.cause);
 }
 
-/** Who of several answers for what: by rendezvous hashing, so that one who goes moves only what was theirs. */
+/** Rendezvous hashing: when a peer leaves, only its own items move. */
 class RendezvousHash<P extends { readonly name: string }> {
   readonly #peers: readonly P[];
   readonly #known = new Map<string, P | undefined>();
@@ -165,7 +166,7 @@ class RendezvousHash<P extends { readonly name: string }> {
     this.#peers = peers;
   }
 
-  /** The same for all who know the same peers. `undefined`: there are none. */
+  /** Returns the peer of an item, equal for all with the same peers; `undefined` without peers. */
   of(what: string): P | undefined {
     if (!this.#known.has(what)) this.#known.set(what, this.#heaviest(what));
     return this.#known.get(what);

@@ -4,39 +4,42 @@ import type { ForwardingHandlers } from "@virtual-workspaces/framework/resource"
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { type OutboundIdentity, outboundIdentity } from "../upstream/identity.ts";
 
-/** Where requests are passed on to, and as whom. */
+/** Options of a {@link Relay}. */
 export interface RelayOptions extends Pick<ProxyOptions, "path" | "counts" | "what" | "onError"> {
-  /** The other server. One made of options is closed with the relay, one that is given is not. */
+  /** Target server. The relay closes an upstream that it creates from options, but not one that the caller passes. */
   readonly upstream: Upstream | UpstreamOptions;
-  /** As whom the other server is asked. @default "impersonate" */
+  /** Identity of forwarded requests. @default "impersonate" */
   readonly identity?: OutboundIdentity;
   /**
-   * How it is told who that is: by `Impersonate-*`, which needs the right to impersonate there, or as front proxies do by
-   * `X-Remote-*`, which is worth what our client certificate is there: a server that does not take it for a proxy's
-   * answers us instead, with all that we may do. @default "Impersonate"
+   * Headers with that identity: `Impersonate-*`, which requires impersonation rights, or a front proxy's `X-Remote-*`.
+   * Security: a server that does not trust our client certificate as a front proxy's ignores `X-Remote-*` and answers with
+   * all of our own rights.
+   * @default "Impersonate"
    */
   readonly headers?: "Impersonate" | "X-Remote";
-  /** What the other server is told besides, flat pairs, the name first; for each request where it differs. @default nothing */
+  /** Additional headers as flat pairs, or a function that returns them per request. @default none */
   readonly besides?: readonly string[] | NonNullable<ProxyOptions["headers"]>;
 }
 
 /**
- * Passes whole requests on to another server: the framework's `proxy`, and the caller named by the identity that is asked for there.
- * What says who the caller is has been taken off
- * before, and is said anew; addresses that the client claims (`X-Forwarded-*`) are left out, and each
- * server that passes a request on counts it (`X-Kcp-Virtual-Resource-Hops`). Follows no redirect, and passes none on to another host.
+ * Forwards whole requests to another server: the framework's `proxy`, with the caller's identity in headers. It replaces the
+ * identity headers that were stripped, omits addresses that clients claim (`X-Forwarded-*`), and counts hops
+ * (`X-Kcp-Virtual-Resource-Hops`). It follows no redirect, and forwards none to another host.
  *
- * A server that cannot be had is 503, or 504 where a write may have arrived. Answers that break off are cut.
+ * An unavailable server is 503, or 504 for a write that it may have received. An incomplete response cuts the connection.
  */
 export class Relay implements ForwardingHandlers, AsyncDisposable {
   readonly upstream: Upstream;
-  /** @throws ApiError 503 or 504 when there is no answer, 403 when the caller cannot be told, 429 when too much is open */
+  /**
+   * @throws ApiError 503 or 504 without a response, 403 for a caller that headers cannot represent, 429 over the limit of
+   * open requests
+   */
   readonly handle: ReverseProxy["handle"];
   /** @throws as {@link handle} */
   readonly upgrade: ReverseProxy["upgrade"];
   readonly #owned: boolean;
 
-  /** @throws Error on options of an upstream that cannot be used */
+  /** @throws Error for invalid options of an upstream */
   constructor(options: RelayOptions) {
     const { upstream, identity = "impersonate", headers, besides = [], ...passing } = options;
     this.#owned = !(upstream instanceof Upstream);
@@ -55,13 +58,13 @@ export class Relay implements ForwardingHandlers, AsyncDisposable {
     this.upgrade = upgrade;
   }
 
-  /** Ends what is under way, and the connections to the other server if they were made here. */
+  /** Ends requests in progress, and the connections if they were created here. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#owned) await this.upstream[Symbol.asyncDispose]();
   }
 }
 
-/** A relay to another server. @throws Error on options of an upstream that cannot be used */
+/** Creates a relay to another server. @throws Error for invalid options of an upstream */
 export function relay(options: RelayOptions): Relay {
   return new Relay(options);
 }

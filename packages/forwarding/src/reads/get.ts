@@ -6,19 +6,19 @@ import { answeredError, beginsWithKind, checkJson, objectOf, passWarnings } from
 import { isName } from "../upstream/path.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 
-/** The largest object that is read, bytes. */
+/** Maximum object size, in bytes. */
 const LARGEST = 16 * 1024 * 1024;
 
-/** Which object is asked for, and on whose behalf. */
+/** Requested object, and the caller. */
 interface ObjectTarget {
   readonly scope: Scope;
   readonly key: ObjectKey;
 }
 
 /**
- * Asks for one object; its bytes are passed on unread, but for its labels where only some objects are to be seen.
+ * Requests an object and forwards its bytes without decoding, except for labels that restrict visibility.
  *
- * @throws ApiError what the other server says; 503 when that is nothing
+ * @throws ApiError of the upstream; 503 without a response
  */
 export async function getObject(
   resource: UpstreamResource,
@@ -29,7 +29,7 @@ export async function getObject(
   return object !== undefined && resource.labels?.matches(object.labels) !== false ? object : undefined;
 }
 
-/** The same, whatever its labels. @throws as {@link getObject} */
+/** Requests an object with any labels. @throws as {@link getObject} */
 export async function readObject(
   resource: UpstreamResource,
   at: ObjectTarget,
@@ -58,6 +58,8 @@ function found(resource: UpstreamResource, { scope, key }: ObjectTarget, answer:
   try {
     return EncodedBytes.checked(object.bytes, { definition, scope });
   } catch (error) {
-    throw upstreamFault(origin, `answered no ${definition.kind}: ${(error as Error).message}`, { cause: error });
+    throw upstreamFault(origin, `answered with something other than ${definition.kind}: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }

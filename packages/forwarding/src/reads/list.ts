@@ -5,7 +5,7 @@ import type { UpstreamRequest } from "../upstream/answer.ts";
 import { checkJson, passWarnings, streamedError } from "../upstream/answer.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 
-/** Asks for a list, or a page of one. @throws ApiError what the other server says; 503 when that is nothing */
+/** Requests a list or a page. @throws ApiError of the upstream; 503 without a response */
 export async function askList(
   resource: UpstreamResource,
   scope: Scope,
@@ -29,7 +29,7 @@ export async function askList(
   }
 }
 
-/** A list as the bytes of its answer, unread: compressed when the client takes that. @throws as {@link askList} */
+/** Forwards a list as bytes without decoding, compressed if the client accepts that. @throws as {@link askList} */
 export async function passList(resource: UpstreamResource, scope: Scope, options: ListRequest): Promise<EncodedList> {
   const answer = await askList(resource, scope, { ...options, gzip: takesGzip(options.acceptEncoding) });
   const { headers } = answer;
@@ -44,7 +44,7 @@ export async function passList(resource: UpstreamResource, scope: Scope, options
   };
 }
 
-/** The body with its first piece at hand: what is wrong at once can still be answered with a Status. */
+/** Reads the first chunk of a body, so that an early fault can still become a Status. */
 async function begun(
   resource: UpstreamResource,
   answer: StreamedResponse,
@@ -57,23 +57,23 @@ async function begun(
   const fault = first.done === true ? "an empty list" : check(first.value, resource.definition.listKind);
   if (fault === undefined) return new Rejoined(first, rest, resource);
   await rest.return?.();
-  throw upstreamFault(resource.origin, `answered ${fault}`);
+  throw upstreamFault(resource.origin, `answered with ${fault}`);
 }
 
-/** Why the beginning of a body is none of a list of this kind. */
+/** Returns why the start of a body is not a list of this kind. */
 function beginsWell(first: Buffer, listKind: string): string | undefined {
   const beginning = first.toString("latin1", 0, Math.min(256, first.length)).trimStart();
-  if (!beginning.startsWith("{")) return "something else than JSON";
+  if (!beginning.startsWith("{")) return "a body that is not JSON";
   const kind = /^\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"([^"]*)"/.exec(beginning)?.[1];
   return kind === undefined || kind === listKind ? undefined : `a ${kind} instead of a ${listKind}`;
 }
 
-/** Why the beginning of a body is none of this encoding; others than gzip are passed on as they are. */
+/** Returns why the start of a body does not have this encoding; checks gzip only. */
 function beginsAs(encoding: string): (first: Buffer) => string | undefined {
-  return (first) => (encoding === "gzip" && first[0] !== 0x1f ? "gzip that is none" : undefined);
+  return (first) => (encoding === "gzip" && first[0] !== 0x1f ? "invalid gzip" : undefined);
 }
 
-/** A body whose first piece was taken already. */
+/** Body whose first chunk was read already. */
 class Rejoined implements AsyncIterableIterator<Buffer> {
   #first: IteratorResult<Buffer> | undefined;
   readonly #rest: AsyncIterator<Buffer>;
@@ -103,7 +103,7 @@ class Rejoined implements AsyncIterableIterator<Buffer> {
   }
 }
 
-/** Whether a client that says this takes gzip, the one encoding that API servers use and every reader here can undo. */
+/** Returns whether a client accepts gzip, the only encoding that API servers use and all readers here support. */
 function takesGzip(acceptEncoding: string | undefined): boolean {
   return /(?:^|,)\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i.test(acceptEncoding ?? "");
 }

@@ -12,17 +12,19 @@ import type { UpstreamRequest } from "../upstream/answer.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 import { askList } from "./list.ts";
 
-/** What becomes of each object on its way. */
+/** Transformation of each object. */
 export type Show = (object: KubeObject) => KubeObject;
 
-/** An object's bytes as they are shown. @throws Error when `show` makes another object of it, and what it throws */
+/** Returns the bytes of the transformed object. @throws Error if `show` changes its identity, and errors of `show` */
 function shownBytes(bytes: Buffer, show: Show): Buffer {
   const object = parseOwnJson(bytes.toString("utf8")) as KubeObject;
   const { name, namespace, uid, resourceVersion } = object.metadata;
   const shown = show(object);
   const now = shown.metadata;
   if (now.name !== name || now.namespace !== namespace || now.uid !== uid || now.resourceVersion !== resourceVersion)
-    throw new Error("transform.show must leave name, namespace, uid and resource version of an object as they are");
+    throw new Error(
+      "transform.show changed name, namespace, uid or resource version of an object: return them unchanged",
+    );
   const text = stringifyJson(shown);
   const own = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   own.write(text);
@@ -30,8 +32,8 @@ function shownBytes(bytes: Buffer, show: Show): Buffer {
 }
 
 /**
- * The object as it is shown, made when somebody reads it: what cannot be shown ends that request or watch, and no other. It
- * is selected by what it is at the other server, as there.
+ * Object that is transformed on first read, so that a failure affects only that request or watch. Selectors apply to the
+ * original, as at the upstream.
  */
 export class ShownObject implements Encoded {
   readonly key: Encoded["key"];
@@ -61,13 +63,13 @@ export class ShownObject implements Encoded {
     return this.#bytes;
   }
 
-  /** Until it has been made, as long as what it is made of: it is kept by that. */
+  /** Before the transformation, the size of the original, which is what memory holds. */
   get length(): number {
     return (this.#bytes ?? this.#source)?.length ?? 0;
   }
 }
 
-/** A list rewritten item by item as it comes: it takes as much memory as its largest item, and a piece. */
+/** Transforms a list item by item as it arrives. Memory: its largest item, and one chunk. */
 export async function transformedList(
   resource: UpstreamResource,
   scope: Scope,
@@ -75,7 +77,7 @@ export async function transformedList(
 ): Promise<EncodedList> {
   const answer = await askList(resource, scope, { ...options, gzip: false });
   const pieces = rewritten(answer.body, resource, show);
-  // What fails at once can still be answered with a Status.
+  // An early failure can still become a Status.
   const first = await pieces.next();
   return { body: joined(first, pieces) };
 }
@@ -112,6 +114,6 @@ async function* rewritten(
     splitter.end();
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw upstreamFailure(error, asked);
-    throw upstreamFault(asked.origin, `answered what is no list: ${error.message}`, { cause: error });
+    throw upstreamFault(asked.origin, `answered with an invalid list: ${error.message}`, { cause: error });
   }
 }

@@ -10,20 +10,20 @@ import {
   warningsOf,
 } from "@virtual-workspaces/transport";
 
-/** As much of an answer that is an error is read, bytes. */
+/** Maximum size of an error to read, in bytes. */
 const LONGEST_ERROR = 1024 * 1024;
 const LINE_FEED = 10;
-/** When it is to come again at the latest that the other server may say in a header, s. */
+/** Maximum `Retry-After` to forward, in seconds. */
 const LONGEST_RETRY = 999_999;
 const BEGINNING = 256;
 
-/** What was asked of the other server. */
+/** Request to the upstream. */
 export interface UpstreamRequest extends AskedUpstream {
-  /** Whether it may lack the kind for good, as a kcp whose workspaces have not bound it. @default false */
+  /** Whether the upstream may never serve the kind, such as a kcp without a workspace that binds it. @default false */
   readonly isEmptyUnserved?: boolean;
 }
 
-/** @throws ApiError when an answer is no JSON, as of a proxy that says that something is wrong with a 200 */
+/** @throws ApiError if the response is not JSON, such as an error page of a proxy with code 200 */
 export function checkJson(headers: ResponseHeaders, { origin, writes = false }: UpstreamRequest): void {
   const type = header(headers, "content-type") ?? "";
   if (type.startsWith("application/json")) return;
@@ -31,17 +31,17 @@ export function checkJson(headers: ResponseHeaders, { origin, writes = false }: 
   throw make(origin, `answered ${JSON.stringify(type.slice(0, 60))} instead of JSON`);
 }
 
-/** An answer that is one object, unread. */
+/** Returns the object in a response, undecoded. */
 export function objectOf(body: Buffer, context: BytesContext): EncodedBytes {
   return new EncodedBytes(body.at(-1) === LINE_FEED ? body.subarray(0, -1) : body, context);
 }
 
-/** Hands on what the other server has to say to people. */
+/** Forwards warnings of the upstream. */
 export function passWarnings(headers: ResponseHeaders, warn: (text: string) => void): void {
   for (const text of warningsOf(headers)) warn(text);
 }
 
-/** What an answer comes to that is no success and has only begun. Reads no more of it than an error may have. */
+/** Returns the error of an unsuccessful stream. Reads at most the maximum size of an error. */
 export async function streamedError(answer: StreamedResponse, asked: UpstreamRequest): Promise<Error> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -52,19 +52,19 @@ export async function streamedError(answer: StreamedResponse, asked: UpstreamReq
       if (length > LONGEST_ERROR) break;
     }
   } catch (error) {
-    return upstreamFault(asked.origin, `answered ${answer.status} and broke off`, { cause: error });
+    return upstreamFault(asked.origin, `answered ${answer.status} with an incomplete body`, { cause: error });
   }
   return answeredError({ status: answer.status, headers: answer.headers, body: Buffer.concat(pieces) }, asked);
 }
 
 /**
- * What an answer that is no success comes to: the other server's own Status, whole. One that says that it does not know us
- * is about our credentials, which the client can do nothing about, and which are renewed.
+ * Returns the error of an unsuccessful response: the upstream's Status. A 401 is about this server's credentials, which the
+ * client cannot fix; they are renewed.
  */
 export function answeredError(answer: WholeResponse, asked: UpstreamRequest): ApiError {
   const { status: code, headers, body } = answer;
   if (code === 401 || code === 407) {
-    const what = "does not take the credentials of this one: whoever runs this one has to renew them";
+    const what = "rejected this server's credentials: its operator must renew them";
     return upstreamFault(asked.origin, what);
   }
   if (asked.isEmptyUnserved === true && hasNoPath(answer)) return ApiError.notFoundPath();
@@ -79,9 +79,8 @@ export function answeredError(answer: WholeResponse, asked: UpstreamRequest): Ap
 }
 
 /**
- * Whether an API server has no such path: the only error that Kubernetes and kcp tell in text, of kinds that they do not
- * serve, and of all kinds of custom resources while they start. Proxies say the same of servers that they do not find, but
- * without the header of audit.
+ * Returns whether an API server has no such path. Kubernetes and kcp report that as plain text, for kinds that they do not
+ * serve, and for all custom resources during startup. A proxy without a backend does the same, but without the audit header.
  */
 function hasNoPath({ status, headers, body }: WholeResponse): boolean {
   return (
@@ -90,22 +89,22 @@ function hasNoPath({ status, headers, body }: WholeResponse): boolean {
 }
 
 /**
- * An error that is not as an API server says it, but a proxy before it. Of a read it is no news of any object, whatever its
- * code; of a write it says by its code whether it was done.
+ * Returns the error of a response that a proxy before the upstream sent. For a read it says nothing about the object; for a
+ * write its code tells whether it may have been applied.
  */
 function unexplained(
   code: number,
   later: Pick<Status, "details">,
   { origin, writes = false }: UpstreamRequest,
 ): ApiError {
-  const what = `answered ${code}, and not as an API server does`;
+  const what = `answered ${code}, but not as an API server does`;
   if (!writes || code < 400 || code === 503) return upstreamFault(origin, what);
   if (code >= 500) return lostWrite(origin, what);
   const message = `the server behind this view ${what}`;
   return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", ...later, message, code });
 }
 
-/** The Status that another server answered; `undefined` when the body is none. */
+/** Returns the Status in a body, if any. */
 export function statusIn(body: Buffer): Status | undefined {
   try {
     const parsed = parseOwnJson(body.toString("utf8"));
@@ -115,20 +114,20 @@ export function statusIn(body: Buffer): Status | undefined {
   }
 }
 
-/** What an answer must be. */
+/** Expected kind of a response. */
 export interface ExpectedKind {
   readonly kind: string;
   readonly apiVersion: string;
 }
 
-/** Whether the kind stands at the beginning, where servers write it: then nothing more needs to be looked at. */
+/** Returns whether the kind is at the start, where servers write it, so that no parsing is needed. */
 export function beginsWithKind(bytes: Buffer, { kind, apiVersion }: ExpectedKind): boolean {
   const beginning = bytes.toString("latin1", 0, Math.min(BEGINNING, bytes.length));
   const [saidKind, saidVersion] = [`"kind":"${kind}"`, `"apiVersion":"${apiVersion}"`];
   return beginning.startsWith(`{${saidKind},${saidVersion},`) || beginning.startsWith(`{${saidVersion},${saidKind},`);
 }
 
-/** Whether a body is of the kind, however it is written. */
+/** Returns whether a body has the kind, in any notation. */
 export function saysKind(bytes: Buffer, expected: ExpectedKind): boolean {
   if (beginsWithKind(bytes, expected)) return true;
   try {

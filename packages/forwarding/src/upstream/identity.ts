@@ -8,27 +8,27 @@ import type { Scope } from "@virtual-workspaces/framework/storage";
 const SYSTEM = "system:";
 const SERVICE_ACCOUNT = "system:serviceaccount:";
 const SERVICE_ACCOUNTS = "system:serviceaccounts";
-/** Where the service accounts of Kubernetes' own controllers are. */
+/** Namespace of the service accounts of Kubernetes' controllers. */
 const KUBE_SYSTEM = "kube-system";
 const COMMON: ReadonlySet<string> = new Set([AUTHENTICATED, UNAUTHENTICATED, SERVICE_ACCOUNTS]);
-/** Another identity whose rights count too (kcp's warrants). */
+/** Extra key of an additional identity with rights (kcp's warrants). */
 const WARRANT = "authorization.kcp.io/warrant";
-/** Header values lose spaces at their ends, and control characters end them: another user would come out, or several. */
+/** Security: headers lose spaces at their ends, and control characters end them. Other texts would become another user, or several. */
 const CARRIED = /^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u;
 
 /**
- * As whom the other server is asked. `impersonate`: as {@link impersonated} says, by a credential of ours that may
- * impersonate; the other server's own rules then decide. `none`: as ourselves, whoever asks: then `authorize` of the view is
- * all that decides. A function: as whom it says, or as ourselves; what it makes of names such as `system:masters` is its own
- * affair. It is asked for every request, and what it throws is answered; a watch of the other server stays as whom it began.
- * It is told where objects are asked for, too, unless what is asked for are none.
+ * Identity of upstream requests. `impersonate`: the caller, as {@link impersonated} returns it; our credential needs
+ * impersonation rights, and the upstream authorizes. `none`: our own, for any caller. Security: then only `authorize` of the
+ * view protects the upstream. Function: the user that it returns, or our own; it must handle names such as `system:masters`
+ * itself. It is called for every request, and its errors become the response; an upstream watch keeps its identity. It gets
+ * the scope too if the request is for objects.
  */
 export type OutboundIdentity =
   | "impersonate"
   | "none"
   | ((identity: Identity, scope?: Pick<Scope, "cluster" | "params">) => Impersonation | undefined);
 
-/** As whom the other server is asked on behalf of a caller; `undefined` as ourselves. @throws ApiError 403 */
+/** Returns the user to impersonate for a caller; `undefined` for our own identity. @throws ApiError 403 */
 export function outboundIdentity(
   how: OutboundIdentity,
   identity: Identity,
@@ -41,10 +41,10 @@ export function outboundIdentity(
 }
 
 /**
- * The caller, as another server may be asked on their behalf: name, uid, groups and extra, without what every API server
- * gives rights to by itself, which being it here must not be worth anything there. Groups that begin with `system:` are left
- * out, `system:masters` first of all, but for those of everybody and of service accounts; so is a warrant. Somebody whose
- * own name is such a one (a node, a controller of `kube-system`) is not passed on at all.
+ * Returns the caller's name, uid, groups and extra for impersonation. Security: rights that every API server grants by itself
+ * must not carry over. So it omits groups that begin with `system:`, above all `system:masters`, except those of all users
+ * and of service accounts; and warrants. A user whose own name has such rights (a node, a controller of `kube-system`) is
+ * rejected.
  *
  * @throws ApiError 403
  */
@@ -66,29 +66,32 @@ function mayCross(group: string): boolean {
 
 function reserved(name: string): ApiError {
   const message =
-    `${quote(name)} is a name that API servers give rights to by themselves: the server behind this view is not asked ` +
-    "as it. Ask as somebody else, or there directly";
+    `cannot act as ${quote(name)} at the server behind this view: API servers grant rights to that name by themselves; ` +
+    "use another user, or send the request to that server";
   return ApiError.forbidden({ resource: { group: "", resource: "" }, message });
 }
 
-/** @throws ApiError 403 on what would come out as something else at the other server */
+/** @throws ApiError 403 for a text that would change in a header */
 function checkCarried({ name, uid, groups = [], extra = {} }: Impersonation): void {
   const values = Object.values(extra).flat();
   const parts = [["name", name], ...(uid === undefined ? [] : [["uid", uid]]), ...groups.map((one) => ["group", one])];
   for (const [what = "", text = ""] of [...parts, ...values.filter((one) => one !== "").map((one) => ["extra", one])]) {
     if (CARRIED.test(text) && text.isWellFormed()) continue;
-    const message = `the caller's ${what} ${quote(text)} cannot be told to the server behind this view as it is`;
+    const message = `the caller's ${what} ${quote(text)} cannot be forwarded to the server behind this view: a header would change it`;
     throw ApiError.forbidden({ resource: { group: "", resource: "" }, message });
   }
   if (Object.hasOwn(extra, "") || Object.keys(extra).some((key) => !key.isWellFormed()))
-    throw ApiError.forbidden({ resource: { group: "", resource: "" }, message: "the caller has extra under no name" });
+    throw ApiError.forbidden({
+      resource: { group: "", resource: "" },
+      message: "the caller has extra with an empty key",
+    });
 }
 
 /**
- * What every request to another server says, as flat pairs: through how many servers it has come, through which, and on
- * whose behalf. Made anew for each; nothing is taken over from the headers that the caller sent.
+ * Returns the headers of every upstream request as flat pairs: hops, route and identity. Copies no header of the
+ * caller.
  *
- * @throws ApiError 403 when it cannot be on behalf of this caller
+ * @throws ApiError 403 if headers cannot represent the caller
  */
 export function outboundHeaders(
   scope: Pick<Scope, "identity" | "hops" | "via" | "cluster" | "params">,

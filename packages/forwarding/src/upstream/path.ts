@@ -2,28 +2,28 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 
-/** Where something is at the other server. */
+/** Location at the upstream. */
 export interface Target {
-  /** The logical cluster, `*`, or "" for a server that has none. */
+  /** Logical cluster, `*`, or "" for a server without any. */
   readonly cluster: string;
-  /** "" for all, and for kinds that are in none. */
+  /** Namespace; "" for all, and for cluster-scoped kinds. */
   readonly namespace: string;
-  /** "" for the collection. */
+  /** Name; "" for the collection. */
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
-  /** By whose definition the kind is meant, where the server tells several apart (kcp's resource identity). @default "" */
+  /** Resource identity (kcp), if the upstream serves several definitions. @default "" */
   readonly identity?: string | undefined;
 }
 
-/** What is asked besides; what is `undefined` or empty is not said. */
+/** Query parameters. Those that are `undefined` or empty are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Whether something may be called so: a name is one step of a path, as Kubernetes has it. */
+/** Returns whether a text is a valid name: one segment of a path, as in Kubernetes. */
 export function isName(text: string): boolean {
   return text !== "." && text !== ".." && !/[/%]/.test(text);
 }
 
-/** The path of objects of a kind. @throws ApiError 404 on a name that would be several steps, or one up: nothing is called so */
+/** Returns the path of a kind's objects. @throws ApiError 404 for a name that would be another path: no object has it */
 export function pathOf(definition: ResourceDefinition, target: Target): string {
   const { group, version, plural } = definition;
   const { cluster, namespace, name = "", subresource, identity = "" } = target;
@@ -35,17 +35,17 @@ export function pathOf(definition: ResourceDefinition, target: Target): string {
     ...(name === "" ? [] : [name]),
     ...(subresource === undefined ? [] : [subresource]),
   ];
-  // Encoding does not keep them from being taken for something else.
+  // Encoding does not prevent misinterpretation.
   if (!segments.every(isName)) throw ApiError.notFound(groupResourceOf(definition), name);
   return `/${segments.map(segment).join("/")}`;
 }
 
-/** The colon of workspace paths may stand in a path as it is. */
+/** Keeps colons, which workspace paths contain. */
 function segment(text: string): string {
   return encodeURIComponent(text).replaceAll("%3A", ":");
 }
 
-/** A query with its question mark; "" when it says nothing. */
+/** Returns a query with its question mark; "" if it is empty. */
 export function searchOf(query: Query): string {
   const said = Object.entries(query).flatMap(([key, value]) =>
     value === undefined || value === "" ? [] : [`${key}=${encodeURIComponent(value)}`],

@@ -2,12 +2,12 @@ import { causeOfFault, upstreamFailure, upstreamFault } from "@virtual-workspace
 import type { Upstream } from "@virtual-workspaces/transport";
 import { answeredError, checkJson } from "./answer.ts";
 
-/** How long an answer may take, ms. */
+/** Timeout of a check, in ms. */
 const PATIENCE = 5_000;
-/** How long a good answer and a bad one are believed, ms. */
+/** Time to cache a success and a failure, in ms. */
 const BELIEVED = { good: 2_000, bad: 500 } as const;
 
-/** Whether the other server answers at all: asked for its `/version`, as ourselves, no more often than need be. */
+/** Checks whether the upstream answers `/version` with our own identity, and caches the result. */
 export class Readiness {
   readonly #upstream: Upstream;
   readonly #ask = askedOnce(() => this.#probe());
@@ -18,7 +18,7 @@ export class Readiness {
     this.#upstream = upstream;
   }
 
-  /** @throws Error that names the other server and what is wrong with it: for logs, no client is told */
+  /** @throws Error that names the upstream and the fault: for logs, not for clients */
   async check(): Promise<void> {
     if (performance.now() >= this.#until) await this.#ask();
     if (this.#problem !== undefined) throw this.#problem;
@@ -32,10 +32,10 @@ export class Readiness {
         headers: ["Accept", "application/json"],
         deadlines: { head: PATIENCE, idle: PATIENCE },
       });
-      // 403 and 404 come from a server that is up; a 401 is what every request of ours would be answered.
+      // 403 and 404 prove that the server runs; after a 401, all our requests would fail.
       if (answer.status === 401) throw answeredError(answer, asked);
       if (answer.status >= 500) throw upstreamFault(asked.origin, `answered ${answer.status}`);
-      // A load balancer's page says that there is a load balancer.
+      // The page of a load balancer proves only that there is a load balancer.
       if (answer.status === 200) checkJson(answer.headers, asked);
       this.#problem = undefined;
     } catch (error) {
@@ -45,7 +45,7 @@ export class Readiness {
   }
 }
 
-/** Asks a question that is not asked again while it is under way: whoever asks meanwhile gets the same answer. */
+/** Makes concurrent callers of a function share one call. */
 function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | undefined;
   return () => {
@@ -57,9 +57,9 @@ function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * For `ready` of a virtual workspace whose storages have none of their own: resolves while a server answers, whatever it
- * answers, and rejects while it does not, or does not take our credentials, with an error that names it: for logs. Asked once
- * in two seconds at most, however many views ask; a server that says nothing has five.
+ * Creates a readiness check (`ready`) for a virtual workspace whose storages have none: resolves while a server answers
+ * anything. It rejects if there is no answer within 5 s, or the server rejects our credentials, with an error for logs that
+ * names it. Sends at most one request per 2 s for all views.
  */
 export function reachable(upstream: Upstream): () => Promise<void> {
   const readiness = new Readiness(upstream);

@@ -10,9 +10,9 @@ import { type OutboundIdentity, outboundHeaders, outboundIdentity } from "./iden
 import { pathOf, type Query, searchOf } from "./path.ts";
 
 const SETTLED: unique symbol = Symbol("settled");
-/** All that is asked but watches, and what they begin with. */
+/** Category of failures: all requests, and the start of watches. */
 const REQUESTS = "requests";
-/** The version of what the other server does not have: a watch from there begins with whatever there is by then. */
+/** Version of an unserved kind: a watch from it begins with the objects that exist by then. */
 export const UNSERVED_VERSION = "0";
 
 export interface UpstreamResourceOptions {
@@ -20,63 +20,63 @@ export interface UpstreamResourceOptions {
   readonly upstream: Upstream;
   readonly cluster: (scope: Scope) => string;
   readonly identity: OutboundIdentity;
-  /** As {@link ForwardOptions.labels}. @default all objects */
+  /** See {@link ForwardOptions.labels}. @default all objects */
   readonly labels?: LabelSelector | undefined;
-  /** As {@link ForwardOptions.resourceIdentity}. @default none */
+  /** See {@link ForwardOptions.resourceIdentity}. @default none */
   readonly resourceIdentity?: string | undefined;
-  /** As {@link ForwardOptions.unserved}. @default "refused" */
+  /** See {@link ForwardOptions.unserved}. @default `"refused"` */
   readonly unserved?: "empty" | "refused" | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-/** As whom the other server is asked, and where there: what functions of the options have said. */
+/** Results of the options' functions: identity and place at the upstream. */
 interface Settled {
   readonly as: Impersonation | undefined;
   readonly cluster: string;
 }
 
-/** A scope for which that is not asked again: what many share must stay what it was shared as. */
+/** Scope with fixed results, since a shared watch must keep the identity under which it is shared. */
 export interface SettledScope extends Scope {
   readonly [SETTLED]: Settled;
 }
 
 type AskedScope = Scope & Partial<SettledScope>;
 
-/** What is asked of the other server. */
+/** Request to the upstream. */
 export interface ResourceRequest extends Pick<Outgoing, "signal" | "deadlines" | "long" | "limit"> {
   readonly scope: AskedScope;
-  /** @default "GET" */
+  /** HTTP method. @default "GET" */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** @default the whole collection */
+  /** Name of an object. @default the collection */
   readonly name?: string;
   readonly subresource?: string | undefined;
   readonly query?: Query | undefined;
-  /** @default "application/json" */
+  /** Media types. @default "application/json" */
   readonly accept?: string;
   readonly headers?: readonly string[];
   readonly body?: Outgoing["body"] | undefined;
 }
 
-/** The headers that were last sent on behalf of a user. */
+/** Cached headers of a user. */
 interface SentHeaders {
   readonly hops: number | undefined;
   readonly via: string | undefined;
   readonly accept: string;
-  /** Frozen, so that they are checked once. */
+  /** Frozen, so that they are validated once. */
   readonly lines: readonly string[];
 }
 
-/** One kind at another API server: where its objects are there, and as whom they are asked for. */
+/** Kind at another API server: paths and identities of its requests. */
 export class UpstreamResource implements UpstreamRequest {
   readonly definition: ResourceDefinition;
   readonly upstream: Upstream;
-  /** Which objects there are here. @default all */
+  /** Labels of the visible objects. @default all */
   readonly labels: LabelSelector | undefined;
-  /** Whether a kind that is not served there has no objects. */
+  /** Whether an unserved kind has empty lists. */
   readonly isEmptyUnserved: boolean;
-  /** Whether it is one definition of several of that name. */
+  /** Whether a resource identity selects the definition. */
   readonly isIdentified: boolean;
-  /** `https://host:6443`: for whoever runs this server; clients do not learn it. */
+  /** `https://host:6443`, for the operator; clients never see it. */
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
   readonly #spells: FailureStreaks;
@@ -94,7 +94,7 @@ export class UpstreamResource implements UpstreamRequest {
     this.#spells = new FailureStreaks(options.onError);
   }
 
-  /** @throws ApiError 503 when no whole answer comes, 504 when a write may have been done all the same; the signal's reason */
+  /** @throws ApiError 503 without a complete response, 504 if a write may have been applied; the signal's reason */
   send(question: ResourceRequest): Promise<WholeResponse> {
     return this.#asked(question, (outgoing) => this.upstream.send(outgoing));
   }
@@ -104,7 +104,7 @@ export class UpstreamResource implements UpstreamRequest {
     return this.#asked(question, (outgoing) => this.upstream.stream(outgoing));
   }
 
-  /** The same answer. Whoever runs this server is told of the first of the other's faults that come in a row. */
+  /** Returns the response, and reports the first of consecutive faults to the operator. */
   async told<R>(answer: Promise<R>): Promise<R> {
     try {
       const given = await answer;
@@ -118,21 +118,21 @@ export class UpstreamResource implements UpstreamRequest {
     }
   }
 
-  /** The same scope, asked as whom and where it is now, for good. @throws ApiError 403 */
+  /** Fixes the identity and place of a scope. @throws ApiError 403 */
   settled(scope: AskedScope): SettledScope {
     const { cluster, identity } = this.#options;
     const now = (): Settled => ({ as: outboundIdentity(identity, scope.identity, scope), cluster: cluster(scope) });
     return { ...scope, [SETTLED]: scope[SETTLED] ?? now() };
   }
 
-  /** Everything that decides what the other server answers. */
+  /** Returns a key of everything that determines the upstream's response. */
   shareKey(scope: AskedScope): string {
     const { as = null, cluster } = this.settled(scope)[SETTLED];
     const { namespace, labels, fields, hops = 0 } = scope;
     return JSON.stringify([as, cluster, scope.cluster, hops, namespace, labels.toString(), fields.toString()]);
   }
 
-  /** The selectors of a scope as they are asked for, with those that are asked for in any case. */
+  /** Returns the selectors of a scope combined with the configured labels. */
   selectorsOf({ labels, fields }: Scope): { readonly labelSelector: string; readonly fieldSelector: string } {
     const both = [this.labels, labels].flatMap((selector) => selector?.toString() || []);
     return { labelSelector: both.join(","), fieldSelector: fields.toString() };
@@ -163,7 +163,7 @@ export class UpstreamResource implements UpstreamRequest {
     };
   }
 
-  /** Made once for each caller, whose identity does not change; a function is asked each time. */
+  /** Cached per caller, whose identity is immutable; a function is called each time. */
   #lines(scope: AskedScope, accept: string): readonly string[] {
     const { identity, hops, via, [SETTLED]: settled } = scope;
     if (settled !== undefined) return ["Accept", accept, ...outboundHeaders(scope, () => settled.as)];
@@ -177,7 +177,7 @@ export class UpstreamResource implements UpstreamRequest {
   }
 }
 
-/** What a list of the kind comes to while the other server does not have the kind. @throws the error, where that is refused */
+/** Returns the empty list of an unserved kind. @throws the error if the option rejects that */
 export function emptyIfUnserved(error: unknown, { definition, isEmptyUnserved }: UpstreamResource): EncodedList {
   if (!isEmptyUnserved || !isUnserved(error)) throw error;
   const { listKind: kind } = definition;
@@ -185,7 +185,7 @@ export function emptyIfUnserved(error: unknown, { definition, isEmptyUnserved }:
   return { body: Buffer.from(JSON.stringify({ apiVersion: apiVersionOf(definition), kind, metadata, items: [] })) };
 }
 
-/** Whether the other server says that there is no such kind: a list of one that there is is never missing. */
+/** Returns whether the upstream does not serve the kind: lists of a served kind are never 404. */
 export function isUnserved(error: unknown): boolean {
   return isApiError(error) && error.code === 404;
 }

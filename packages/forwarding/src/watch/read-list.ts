@@ -8,23 +8,23 @@ import type { ResourceRequest, UpstreamResource } from "../upstream/upstream-res
 
 export interface ListReading extends Pick<ResourceRequest, "signal" | "accept"> {
   readonly limit?: number;
-  /** How long the other server may take to begin its answer, and pause within it, ms. */
+  /** Maximum time until the upstream answers, and of each pause, in ms. */
   readonly patience: number;
   readonly item: (bytes: Buffer) => void;
-  /** Of the lists that may come. */
+  /** Accepted list kinds. */
   readonly kinds: readonly string[];
 }
 
-/** The most that a list which is kept may have, bytes. */
+/** Maximum size of a list in memory, in bytes. */
 const LARGEST = 2 ** 30;
-/** It is asked for whole: a server that pages all the same, and without end, must not keep us for ever. */
+/** Maximum number of pages: the request has no limit, and a server may page endlessly. */
 const MOST_PAGES = 1_000;
-/** The same of one that is asked for a single item. */
+/** Maximum size of a list for a single item, in bytes. */
 const LARGEST_OF_ONE = 2 ** 25;
-/** What an item costs besides its bytes: a list without end of tiny ones must not take more memory than one of large ones. */
+/** Memory of an item in addition to its bytes, so that an endless list of tiny items is limited too. */
 const ITEM_COST = 1024;
 
-/** Reads a whole list item by item. @returns its version @throws ApiError what the other server says, 503 on what is no list */
+/** Reads a whole list item by item. @returns its version @throws ApiError of the upstream, 503 for an invalid list */
 export async function readList(resource: UpstreamResource, scope: Scope, reading: ListReading): Promise<string> {
   let version: string | undefined;
   const taken = { bytes: 0, pages: 0 };
@@ -43,7 +43,7 @@ interface PageMeta {
 
 interface Page extends ListReading {
   readonly token: string | undefined;
-  /** Of the whole list so far. */
+  /** Totals of the whole list so far. */
   readonly taken: { bytes: number; pages: number };
 }
 
@@ -84,7 +84,9 @@ async function readPage(
     if (signal?.aborted === true) throw signal.reason;
     const failure = upstreamFailure(error, resource);
     if (isApiError(failure)) throw failure;
-    throw upstreamFault(resource.origin, `answered what is no list: ${(error as Error).message}`, { cause: error });
+    throw upstreamFault(resource.origin, `answered with an invalid list: ${(error as Error).message}`, {
+      cause: error,
+    });
   } finally {
     await answer[Symbol.asyncDispose]();
   }

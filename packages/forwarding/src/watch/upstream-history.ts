@@ -15,24 +15,24 @@ export interface UpstreamHistoryOptions {
   readonly watch: (after: string, signal: AbortSignal) => AsyncIterable<UpstreamEvent>;
 }
 
-/** A question under way, for all who ask it. */
+/** Request in progress, which callers share. */
 interface PendingChanges {
   readonly answer: Promise<PastChanges>;
   readonly stop: AbortController;
   holders: number;
 }
 
-/** What is told at once: so many events, so many bytes, and as much as comes without a pause of so long, ms. */
+/** Limits of one result: number of events, bytes, and pause in ms after which it is returned. */
 const MOST = { events: 1_000, bytes: 4 * 2 ** 20, pause: 50 } as const;
-/** Between two attempts, ms. */
+/** Backoff, in ms. */
 const RETRY = { first: 200, most: 5_000 } as const;
-/** How long the cache may lag behind what is told here, ms. */
+/** Maximum lag of the cache behind this history, in ms. */
 const LAG = 1_000;
 
 /**
- * What another API server remembers of the time before our cache began: asked by a watch of its own, which goes on until it
- * has told something that the cache knows too. Only then is it known that nothing is missing in between. One such watch
- * serves all who ask from the same version. It waits for a server that fails, as open watches do.
+ * History of another API server before the cache began. A separate watch reads it until it reaches an event that the cache
+ * has too, which proves that nothing is missing. Callers from the same version share a watch. It waits for an unavailable
+ * server, as open watches do.
  */
 export class UpstreamHistory implements Past {
   readonly waits = true;
@@ -82,7 +82,7 @@ export class UpstreamHistory implements Past {
     }
   }
 
-  /** @returns `undefined` when the other server ended its watch before it told anything */
+  /** @returns `undefined` if the upstream ended the watch before its first event */
   async #readOnce(after: string, signal: AbortSignal): Promise<PastChanges | undefined> {
     const { cache, watch } = this.#options;
     const stop = new AbortController();
@@ -112,7 +112,7 @@ export class UpstreamHistory implements Past {
   }
 }
 
-/** The next step; `undefined` when it does not come in time, or fails behind what was told already. */
+/** Returns the next step; `undefined` after the pause, or after a failure that follows events. */
 async function within<T>(
   step: Promise<T>,
   pause: number | undefined,
@@ -130,14 +130,14 @@ async function within<T>(
   return first;
 }
 
-/** What was there before is not known; which objects are meant, the other server has decided. */
+/** The previous object is unknown; the upstream has applied the selectors. */
 function pastEvent({ type, object }: Exclude<UpstreamEvent, { type: "BOOKMARK" }>): CacheEvent {
   const { resourceVersion } = object;
   if (type === "DELETED") return new CacheEvent(resourceVersion, undefined, object);
   return new CacheEvent(resourceVersion, object, type === "ADDED" ? undefined : object);
 }
 
-/** Whether an error passes by itself: one that the other server means does not. */
+/** Returns whether an error is transient: a deliberate one of the upstream is not. */
 function passes(error: unknown): boolean {
   return !isApiError(error) || error.code >= 500 || error.code === 429;
 }

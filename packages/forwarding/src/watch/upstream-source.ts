@@ -23,18 +23,18 @@ import { patienceOf, type UpstreamEvent, watchEvents } from "./watch-events.ts";
 export interface UpstreamSourceOptions {
   readonly resource: UpstreamResource;
   readonly show: Show | undefined;
-  /** ms */
+  /** In ms. */
   readonly renewEvery: number;
-  /** Told whenever a stream has had a good answer. */
+  /** Called for each successful start of a stream. */
   readonly onAnswer: (scope: Scope) => void;
 }
 
-/** How long a kind may be there before it is noticed, ms. */
+/** Interval of checks whether the kind is served, in ms. */
 const LOOK_EVERY = 800;
-const NOW_SERVED = "too old resource version: the source of this view had no such kind before";
+const NOW_SERVED = "too old resource version: the source of this view did not serve this kind before";
 const METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json";
 
-/** Another API server as what a watch cache is fed from. */
+/** Feeds a watch cache from another API server. */
 export class UpstreamSource implements FeedSource {
   readonly #options: UpstreamSourceOptions;
 
@@ -42,7 +42,7 @@ export class UpstreamSource implements FeedSource {
     this.#options = options;
   }
 
-  /** In one answer, cut into its items as it comes: pages would be read from the other server's own store, each anew. */
+  /** Requests one list and splits it as it arrives: pages would each be read from the upstream's own store. */
   async list(scope: Scope, { signal }: Pick<ListRequest, "signal">): Promise<ItemList> {
     const { resource, onAnswer, renewEvery } = this.#options;
     const { definition } = resource;
@@ -81,7 +81,7 @@ export class UpstreamSource implements FeedSource {
       yield { type: "expired", message: NOW_SERVED };
       return;
     }
-    // That a watch is let in is no good answer yet: it may break at once, each time.
+    // Only an event is a success: an accepted watch may break at once, each time.
     let answered = false;
     try {
       for await (const event of this.watch(scope, after, signal)) {
@@ -107,7 +107,7 @@ export class UpstreamSource implements FeedSource {
     return new UpstreamHistory({ cache, watch: (after, signal) => this.watch(scope, after, signal) });
   }
 
-  /** What the other server tells after a version, as it is shown. */
+  /** Watches the upstream after a version, with transformed objects. */
   async *watch(scope: Scope, after: string, signal: AbortSignal): AsyncGenerator<UpstreamEvent, void, undefined> {
     const { resource, renewEvery } = this.#options;
     for await (const event of watchEvents(resource, { scope, after }, { signal, renewEvery }))
@@ -115,8 +115,8 @@ export class UpstreamSource implements FeedSource {
   }
 
   /**
-   * Of one definition in all logical clusters whole objects are read: where only metadata is asked for, kcp tells of all
-   * definitions of that name.
+   * For one definition across all logical clusters, request whole objects: for metadata-only requests kcp ignores the
+   * identity and returns all definitions of that name.
    */
   #metadata(
     scope: Scope,
@@ -129,7 +129,7 @@ export class UpstreamSource implements FeedSource {
     return this.#orUnserved(readList(resource, scope, asked));
   }
 
-  /** The version of a list, also of one that the other server does not have. */
+  /** Returns the version of a list, or of an unserved kind. */
   #orUnserved(version: Promise<string>): Promise<string> {
     if (!this.#options.resource.isEmptyUnserved) return version;
     return version.catch((error: unknown) => {
@@ -138,7 +138,7 @@ export class UpstreamSource implements FeedSource {
     });
   }
 
-  /** Resolves once the other server has the kind. */
+  /** Resolves when the upstream serves the kind. */
   async #served(scope: Scope, signal: AbortSignal): Promise<void> {
     do await delay(LOOK_EVERY * (0.5 + Math.random() / 2), undefined, { signal, ref: false });
     while ((await this.head(scope, { signal })) === UNSERVED_VERSION);

@@ -7,34 +7,34 @@ import { lines } from "@virtual-workspaces/transport";
 import { checkJson, streamedError } from "../upstream/answer.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 
-/** One line of a watch. */
+/** Event of an upstream watch. */
 export type UpstreamEvent =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: Encoded }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
-/** How a watch of the other server is asked for. */
+/** Options of an upstream watch. */
 export interface WatchTerms {
   readonly signal: AbortSignal;
-  /** ms */
+  /** In ms. */
   readonly renewEvery: number;
 }
 
-/** The longest line of a watch, bytes: Kubernetes' objects have at most 3 MiB. */
+/** Maximum size of an event, in bytes: Kubernetes' objects have at most 3 MiB. */
 const LONGEST_LINE = 16 * 1024 * 1024;
-/** How much later than it should a watch may end before it is taken for dead, ms. */
+/** Delay of a watch's end after which it counts as dead, in ms. */
 const GRACE = 3_000;
 
-/** How long the other server may be silent before the connection to it is taken for dead, ms. */
+/** Returns the silence after which a connection counts as dead, in ms. */
 export function patienceOf(renewEvery: number): number {
   return renewEvery + GRACE;
 }
 
 /**
- * What the other server tells after a version, until it ends the watch; first, that it lets us watch, as a bookmark of that
- * version.
+ * Yields the upstream's events after a version until it ends the watch. The first event is a bookmark of that version, once
+ * the upstream accepts the watch.
  *
- * @throws ApiError what it says, 410 when it does not know that any more or tells an older version behind a newer one, 503
- *   when it breaks off or is silent for longer than it may; Error on what is no event
+ * @throws ApiError of the upstream, 410 for an expired version or one older than before, 503 for a broken or silent stream;
+ * Error for an invalid event
  */
 export async function* watchEvents(
   resource: UpstreamResource,
@@ -64,10 +64,10 @@ export async function* watchEvents(
       const event = readLine(line, { definition, scope });
       const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.resourceVersion;
       if (!isResourceVersion(version))
-        throw new Error(`an event of the version ${JSON.stringify(version.slice(0, 40))}`);
-      // Who goes on from the newer one would never be told of this one.
+        throw new Error(`an event has the invalid version ${JSON.stringify(version.slice(0, 40))}`);
+      // A client that resumes at the newer version would miss this event.
       if (compareResourceVersions(version, last) < 0)
-        throw ApiError.expired(`too old resource version: an event of version ${version} came behind ${last}`);
+        throw ApiError.expired(`too old resource version: an event of version ${version} followed version ${last}`);
       last = version;
       yield event;
     }
@@ -75,7 +75,7 @@ export async function* watchEvents(
     if (signal.aborted) throw signal.reason;
     const failure = upstreamFailure(error, resource);
     if (isApiError(failure)) throw failure;
-    throw upstreamFault(resource.origin, `told what is no watch: ${(error as Error).message}`, { cause: error });
+    throw upstreamFault(resource.origin, `sent an invalid watch event: ${(error as Error).message}`, { cause: error });
   } finally {
     await answer[Symbol.asyncDispose]();
   }
@@ -84,7 +84,7 @@ export async function* watchEvents(
 const EVENT = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":(?=\{)/;
 const CLOSE = 125;
 
-/** The object of a line as every server writes one is cut out of it; another line is parsed. */
+/** Slices the object out of a line in the usual form, and parses any other line. */
 function readLine(line: Buffer, context: BytesContext): UpstreamEvent {
   const type = EVENT.exec(line.toString("latin1", 0, Math.min(64, line.length)));
   if (type === null || line.at(-1) !== CLOSE) return parseLine(line, context);
@@ -96,12 +96,12 @@ function readLine(line: Buffer, context: BytesContext): UpstreamEvent {
 function parseLine(line: Buffer, context: BytesContext): UpstreamEvent {
   const event = parseOwnJson(line.toString("utf8"));
   const { type, object } = (isJsonObject(event) ? event : {}) as { type?: unknown; object?: unknown };
-  if (!isJsonObject(object)) throw new Error("an event without an object");
+  if (!isJsonObject(object)) throw new Error("an event has no object");
   if (type === "ERROR") throw new ApiError(statusFrom(object));
   if (type === "BOOKMARK") {
     const { resourceVersion } = (object["metadata"] ?? {}) as { resourceVersion?: unknown };
     return { type, resourceVersion: String(resourceVersion ?? "") };
   }
-  if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") throw new Error("an event of no known type");
+  if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") throw new Error("an event has an unknown type");
   return { type, object: EncodedBytes.checked(Buffer.from(stringifyJson(object)), context) };
 }

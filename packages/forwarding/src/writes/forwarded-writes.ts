@@ -27,8 +27,8 @@ import {
 import { transformedWrites } from "./transformed-writes.ts";
 
 /**
- * Writes that another server does: it checks them, keeps them and says what came of it. What clients send is passed on as
- * bytes, an apply as an apply; what it answers comes back as bytes, with its warnings, errors and codes. Each is sent once.
+ * Creates writes that the upstream executes and validates. Bodies are forwarded as bytes, and an apply as an apply; responses
+ * return as bytes, with warnings, errors and codes. Each write is sent once.
  */
 export function forwardedWrites<T extends object>(
   there: UpstreamResource,
@@ -95,8 +95,8 @@ async function deletedCollection(
 }
 
 /**
- * Writes where only some of the other server's objects are to be seen: what is written by its name is looked at before. That
- * there is another of its name, only a create learns, since it cannot have the name.
+ * Creates writes for a restricted set of objects: each write by name first checks the labels. Only a create reveals an
+ * invisible object, because its name is taken.
  */
 function selectedWrites<T extends object>(
   there: UpstreamResource,
@@ -106,7 +106,7 @@ function selectedWrites<T extends object>(
   const notFound = ({ name }: ObjectKey): ApiError => ApiError.notFound(groupResourceOf(there.definition), name);
   const find = async (scope: Scope, key: ObjectKey, options: RequestOptions): Promise<Found> => {
     const { user, signal, requestId } = options;
-    // Warnings come with the write.
+    // The write reports the warnings.
     const found = await there.told(
       readObject(there, { scope, key }, { user, signal, requestId, warn: () => undefined }),
     );

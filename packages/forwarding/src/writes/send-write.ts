@@ -25,41 +25,41 @@ import {
 import type { Query } from "../upstream/path.ts";
 import type { ResourceRequest, UpstreamResource } from "../upstream/upstream-resource.ts";
 
-/** How applies are sent. */
+/** Media type of applies. */
 export const APPLY = "application/apply-patch+yaml";
-/** The longest Status of a delete, bytes. An object that is still there may be longer. */
+/** Maximum size of a Status of a delete, in bytes. An object that still exists may be larger. */
 const LONGEST_STATUS = 64 * 1024;
 
-/** The methods of a storage that write. */
+/** Write methods of a storage. */
 export type ForwardedWrites<T extends object> = Pick<
   Storage<ObjectOf<T>>,
   "create" | "update" | "pass" | "patch" | "delete" | "deleteCollection" | "applies"
 > & { readonly lifecycle: "storage" };
 
-/** One request, of those that change something or lead to a change. */
+/** Write request, or a read for one. */
 export interface WriteRequest extends Pick<ResourceRequest, "scope" | "subresource" | "query" | "body"> {
   readonly method: NonNullable<ResourceRequest["method"]>;
   readonly options: RequestOptions;
-  /** "" for all of the collection. */
+  /** Name; "" for the collection. */
   readonly name: string;
   readonly contentType?: string;
 }
 
-/** What came back. */
+/** Response to a write. */
 export interface WriteAnswer {
-  /** 200, 201 or 202. */
+  /** Status code: 200, 201 or 202. */
   readonly status: number;
   readonly body: Buffer;
-  /** The body, if it is an object of the kind. */
+  /** Body, if it is an object of the kind. */
   readonly object: EncodedBytes;
-  /** The body of a delete, if it says that all is gone. */
+  /** Status of a completed delete. */
   readonly gone?: Status;
 }
 
 /**
- * Sends a write to another server, once: what it did of one that it did not answer nobody knows.
+ * Sends a write once: without a response its outcome is unknown.
  *
- * @throws ApiError what the other server said, 403 for a caller who cannot be passed on, 503, 504; the signal's reason
+ * @throws ApiError of the upstream, 403 for a caller that headers cannot represent, 503, 504; the signal's reason
  */
 export function sendWrite(there: UpstreamResource, sending: WriteRequest): Promise<WriteAnswer> {
   return there.told(sent(there, sending));
@@ -81,7 +81,10 @@ async function sent(there: UpstreamResource, sending: WriteRequest): Promise<Wri
   if (told?.status === "Success") return { status, body, object, gone: told };
   const expected = expectedOf(sending, definition);
   if (saysKind(body, expected)) return { status, body, object };
-  throw (asked.writes ? lostWrite : upstreamFault)(asked.origin, `answered something else than a ${expected.kind}`);
+  throw (asked.writes ? lostWrite : upstreamFault)(
+    asked.origin,
+    `answered with something other than a ${expected.kind}`,
+  );
 }
 
 function expectedOf({ method, name, subresource }: WriteRequest, resource: ResourceDefinition): ExpectedKind {
@@ -90,7 +93,7 @@ function expectedOf({ method, name, subresource }: WriteRequest, resource: Resou
   return { kind: isList ? resource.listKind : resource.kind, apiVersion: apiVersionOf(resource) };
 }
 
-/** An object to be kept by another server. */
+/** Object to write to the upstream. */
 interface ObjectWrite {
   readonly verb: "create" | "update";
   readonly scope: Scope;
@@ -99,9 +102,9 @@ interface ObjectWrite {
 }
 
 /**
- * Creates or replaces an object that was made here, by a view or for an admission hook. Who has a say in what is kept is
- * asked about what a dry run leads to, since the other server has the last word; the write then insists on the version that
- * the dry run was about. Costs a second request, where somebody has a say.
+ * Creates or replaces an object that was built here, by a view or for an admission hook. Hooks get the result of a dry run,
+ * because the upstream has the last word; the write then requires the version of that dry run. Hooks thus cost a second
+ * request.
  */
 export async function writeObject(there: UpstreamResource, writing: ObjectWrite): Promise<Encoded> {
   const { verb, object, options } = writing;
@@ -111,7 +114,7 @@ export async function writeObject(there: UpstreamResource, writing: ObjectWrite)
   accept(decodeObject(tried));
   if (dryRun) return tried;
   options.signal.throwIfAborted();
-  // A name that was generated is the one that was accepted.
+  // A generated name is the one that admission accepted.
   const named =
     verb === "update" ? object : { ...object, metadata: { ...object.metadata, ...nameOf(decodeObject(tried)) } };
   return (await sendObject(there, { ...writing, options: { ...options, warn: () => undefined } }, named)).object;
@@ -137,17 +140,17 @@ function nameOf({ metadata: { name } }: KubeObject): { readonly name?: string } 
   return name === undefined ? {} : { name };
 }
 
-/** The options of a create or update, as its query says them. The manager of fields is the caller's program, not ours. */
+/** Returns the query of a create or update. The field manager is the caller's program, not this server. */
 export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): Query {
   return { dryRun: dryRun ? "All" : undefined, fieldManager, fieldValidation };
 }
 
-/** The same of a patch. */
+/** Returns the query of a patch. */
 export function patchQuery(options: PatchOptions, isApply: boolean): Query {
   return { ...writeQuery(options), force: isApply && options.force ? true : undefined };
 }
 
-/** The options of a delete, as its body says them; nothing when there are none. */
+/** Returns the body of a delete; none without options. */
 export function deleteBody(
   options: DeleteOptions,
 ): { readonly contentType: string; readonly body: string } | undefined {

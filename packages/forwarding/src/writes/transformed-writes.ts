@@ -27,9 +27,9 @@ export interface TransformedWritesOptions<T extends object> {
 }
 
 /**
- * Writes of objects that are shown otherwise than they are kept. What clients write goes through `keep`; patches are worked
- * out here, on what is shown, and sent as updates. Applies are refused, since from an update the other server would take it
- * that the fields had changed hands. Without `keep` there are deletes alone.
+ * Creates writes of transformed objects. Bodies of clients go through `keep`; patches are computed here on transformed
+ * objects and sent as updates. Applies are rejected, because an update would change the field managers at the upstream.
+ * Without `keep`, only deletes are possible.
  */
 export function transformedWrites<T extends object>(options: TransformedWritesOptions<T>): ForwardedWrites<T> {
   const { there, transform, remove } = options;
@@ -43,7 +43,7 @@ export function transformedWrites<T extends object>(options: TransformedWritesOp
     },
   };
   if (keep === undefined) return deletes;
-  /** Who has a say in a write reads objects as they are shown. */
+  /** Hooks of a write see transformed objects. */
   const shownTo = (asked: WriteOptions): WriteOptions => {
     const { accept } = asked;
     return accept === undefined ? asked : { ...asked, accept: (next) => accept(next && show(next as ObjectOf<T>)) };
@@ -67,7 +67,7 @@ export function transformedWrites<T extends object>(options: TransformedWritesOp
   };
 }
 
-/** The object as it is kept, which has been read already as it is shown: but for `keep` nobody would need it. */
+/** Reads the original object again: only `keep` needs it. */
 async function read(
   there: UpstreamResource,
   { scope, object, options }: { readonly scope: Scope; readonly object: KubeObject; readonly options: WriteOptions },
@@ -77,7 +77,7 @@ async function read(
   return decodeObject((await sendWrite(there, sending)).object);
 }
 
-/** Which object it is, and the version that the write insists on, are not `keep`'s to say. */
+/** `keep` cannot change the object's identity, or the version that the write requires. */
 function placed<T extends object>(object: ObjectOf<T>, { metadata }: ObjectOf<T>): KubeObject {
   const { name, namespace, uid, resourceVersion } = metadata;
   const place = { name, namespace, uid, resourceVersion };

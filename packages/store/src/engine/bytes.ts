@@ -1,22 +1,22 @@
-/** Bytes: the first is for a few entries, the largest so large that the system gets it back as soon as it is free. */
+/** Slab sizes, in bytes: the first fits a few entries; the largest is so large that the system reclaims it as soon as it is free. */
 const [FIRST, LARGEST] = [8 * 1024, 256 * 1024];
 
-/** What takes more than this part of a slab has memory of its own. */
+/** Values above this fraction of a slab get memory of their own. */
 const PART = 1 / 8;
 
-/** Gives memory for so many bytes. */
+/** Allocates a number of bytes. */
 export type Take = (size: number) => Buffer;
 
 /**
- * Memory for many values that are read together. Next to each other they cost their bytes; each with memory of its own, what
- * stays would lie strewn among what was read in passing, and a process would keep three times as much as it
- * needs. A slab is held as long as anybody holds a value in it: give what is kept alone memory of its own.
+ * Allocator for many values that are read together. Slabs keep them adjacent: with separate allocations, the values that stay
+ * would be scattered among temporary ones, and the process would retain three times as much memory. A slab stays in memory
+ * while any value in it does, so copy a value that is kept alone.
  */
 export class Slabs {
   #slab: Buffer = Buffer.alloc(0);
   #used = 0;
 
-  /** Uninitialised memory, as `Buffer.allocUnsafeSlow`. */
+  /** Returns uninitialized memory, like `Buffer.allocUnsafeSlow`. */
   readonly take: Take = (size) => {
     if (size > LARGEST * PART) return Buffer.allocUnsafeSlow(size);
     if (this.#used + size > this.#slab.length) {
@@ -29,7 +29,7 @@ export class Slabs {
   };
 }
 
-/** A copy in memory of its own: one that stays holds on to nothing that stood beside it. */
+/** Copies bytes into memory of their own, so that a value that is kept does not retain a slab. */
 export function ownBytes(bytes: Uint8Array): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   own.set(bytes);

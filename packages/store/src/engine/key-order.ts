@@ -1,11 +1,11 @@
 import type { KeyRange } from "../store.ts";
 
-/** Only beyond it do code units and bytes in UTF-8 disagree about the order. */
+/** UTF-16 code units and UTF-8 bytes sort differently only from here on. */
 const BEYOND = /[\ud800-\uffff]/;
 
 /**
- * A text that JavaScript orders as the bytes of the key in UTF-8 are ordered: most keys are their own. In the others
- * surrogates, which stand for the highest characters, change places with the code units above them.
+ * Returns a text that JavaScript sorts like the key's UTF-8 bytes, for most keys the key itself. In other keys it swaps
+ * surrogates, which encode the highest characters, with the code units above them.
  */
 export function sortable(key: string): string {
   if (!BEYOND.test(key)) return key;
@@ -18,12 +18,12 @@ export function sortable(key: string): string {
   return order;
 }
 
-/** Compares what {@link sortable} gives. */
+/** Compares results of {@link sortable}. */
 export function compareSortable(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A range to compare {@link sortable} keys with. */
+/** Range of {@link sortable} keys. */
 export class SortableRange {
   readonly from: string;
   readonly to: string;

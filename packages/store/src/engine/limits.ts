@@ -1,76 +1,81 @@
 import type { KeyRange, RangeOptions, Transaction } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 
-/** Bytes of a key in UTF-8. */
+/** Maximum size of a key, in bytes of UTF-8. */
 const KEY_BYTES = 1024;
-/** Bytes of a value. */
+/** Maximum size of a value, in bytes. */
 const VALUE_BYTES = 8 * 1024 * 1024;
-/** Of operations in a transaction, and of conditions. */
+/** Maximum number of operations, and of conditions, in a transaction. */
 const MOST = 128;
 
-/** @throws StoreError `Invalid` or `TooLarge`, for what no engine takes */
+/** Validates a transaction against the limits of all engines. @throws StoreError `Invalid` or `TooLarge` */
 export function checkTransaction({ conditions, operations }: Transaction): void {
   for (const [what, { length }] of Object.entries({ conditions, operations }))
-    if (length > MOST) throw new StoreError("TooLarge", `a transaction has up to ${MOST} ${what}, not ${length}`);
+    if (length > MOST)
+      throw new StoreError("TooLarge", `too many ${what} in a transaction: ${length}: use at most ${MOST}`);
   for (const { key, modRevision } of conditions) {
     checkKey(key);
-    checkCount("the modRevision of a condition", modRevision, 0);
+    checkCount("modRevision of a condition", modRevision, 0);
   }
   for (const operation of operations) {
     checkKey(operation.key);
     if (operation.type === "put" && operation.value.length > VALUE_BYTES)
-      throw tooLarge(`the value of ${operation.key}`, operation.value.length, VALUE_BYTES);
+      throw tooLarge(`value of ${operation.key}`, operation.value.length, VALUE_BYTES);
   }
   if (operations.length > 1 && new Set(operations.map(({ key }) => key)).size < operations.length)
-    throw new StoreError("Invalid", "a transaction names a key twice: put its operations together");
+    throw new StoreError("Invalid", "invalid transaction: it names a key twice: merge the operations of the key");
 }
 
 function checkKey(key: string): void {
-  if (key === "") throw new StoreError("Invalid", "a key is empty");
-  if (!key.isWellFormed()) throw new StoreError("Invalid", "a key is no text: it holds half of a surrogate pair");
-  if (!isShort(key)) throw tooLarge(`the key ${key.slice(0, 64)}…`, Buffer.byteLength(key), KEY_BYTES);
+  if (key === "") throw new StoreError("Invalid", 'invalid key "": use at least one character');
+  if (!key.isWellFormed())
+    throw new StoreError("Invalid", "invalid key: it has half of a surrogate pair: use well-formed Unicode");
+  if (!isShort(key)) throw tooLarge(`key ${key.slice(0, 64)}…`, Buffer.byteLength(key), KEY_BYTES);
 }
 
 function isShort(key: string): boolean {
-  return key.length * 3 <= KEY_BYTES || Buffer.byteLength(key) <= KEY_BYTES; // a code unit becomes three bytes at most
+  return key.length * 3 <= KEY_BYTES || Buffer.byteLength(key) <= KEY_BYTES; // a code unit has at most three bytes in UTF-8
 }
 
-/** Whether something may stand at a key: asking for what no engine takes finds nothing. */
+/** Returns whether a key is valid. A read of an invalid key finds nothing. */
 export function couldBeKey(key: string): boolean {
   return key !== "" && key.isWellFormed() && isShort(key);
 }
 
 function tooLarge(what: string, bytes: number, most: number): StoreError {
-  return new StoreError("TooLarge", `${what} has ${bytes} bytes, of ${most} at most`);
+  return new StoreError("TooLarge", `${what} has ${bytes} bytes: use at most ${most}`);
 }
 
 /** @throws StoreError `Invalid` */
 export function checkRange({ from, to }: KeyRange): void {
   if (!from.isWellFormed() || !to.isWellFormed())
-    throw new StoreError("Invalid", "a bound of a range is no text: it holds half of a surrogate pair");
+    throw new StoreError(
+      "Invalid",
+      "invalid bound of a range: it has half of a surrogate pair: use well-formed Unicode",
+    );
 }
 
 /** @throws StoreError `Invalid` */
 export function checkRangeOptions({ limit, revision }: RangeOptions): void {
-  if (limit !== undefined) checkCount("the limit of a range", limit, 1);
-  if (revision !== undefined) checkCount("the revision of a range", revision, 1);
+  if (limit !== undefined) checkCount("limit of a range", limit, 1);
+  if (revision !== undefined) checkCount("revision of a range", revision, 1);
 }
 
 /** @throws StoreError `Invalid` */
 export function checkCount(what: string, value: number, least: number): void {
   if (!Number.isSafeInteger(value) || value < least)
-    throw new StoreError("Invalid", `${what} is ${value}: it must be an integer from ${least}`);
+    throw new StoreError("Invalid", `invalid ${what} "${value}": use an integer of at least ${least}`);
 }
 
-/** @param most leaves as many revisions to go on with. @throws StoreError `Invalid` */
+/** @param most highest value that leaves enough revisions. @throws StoreError `Invalid` */
 export function checkFirstRevision(revision: number, most: number): void {
-  checkCount("the revision to begin at", revision, 1);
-  if (revision > most) throw new StoreError("Invalid", `the revision to begin at is ${revision}, of ${most} at most`);
+  checkCount("first revision", revision, 1);
+  if (revision > most) throw new StoreError("Invalid", `invalid first revision "${revision}": use at most ${most}`);
 }
 
-/** The time to live that is granted for one that is asked for, s. @throws StoreError `Invalid` */
+/** Returns the granted time to live of a lease, in seconds. @throws StoreError `Invalid` */
 export function grantedTtl(ttl: number): number {
   if (!(ttl >= 1 && ttl <= Number.MAX_SAFE_INTEGER))
-    throw new StoreError("Invalid", `a time to live is ${ttl} s: it must be from 1 s`);
+    throw new StoreError("Invalid", `invalid time to live "${ttl}" of a lease: use at least 1 s`);
   return Math.ceil(ttl);
 }

@@ -1,26 +1,26 @@
 import type { Entry, KeyRange, RangeResult, Store } from "../store.ts";
 
-/** What a page is to weigh, bytes: entries may have megabytes each, or a few bytes. */
+/** Desired page size, in bytes. Entries may have a few bytes or megabytes. */
 const BYTES = 2 * 1024 * 1024;
 
 const [FIRST, LARGEST] = [16, 1024];
 
-/** All keys there can be: what is above is longer than a key may be. */
+/** Range of all possible keys: its end is longer than any key. */
 export const everything: KeyRange = { from: "", to: "\u{10FFFF}".repeat(257) };
 
-/** How a range is read page by page. */
+/** Options of reading a range in pages. */
 export interface PagesOptions {
-  /** @default what stands now, for all pages */
+  /** Revision of all pages. @default the head when reading starts */
   readonly revision?: number | undefined;
-  /** How many entries the first page has, where more will very likely not be wanted. @default 16 */
+  /** Number of entries of the first page, if the caller rarely needs more. @default 16 */
   readonly first?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads a range as it stands at one revision, page by page: at least one, the first of which may be empty.
+ * Reads a range at one revision in pages: at least one page, which may be empty.
  *
- * @throws StoreError `Compacted` when the revision is compacted on the way
+ * @throws StoreError `Compacted` if the revision is compacted meanwhile
  */
 export async function* pages(
   store: Store,
@@ -42,10 +42,10 @@ export async function* pages(
 }
 
 /**
- * How many entries to ask for next: a few times as many as before at most, for those to come may be larger.
+ * Returns the number of entries of the next page: at most a few times as many as before, because entries may grow.
  *
- * @param read how many came
- * @param fits how many times these weigh what a page is to weigh
+ * @param read entries in the last page
+ * @param fits desired page size divided by the size of the last page
  */
 export function nextPage(limit: number, read: number, fits: number): number {
   return Math.max(1, Math.min(4 * limit, Math.floor(read * fits)));

@@ -1,28 +1,28 @@
 import { timerDelay } from "@virtual-workspaces/transport";
 
 interface Expiry {
-  /** By the clock of `performance`, ms. */
+  /** Time of the `performance` clock, in ms. */
   readonly deadline: number;
   readonly timer: NodeJS.Timeout;
 }
 
-/** When leases end. Their timers do not keep the process alive. */
+/** Timers of leases. They do not keep the process alive. */
 export class Expiries {
   readonly #over: (id: string) => void;
   readonly #expiries = new Map<string, Expiry>();
 
-  /** @param over hears once of each lease whose time is over; must not throw */
+  /** @param over called once for each expired lease; must not throw */
   constructor(over: (id: string) => void) {
     this.#over = over;
   }
 
-  /** Lets a lease end in `seconds`, whatever was said of it before. */
+  /** Sets a lease to expire in `seconds`, and replaces its earlier timer. */
   set(id: string, seconds: number): void {
     this.delete(id);
     this.#arm(id, performance.now() + seconds * 1000);
   }
 
-  /** What is left of a lease, s; `undefined`: it is not known. */
+  /** Returns the remaining time of a lease, in seconds; `undefined` for an unknown lease. */
   remaining(id: string): number | undefined {
     const expiry = this.#expiries.get(id);
     return expiry && Math.max(0, expiry.deadline - performance.now()) / 1000;
@@ -33,7 +33,7 @@ export class Expiries {
     this.#expiries.delete(id);
   }
 
-  /** Forgets all of them. */
+  /** Removes all timers. */
   clear(): void {
     for (const { timer } of this.#expiries.values()) clearTimeout(timer);
     this.#expiries.clear();

@@ -5,56 +5,56 @@ import { ownBytes } from "./bytes.ts";
 import { SortableRange } from "./key-order.ts";
 import { checkCount, checkRange } from "./limits.ts";
 
-/** Changes that wait for a reader; one that is slower reads them from the history, where they are anyway. */
+/** Maximum number of changes that wait for a reader. A slower reader reads them from the history instead. */
 const QUEUE = 64;
 const QUEUE_BYTES = 1024 * 1024;
 
-/** What happened to a key, as an engine keeps it: the values are never handed out, and never change. */
+/** Event in an engine's history. Its values are immutable and never handed out. */
 export interface KeptEvent {
   readonly key: string;
-  /** The key's {@link sortable} text. */
+  /** Key as {@link sortable} text. */
   readonly order: string;
   readonly entry: Entry | undefined;
   readonly previous: Entry | undefined;
 }
 
-/** All that happened at one revision. */
+/** All events of one revision. */
 export interface Change {
   readonly revision: number;
   readonly events: readonly KeptEvent[];
 }
 
-/** What of the history a watch reads. */
+/** Part of the history that a watch reads. */
 export interface HistoryQuery {
-  /** Changes above this revision… */
+  /** Excludes this revision and earlier ones. */
   readonly after: number;
-  /** …up to this one. */
+  /** Last revision to include. */
   readonly upTo: number;
-  /** Whether the key with this {@link sortable} text belongs to it: other events may be left out, to save reading. */
+  /** Whether the watch includes the key with this {@link sortable} text. The history may omit other events. */
   has(order: string): boolean;
-  /** Whether events should say what stood there before: they may all the same. */
+  /** Whether events need their previous entry. They may have it anyway. */
   readonly previous: boolean;
 }
 
-/** A part of the history, of a size that can be read without keeping others waiting. */
+/** Part of the history, small enough not to block the event loop. */
 export interface HistoryPage {
   readonly changes: readonly Change[];
-  /** There is nothing else up to this revision; below what was asked for: read on after it. */
+  /** Revision up to which the page is complete. If it is below the requested one, continue there. */
   readonly upTo: number;
 }
 
-/** The changes that an engine keeps. */
+/** History of changes that an engine keeps. */
 export interface History {
-  /** The oldest revision that can be read after. */
+  /** Oldest revision after which reads are possible. */
   readonly compacted: number;
-  /** Reads at once: what is published meanwhile would be missed. Asked for nothing below `compacted`. */
+  /** Reads synchronously, so that no publication is missed. Not called for revisions below `compacted`. */
   read(query: HistoryQuery): HistoryPage;
 }
 
-/** Where the watches of an engine in this process meet what is written: in the history, then live. */
+/** Connects the watches of an in-process engine with its writes: first from the history, then live. */
 export class WatchHub {
   readonly history: History;
-  /** What the store calls itself, for errors. */
+  /** Name of the store, for errors. */
   readonly name: string;
   readonly #live = new Set<HubWatch>();
   #head: number;
@@ -66,7 +66,7 @@ export class WatchHub {
     this.#head = options.head;
   }
 
-  /** The newest revision that was published: watches know nothing beyond. */
+  /** Newest published revision, beyond which watches see nothing. */
   get head(): number {
     return this.#head;
   }
@@ -79,13 +79,13 @@ export class WatchHub {
     return new HubWatch(this, range, options);
   }
 
-  /** Tells of a change that is done and can be read from the history; before it is acknowledged, in order. */
+  /** Publishes a change that the history contains, in order, before the write is acknowledged. */
   publish(change: Change): void {
     this.#head = change.revision;
     for (const watch of this.#live) watch.offer(change);
   }
 
-  /** From now on a watch hears of every change, until it is left or full. */
+  /** Adds a watch to the live ones, until it leaves or its queue is full. */
   join(watch: HubWatch): void {
     this.#live.add(watch);
   }
@@ -101,7 +101,7 @@ export class WatchHub {
   }
 }
 
-/** A watch of an engine in this process. It costs nothing before it is read. */
+/** Watch of an in-process engine. It costs nothing before the first read. */
 class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
   readonly #hub: WatchHub;
   readonly #bounds: KeyRange;
@@ -111,7 +111,7 @@ class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
   readonly #end = (): void => this.end();
   #queue: Change[] = [];
   #queuedBytes = 0;
-  /** All that happened up to this revision has been told or waits in the queue; while live, up to the hub's head. */
+  /** Revision up to which all events were delivered or queued; while live, the hub's head. */
   #position: number;
   #live = false;
   #begun = false;
@@ -137,7 +137,7 @@ class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
     this.#wake?.();
   }
 
-  /** Takes what was published, if it can. */
+  /** Queues a published change if there is room. */
   offer(change: Change): void {
     if (change.revision <= this.#position) return;
     const own = this.#own(change);
@@ -180,19 +180,19 @@ class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
     this.#begun = true;
     if (this.#bornClosed) throw StoreError.closed(this.#hub.name);
     checkRange(this.#bounds);
-    checkCount("the revision to watch after", this.#options.after, 0);
+    checkCount("revision to watch after", this.#options.after, 0);
     const { signal } = this.#options;
     if (signal?.aborted === true) this.end();
     else signal?.addEventListener("abort", this.#end, { once: true });
   }
 
-  /** The next batch, `undefined` at the end. */
+  /** Returns the next batch, `undefined` at the end. */
   async #next(): Promise<Batch | undefined> {
     for (let reads = 0; !(this.#ended || this.#hub.closed); ) {
       const change = this.#queue.shift();
       if (change !== undefined) return this.#tell(change);
       if (!this.#live) {
-        if (reads++ > 0) await turn(); // others have their turn between the pages of a long history
+        if (reads++ > 0) await turn(); // yields to the event loop between the pages of a long history
         this.#catchUp();
       } else if (this.#asked) {
         this.#asked = false;
@@ -202,7 +202,7 @@ class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
     return undefined;
   }
 
-  /** Reads a page of the history; whoever has reached its end hears of the rest as it happens. */
+  /** Reads a page of the history. At its end the watch becomes live. */
   #catchUp(): void {
     const { history, head } = this.#hub;
     if (this.#position < history.compacted) throw StoreError.compacted(this.#position, history.compacted);
@@ -226,7 +226,7 @@ class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
     this.#queuedBytes += bytesOf(change);
   }
 
-  /** The part of a change that is in the range. */
+  /** Returns the part of a change that is in the range. */
   #own(change: Change): Change | undefined {
     const { revision, events } = change;
     const own = events.filter(({ order }) => this.#range.has(order));
@@ -255,7 +255,7 @@ class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
   }
 }
 
-/** An entry for whoever asked, with a value of its own. */
+/** Returns an entry with a copy of its value, for the caller. */
 export function handOut({ key, value, createRevision, modRevision, lease }: Entry): Entry {
   const own = ownBytes(value);
   return lease === undefined

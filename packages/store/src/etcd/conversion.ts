@@ -10,22 +10,22 @@ import {
 } from "./generated/rpc.ts";
 
 const DELETE = 1;
-/** What an event takes beside its bytes, roughly. */
+/** Approximate memory of an event in addition to its bytes. */
 const OVERHEAD = 512;
 const EQUAL = 0;
 const MOD = 2;
 
-/** A range as etcd has it. */
+/** Range in etcd's terms. */
 export interface Bounds {
   readonly key: Buffer;
   readonly rangeEnd: Buffer;
 }
 
-/** Between keys of the store and keys of etcd, which begin with the prefix. */
+/** Converts between keys of the store and keys of etcd, which have the prefix. */
 export class EtcdKeys {
   readonly #prefix: Buffer;
 
-  /** @param prefix with the slash at its end */
+  /** @param prefix with a trailing slash */
   constructor(prefix: string) {
     this.#prefix = Buffer.from(prefix);
   }
@@ -34,7 +34,7 @@ export class EtcdKeys {
     return Buffer.concat([this.#prefix, Buffer.from(key)]);
   }
 
-  /** What no key of the store stands at, though its permissions reach it. */
+  /** Key within the permissions of the prefix that never holds an entry. */
   get none(): Buffer {
     return this.#prefix;
   }
@@ -42,7 +42,7 @@ export class EtcdKeys {
   bounds({ from, to }: KeyRange): Bounds {
     const bounds = { key: this.encode(from), rangeEnd: this.encode(to) };
     if (Buffer.compare(bounds.key, bounds.rangeEnd) < 0) return bounds;
-    return { key: this.none, rangeEnd: after(this.none) }; // etcd reads an end before the beginning in ways of its own
+    return { key: this.none, rangeEnd: after(this.none) }; // etcd does not treat an end before the start as an empty range
   }
 
   decode(key: Buffer): string {
@@ -55,10 +55,10 @@ export class EtcdKeys {
   }
 }
 
-/** The first key after one, in etcd's order. */
+/** Returns the key that follows a key in etcd's order. */
 export const after = (key: Buffer): Buffer => Buffer.concat([key, Buffer.of(0)]);
 
-/** @throws StoreError `Invalid` or `TooLarge`, for what no engine takes */
+/** Encodes a transaction. @throws StoreError `Invalid` or `TooLarge` */
 export function encodeTransaction(transaction: Transaction, keys: EtcdKeys): TxnRequest {
   checkTransaction(transaction);
   const { conditions, operations } = transaction;
@@ -82,7 +82,7 @@ function compare({ modRevision }: Condition, key: Buffer): Compare {
   return { result: EQUAL, target: MOD, key, modRevision };
 }
 
-/** What etcd says of it. */
+/** Decodes etcd's response to a transaction. */
 export function decodeOutcome({ succeeded, header, responses }: TxnResponse, keys: EtcdKeys): Outcome {
   const revision = header?.revision ?? 0;
   if (succeeded) return { committed: true, revision };
@@ -93,7 +93,7 @@ export function decodeOutcome({ succeeded, header, responses }: TxnResponse, key
   return { committed: false, revision, current };
 }
 
-/** What a watch tells of an event of etcd. */
+/** Converts an event of etcd. */
 export function toStoreEvent({ type, kv, prevKv }: Event, keys: EtcdKeys): StoreEvent {
   return {
     key: keys.decode(kv?.key ?? keys.none),
@@ -102,12 +102,12 @@ export function toStoreEvent({ type, kv, prevKv }: Event, keys: EtcdKeys): Store
   };
 }
 
-/** Whether something stood there before that etcd does not tell: it leaves out silently what was compacted meanwhile. */
+/** Returns whether the previous entry is missing: etcd silently omits it once it is compacted. */
 export function lacksPrevious({ type, kv, prevKv }: Event): boolean {
   return prevKv === undefined && kv !== undefined && (type === DELETE || kv.createRevision < kv.modRevision);
 }
 
-/** The memory that an event takes, bytes. */
+/** Returns the memory of an event, in bytes. */
 export function sizeOf({ kv, prevKv }: Event): number {
   return (kv?.key.length ?? 0) + (kv?.value.length ?? 0) + (prevKv?.value.length ?? 0) + OVERHEAD;
 }

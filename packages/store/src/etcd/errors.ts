@@ -1,18 +1,18 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
 
-/** What an error of a call means for it. */
+/** Meaning of an error of a call. */
 export type Verdict =
-  /** etcd has answered, and asking again changes nothing. */
+  /** etcd answered; a retry changes nothing. */
   | { readonly is: "final"; readonly error: StoreError }
-  /** It was not done, for certain: another member, or the same one later, may do it. */
+  /** etcd did not process the call: another member, or the same one later, may. */
   | { readonly is: "refused"; readonly error: StoreError }
-  /** Our token is not good any more. */
+  /** The token is no longer valid. */
   | { readonly is: "token"; readonly error: StoreError }
-  /** Nobody knows whether it was done. */
+  /** Unknown outcome: etcd may have processed the call. */
   | { readonly is: "lost"; readonly error: StoreError };
 
-/** etcd tells errors apart by their texts only: gRPC's codes are shared by several. First match wins. */
+/** etcd's errors differ only in their texts, because several share a gRPC code. The first match wins. */
 const FINAL: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [/required revision has been compacted/, "Compacted"],
   [/required revision is a future revision/, "Future"],
@@ -26,10 +26,10 @@ const TOKEN = /invalid auth token|revision of auth store is old/;
 const REFUSED =
   /No connection established|no leader$|too many requests|raft proposal dropped|not capable|not supported for learner/;
 
-/** A call that was never sent. */
+/** Error of a call that was never sent. */
 export class Refused extends Error {}
 
-/** @param at which member it was, for people */
+/** Classifies an error of a call. @param at name of the member, for messages */
 export function verdict(thrown: unknown, at: string): Verdict {
   if (thrown instanceof StoreError) return { is: "final", error: thrown };
   const error = thrown as ServiceError;
@@ -46,8 +46,8 @@ export function verdict(thrown: unknown, at: string): Verdict {
   return { is: "lost", error: as("Unavailable") };
 }
 
-/** The error of a transaction whose answer was lost. */
+/** Returns the error of a transaction whose response was lost. */
 export function unknown(error: StoreError): StoreError {
-  const text = `${error.message}; the transaction may have been done: read before trying again`;
+  const text = `${error.message}; the transaction may have been committed: read before you retry`;
   return new StoreError("Unknown", text, { cause: error.cause });
 }

@@ -6,10 +6,10 @@ import type { LeaseKeepAliveResponse } from "./generated/rpc.ts";
 import type { Members } from "./members.ts";
 import { leaseGrant, leaseKeepAlive, leaseRevoke, leaseTimeToLive } from "./methods.ts";
 
-/** How long etcd may take to renew a lease, ms. */
+/** Time for etcd to renew a lease, in ms. */
 const RENEW = 5000;
 
-/** Asked again when its answer is lost: a lease that nobody knows of ends by itself. */
+/** Grants a lease. Retried after a lost response, since an unknown lease expires by itself. */
 export async function grant(members: Members, ttl: number): Promise<Lease> {
   const { ID, TTL, error } = await members.ask(leaseGrant, { TTL: grantedTtl(ttl) });
   if (error !== "") throw new StoreError("Unavailable", `etcd granted no lease: ${error}`);
@@ -20,14 +20,14 @@ export async function revoke(members: Members, { id }: Lease): Promise<void> {
   await members.ask(leaseRevoke, { ID: checked(id) }, { repeatable: false });
 }
 
-/** What is left, s. */
+/** Returns the remaining time, in seconds. */
 export async function remaining(members: Members, id: string): Promise<number> {
   const { TTL } = await members.ask(leaseTimeToLive, { ID: checked(id) });
   if (TTL < 0) throw over(id);
   return TTL;
 }
 
-/** One message on a stream of its own, which is how etcd has it. */
+/** Renews a lease: etcd requires a stream, which gets one message. */
 export async function renew(members: Members, { id }: Lease): Promise<Lease> {
   checked(id);
   const { TTL } = await once(members, id);
@@ -46,7 +46,7 @@ async function once(members: Members, id: string): Promise<LeaseKeepAliveRespons
       late.addEventListener("abort", cancel, { once: true });
       return await new Promise<LeaseKeepAliveResponse>((resolve, reject) => {
         call.once("data", resolve).on("error", reject);
-        call.once("end", () => reject(new Error("the stream has ended")));
+        call.once("end", () => reject(new Error("etcd ended the stream")));
         if (late.aborted) cancel();
         else call.write({ ID: id });
       }).finally(() => {
@@ -69,4 +69,4 @@ function checked(id: string): string {
   return id;
 }
 
-const over = (id: string): StoreError => new StoreError("LeaseNotFound", `the lease ${id} is over, or never was`);
+const over = (id: string): StoreError => new StoreError("LeaseNotFound", `lease ${id} has expired or never existed`);

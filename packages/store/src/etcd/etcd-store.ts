@@ -21,17 +21,17 @@ import { RangeReader } from "./range-reader.ts";
 import { RevisionTracker } from "./revision-tracker.ts";
 import { Watches } from "./watches.ts";
 
-/** The range that holds no key: for what is asked of etcd itself. */
+/** Empty range, for requests that concern only etcd itself. */
 const NOTHING: KeyRange = { from: "", to: "\0" };
 
-/** How long etcd may take to say how far it has compacted, ms. */
+/** Time for etcd to report its compacted revision, in ms. */
 const COMPACTED = 2000;
 
 interface Cancel {
   readonly signal?: AbortSignal;
 }
 
-/** A store in etcd. */
+/** Store in etcd. */
 export class EtcdStore implements Store {
   readonly name: string;
   readonly shared = true;
@@ -82,7 +82,7 @@ export class EtcdStore implements Store {
   }
 
   async compact(revision: number): Promise<void> {
-    checkCount("the revision to compact", revision, 0);
+    checkCount("revision to compact to", revision, 0);
     try {
       await this.#members.ask(compact, { revision });
     } catch (error) {
@@ -111,12 +111,12 @@ export class EtcdStore implements Store {
     return remaining(this.#members, id);
   }
 
-  /** What etcd says of a revision, with the one that it leaves out. */
+  /** Completes etcd's error about a revision with the compacted revision, which etcd omits. */
   async #explained(error: unknown, asked: number): Promise<unknown> {
     if (!isStoreError(error)) return error;
     if (error.code === "Future") return StoreError.future(asked, await this.head());
     if (error.code !== "Compacted") return error;
-    // Only to a watch does etcd say how far it has compacted.
+    // etcd reports its compacted revision only to watches.
     const watch = this.watch(NOTHING, { after: 0, signal: AbortSignal.timeout(COMPACTED) });
     const refusal = await watch[Symbol.asyncIterator]()
       .next()

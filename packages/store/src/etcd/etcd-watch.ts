@@ -4,39 +4,39 @@ import type { Bounds, EtcdKeys } from "./conversion.ts";
 import { lacksPrevious, sizeOf, toStoreEvent } from "./conversion.ts";
 import type { Event, WatchResponse } from "./generated/rpc.ts";
 
-/** What is not read may take so much memory, bytes, and then etcd has to wait. */
+/** Memory of unread events above which the stream pauses, in bytes. */
 const FULL = 4 * 1024 * 1024;
 
-/** What a reader needs done. */
+/** Owner of watches: their stream and progress. */
 export interface EtcdWatchHost {
-  /** Somebody asks for progress. */
+  /** The reader requests progress. */
   wanted(watch: EtcdWatch): void;
-  /** All that was kept has been read. */
+  /** The reader has read all queued events. */
   drained(watch: EtcdWatch): void;
-  /** What came is not whole: etcd is to send it again, from where it was. */
+  /** Events were incomplete: etcd must send them again, from the last complete revision. */
   incomplete(watch: EtcdWatch): void;
-  /** Nobody reads it any more. */
+  /** The watch has ended. */
   left(watch: EtcdWatch): void;
 }
 
-/** A range being watched by one reader: what has come and is not read yet, and how far it is told of. */
+/** Watch of a range by one reader: its queue of unread events, and the revision that it has reached. */
 export class EtcdWatch implements Watch {
   readonly bounds: Bounds;
   readonly previous: boolean;
-  /** Every event up to here has been kept for the reader or read. */
+  /** Revision up to which all events were queued or read. */
   reached: number;
   /**
-   * As `told`, by the order in which etcd sends events. Only `told` goes on where progress was concluded in another way:
-   * this is where to resume, so that an event which contradicts the conclusion is seen.
+   * Like `reached`, but only from the order in which etcd sends events; `reached` also advances by other conclusions. The
+   * watch resumes here, so that it sees an event that contradicts such a conclusion.
    */
   sure: number;
-  /** The revision that progress was asked for, once it is known. */
+  /** Revision of the requested progress, once it is known. */
   goal: number | undefined;
-  /** The revision of the last batch since progress was asked for. */
+  /** Revision of the last batch since the progress request. */
   shown = 0;
-  /** Whether progress was asked for once more since. */
+  /** Whether the reader has requested progress again since. */
   again = false;
-  /** Whether etcd has refused it to a token of ours once. */
+  /** Whether etcd has denied the watch to the current token. */
   denied = false;
   readonly #keys: EtcdKeys;
   readonly #host: EtcdWatchHost;
@@ -44,7 +44,7 @@ export class EtcdWatch implements Watch {
   readonly #kept: { readonly batch: Batch; readonly size: number }[] = [];
   #size = 0;
   #partial: Event[] = [];
-  /** The last revision that came without what stood there before. */
+  /** Last revision received without previous entries. */
   #lacking = 0;
   #failure: StoreError | undefined;
   #over = false;
@@ -54,7 +54,7 @@ export class EtcdWatch implements Watch {
   constructor(range: KeyRange, options: WatchOptions, { keys, host }: { keys: EtcdKeys; host: EtcdWatchHost }) {
     this.bounds = keys.bounds(range);
     this.previous = options.previous ?? false;
-    this.reached = Math.max(options.after, 1); // nothing happens at 1, etcd's first
+    this.reached = Math.max(options.after, 1); // revision 1, etcd's first, has no events
     this.sure = this.reached;
     this.#keys = keys;
     this.#host = host;
@@ -84,7 +84,7 @@ export class EtcdWatch implements Watch {
     };
   }
 
-  /** Takes what etcd tells. A large answer comes in pieces, whose last revision may not be complete. */
+  /** Receives events. etcd splits a large response into fragments, whose last revision may be incomplete. */
   receive({ events, fragment }: WatchResponse): void {
     if (this.#partial.length > 0) this.#partial.push(...events);
     else this.#partial = events;
@@ -103,12 +103,12 @@ export class EtcdWatch implements Watch {
     }
   }
 
-  /** Forgets pieces of an answer of which the rest will not come. */
+  /** Drops fragments of a response that will not be completed. */
   interrupted(): void {
     this.#partial = [];
   }
 
-  /** Progress is to be told of when it has come to a revision, unless a batch has told of that already. */
+  /** Sets the revision at which progress is delivered, unless a batch has passed it already. */
   aim(goal: number): void {
     if (this.goal === undefined) return;
     this.goal = goal;
@@ -116,7 +116,7 @@ export class EtcdWatch implements Watch {
     else this.progress(this.reached, false);
   }
 
-  /** Nothing further happened up to a revision; `sure` when etcd's order of sending says so. */
+  /** Records that no events are missing up to a revision; `sure` if etcd's order of events proves it. */
   progress(revision: number, sure: boolean): void {
     if (this.over || this.#partial.length > 0) return;
     this.reached = Math.max(this.reached, revision);
@@ -126,7 +126,7 @@ export class EtcdWatch implements Watch {
     this.#keep({ revision: this.reached, events: [] }, 0);
   }
 
-  /** Ends it with an error, after what was kept is read. */
+  /** Ends the watch with an error, after the queued events. */
   fail(error: StoreError): void {
     if (this.over) return;
     this.#failure = error;
@@ -138,7 +138,7 @@ export class EtcdWatch implements Watch {
     this.#waiting = undefined;
   }
 
-  /** Ends it at once. */
+  /** Ends the watch now. */
   end(): void {
     if (this.#over) return;
     this.#over = true;
@@ -155,9 +155,9 @@ export class EtcdWatch implements Watch {
   }
 
   /**
-   * etcd looks up what stood there before when it sends. What lacks that may have been compacted, or be of the first moment of
-   * a watch: etcd, the newest too, may send between taking the watch and noting that this is wanted. Only what was compacted
-   * lacks it again.
+   * Returns whether etcd must send the events again. etcd reads previous entries when it sends, so one may be compacted by
+   * then. Even the newest etcd may also send events of a new watch before it has noted `prevKv`. Only a compacted entry is
+   * missing the second time.
    */
   #isToComeAgain(revision: number, events: readonly Event[]): boolean {
     const isNew = revision > this.reached && revision !== this.#lacking;
@@ -169,11 +169,10 @@ export class EtcdWatch implements Watch {
   }
 
   #happened(revision: number, events: readonly Event[]): void {
-    if (revision === this.sure) return; // etcd was asked to begin there
-    if (revision <= this.reached)
-      this.#startOver(`something happened at revision ${revision}, and ${this.reached} had been told`);
+    if (revision === this.sure) return; // the watch resumed at this revision
+    if (revision <= this.reached) this.#startOver(`event at revision ${revision} after progress to ${this.reached}`);
     else if (this.previous && events.some(lacksPrevious))
-      this.#startOver(`what stood before revision ${revision} has been compacted`);
+      this.#startOver(`the entry before revision ${revision} is compacted`);
     else {
       this.reached = revision;
       this.sure = revision;
@@ -186,7 +185,7 @@ export class EtcdWatch implements Watch {
   }
 
   #startOver(why: string): void {
-    this.fail(new StoreError("Compacted", `${why}: read the range anew`));
+    this.fail(new StoreError("Compacted", `${why}: read the range again`));
   }
 
   #keep(batch: Batch, size: number): void {
@@ -209,7 +208,9 @@ export class EtcdWatch implements Watch {
 
   #next(): Promise<IteratorResult<Batch, undefined>> {
     if (this.#waiting !== undefined)
-      return Promise.reject(new StoreError("Invalid", "a watch is read by one reader, step by step"));
+      return Promise.reject(
+        new StoreError("Invalid", "a watch has one reader, one step at a time: await next() before the next call"),
+      );
     const kept = this.#kept.shift();
     if (kept !== undefined) {
       this.#size -= kept.size;

@@ -14,32 +14,31 @@ import { Refused } from "./errors.ts";
 import { type Method, status } from "./methods.ts";
 import type { Settings } from "./options.ts";
 
-/** How long a member may take for a connection, and leave calls without any answer before it is asked how it is, ms. */
+/** Time for a connection, and without any response before a health probe, in ms. */
 const PATIENCE = 2000;
-/** How long a member that lives may take to say how it is, which needs neither a disk nor the others, ms. */
+/** Time for a probe, which needs neither disk nor other members, in ms. */
 const PROBE = 1500;
 
-/** For one call. */
+/** Options of one call. */
 export interface CallOptions {
   readonly metadata: Metadata;
-  /** When to give up, as of `performance.now()`. */
+  /** Deadline of the `performance.now()` clock. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * One member of etcd: a channel to it, and whether it answers. One that hangs (stopped, cut off, swapping) keeps its
- * connections and lets calls wait; so when none has been answered for a while it is probed, and if that is not answered
- * either, all calls that wait for it fail.
+ * Member of etcd: a channel, and a health check. A member that hangs (stopped, cut off, swapping) keeps its connections and
+ * never answers. If no call was answered for a while, a probe follows; if that fails too, all pending calls fail.
  */
 export class Member implements Disposable {
   readonly name: string;
   readonly #client: Client;
-  /** Told when calls to it were given up. */
+  /** Called when pending calls were failed. */
   onhang: (() => void) | undefined;
   readonly #calls = new Set<ClientUnaryCall>();
   #guard: NodeJS.Timeout | undefined;
-  /** Since when calls wait without one being answered. */
+  /** Time since when calls have been pending without any response. */
   #silentSince = 0;
 
   constructor(address: string, settings: Settings) {
@@ -47,15 +46,15 @@ export class Member implements Disposable {
     this.#client = new Client(address, channelCredentials(settings), channelOptions(settings));
   }
 
-  /** Whether there is a connection. */
+  /** Whether the channel is connected. */
   get connected(): boolean {
     return this.#client.getChannel().getConnectivityState(true) === connectivityState.READY;
   }
 
   /**
-   * Makes one, so that nothing is sent before there is. Resolves also when it cannot: calls then fail with the reason.
+   * Connects before the first call is sent. Resolves even if that fails: calls then fail with the reason.
    *
-   * @throws Refused when it takes too long
+   * @throws Refused after the timeout
    */
   connect(deadline: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -73,7 +72,7 @@ export class Member implements Disposable {
     });
   }
 
-  /** Asks once. Rejects with a `ServiceError`, or with the signal's reason. */
+  /** Sends one call. Rejects with a `ServiceError`, or with the signal's reason. */
   call<In, Out>(method: Method<In, Out>, bytes: Buffer, options: CallOptions): Promise<Out> {
     const { metadata, deadline, signal } = options;
     if (this.#calls.size === 0) this.#silentSince = performance.now();
@@ -107,7 +106,7 @@ export class Member implements Disposable {
     });
   }
 
-  /** Opens a stream of messages both ways. */
+  /** Opens a bidirectional stream. */
   stream<In, Out>(method: Method<In, Out>, metadata: Metadata): ClientDuplexStream<In, Out> {
     return this.#client.makeBidiStreamRequest(method.path, method.encode, method.decode, metadata);
   }
@@ -122,7 +121,7 @@ export class Member implements Disposable {
     this.#guard ??= setTimeout(() => this.#look(), ms).unref();
   }
 
-  /** Probes it if calls have waited too long. */
+  /** Probes the member if calls have been pending for too long. */
   #look(): void {
     this.#guard = undefined;
     if (this.#calls.size === 0) return;
@@ -139,7 +138,7 @@ export class Member implements Disposable {
         this.#giveUp();
         this.onhang?.();
       } else {
-        this.#silentSince = performance.now(); // any word will do, and also a broken connection
+        this.#silentSince = performance.now(); // any response counts, and so does a broken connection
         if (this.#calls.size > 0) this.#watchOut(PATIENCE);
       }
     });
@@ -150,7 +149,7 @@ export class Member implements Disposable {
   }
 }
 
-/** What gRPC takes: a point of time by the clock on the wall, which may be set meanwhile. */
+/** Converts to gRPC's deadline, which is wall-clock time and may shift. */
 const asDate = (deadline: number): number => Math.ceil(Date.now() + deadline - performance.now());
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -165,12 +164,12 @@ function channelOptions({ tls: { serverName } }: Settings): ClientOptions {
   return {
     "grpc.max_receive_message_length": -1,
     "grpc.max_send_message_length": -1,
-    // A member that hangs answers no ping either. etcd takes more than one in 5 s for an attack.
+    // A member that hangs does not answer pings either. etcd rejects more than one in 5 s as an attack.
     "grpc.keepalive_time_ms": 5500,
     "grpc.keepalive_timeout_ms": 3000,
     "grpc.initial_reconnect_backoff_ms": 50,
     "grpc.max_reconnect_backoff_ms": 1000,
-    // What is done again is decided in one place, by what may have been done.
+    // `Members` decides about retries, by what may have been committed.
     "grpc.enable_retries": 0,
     "grpc.service_config_disable_resolution": 1,
     "grpc.use_local_subchannel_pool": 1,

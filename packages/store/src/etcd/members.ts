@@ -6,23 +6,23 @@ import { Member } from "./member.ts";
 import { authenticate, type Method } from "./methods.ts";
 import type { Settings } from "./options.ts";
 
-/** For how long a call goes from member to member, ms. etcd itself gives a proposal up after 7 s. */
+/** Total time of a call over all members, in ms. etcd itself gives up a proposal after 7 s. */
 const DEADLINE = 10_000;
-/** How long one member may take for what can be asked again, ms. */
+/** Time for one member to answer a call that is safe to retry, in ms. */
 const ATTEMPT = 4000;
-/** The pause after every member has refused, ms. */
+/** Pause after all members have rejected a call, in ms. */
 const PAUSE = 100;
-/** How long etcd may take to check a password, ms: it makes it slow on purpose. */
+/** Time for etcd to check a password, in ms: the check is slow on purpose. */
 const CHECK = 4000;
 
-/** What a call is like. */
+/** Options of a call. */
 export interface AskOptions {
-  /** Whether it may be done twice. @default true */
+  /** Whether the call is safe to retry. @default true */
   readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A call on its way. */
+/** Call in progress. */
 interface PendingCall<In, Out> {
   readonly method: Method<In, Out>;
   readonly bytes: Buffer;
@@ -31,10 +31,10 @@ interface PendingCall<In, Out> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** All members, of which one is used until it fails; and who we are to them. */
+/** All members, one of which is used until it fails, and the login. */
 export class Members implements Disposable {
   readonly name: string;
-  /** Told of a member that is not used any more. */
+  /** Called with a member that is no longer used. */
   onleave: ((member: Member) => void) | undefined;
   readonly #members: readonly Member[];
   readonly #login: Login;
@@ -46,7 +46,7 @@ export class Members implements Disposable {
     this.#login = new Login(settings.login);
     this.#members = settings.addresses.map((address) => new Member(address, settings));
     for (const member of this.#members) member.onhang = () => this.leave(member);
-    this.#current = Math.floor(Math.random() * this.#members.length); // of many stores each member has its share
+    this.#current = Math.floor(Math.random() * this.#members.length); // random, to spread many stores over the members
   }
 
   /** Aborts when the store is closed. */
@@ -54,12 +54,12 @@ export class Members implements Disposable {
     return this.#closed.signal;
   }
 
-  /** The member to use now. */
+  /** Member in use. */
   get current(): Member {
     return this.#members[this.#current] as Member;
   }
 
-  /** Uses another member from now on, where there is one. */
+  /** Switches to another member, if there is one. */
   leave(member: Member): void {
     if (this.current !== member || this.#members.length === 1) return;
     this.#current = (this.#current + 1) % this.#members.length;
@@ -67,30 +67,30 @@ export class Members implements Disposable {
   }
 
   /**
-   * Asks until there is an answer, a reason to stop, or no time left.
+   * Calls until there is a response, a final error, or the time is up.
    *
    * @throws StoreError, or the signal's reason
    */
   ask<In, Out>(method: Method<In, Out>, message: In, options: AskOptions = {}): Promise<Out> {
     const { repeatable = true, signal } = options;
-    const bytes = method.encode(message); // now: whoever asks may go on to change what it gave us
+    const bytes = method.encode(message); // now, since the caller may modify the message afterwards
     return this.#ask({ method, bytes, deadline: performance.now() + DEADLINE, repeatable, signal });
   }
 
-  /** Opens a stream to a member. Throws as {@link ask} does, when there is no connection or no token. */
+  /** Opens a stream to a member. Throws as {@link ask} does without a connection or token. */
   async stream<In, Out>(method: Method<In, Out>, member: Member): Promise<ClientDuplexStream<In, Out>> {
     if (!member.connected) await member.connect(performance.now() + ATTEMPT);
     return member.stream(method, await this.#login.metadata(member));
   }
 
-  /** Asks a certain member, once. */
+  /** Calls one member once. */
   async askOne<In, Out>(method: Method<In, Out>, message: In, member: Member): Promise<Out> {
     const metadata = await this.#login.metadata(member);
     const options = { metadata, deadline: performance.now() + ATTEMPT, signal: undefined };
     return member.call(method, method.encode(message), options);
   }
 
-  /** Takes the token that streams are opened with for used up. */
+  /** Discards the token for streams. */
   forgetToken(): void {
     this.#login.forget();
   }
@@ -115,7 +115,7 @@ export class Members implements Disposable {
       if (this.closed.aborted) throw StoreError.closed(this.name);
       if (found.is === "refused") refusal = error;
       if (found.is === "final") throw error;
-      if (performance.now() >= deadline) throw refusal ?? error; // which says more than that the time is over
+      if (performance.now() >= deadline) throw refusal ?? error; // the rejection says more than a timeout
       if (found.is === "token") {
         if (tokens++ > 0) throw error;
         continue;
@@ -125,7 +125,7 @@ export class Members implements Disposable {
     }
   }
 
-  /** Waits, but not beyond the end of the store. */
+  /** Waits, at most until the store closes. */
   async pause(ms: number): Promise<void> {
     await sleep(ms, { signal: this.closed });
   }
@@ -140,7 +140,7 @@ export class Members implements Disposable {
       login = this.#login.metadata(member);
       const metadata = await login;
       signal?.throwIfAborted();
-      if (this.closed.aborted) throw StoreError.closed(this.name); // nothing was sent
+      if (this.closed.aborted) throw StoreError.closed(this.name); // no request was sent
       const until = repeatable ? Math.min(deadline, performance.now() + ATTEMPT) : deadline;
       return { is: "answer", answer: await member.call(method, bytes, { metadata, deadline: until, signal }) };
     } catch (error) {
@@ -152,7 +152,7 @@ export class Members implements Disposable {
   }
 }
 
-/** What goes with every call: our token, and that a member without a leader is to say so instead of waiting. */
+/** Metadata of every call: the token, and the demand that a member without a leader fails at once. */
 class Login {
   readonly #as: Settings["login"];
   #metadata: Promise<Metadata> | undefined;
@@ -161,7 +161,7 @@ class Login {
     this.#as = as;
   }
 
-  /** @throws Refused when a token cannot be had now; `ServiceError` when etcd gives us none */
+  /** @throws Refused if no token is available now; `ServiceError` if etcd rejects the login */
   metadata(member: Member): Promise<Metadata> {
     if (this.#metadata === undefined) {
       const made = this.#authenticate(member);
@@ -171,7 +171,7 @@ class Login {
     return this.#metadata;
   }
 
-  /** Takes a token for used up, so that the next call gets another. */
+  /** Discards a token, so that the next call requests another. */
   forget(used: Promise<Metadata> | undefined = this.#metadata): void {
     if (this.#metadata === used) this.#metadata = undefined;
   }
@@ -188,7 +188,7 @@ class Login {
     } catch (error) {
       const text = String((error as Error).message);
       if (/authentication failed|user name/.test(text)) throw error;
-      // etcd without users: whoever can reach it may do everything.
+      // etcd without users: any client that reaches it may do everything.
       if (!/authentication is not enabled/.test(text)) throw new Refused(`login: ${text}`);
     }
     return metadata;

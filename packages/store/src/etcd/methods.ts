@@ -6,7 +6,7 @@ interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** One of etcd's calls: where it is, and how what goes in and comes out is read. */
+/** Method of etcd's API: its path, and its encoding. */
 export interface Method<In, Out> {
   readonly path: string;
   encode(message: In): Buffer;

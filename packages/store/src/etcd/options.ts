@@ -2,47 +2,46 @@ import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { StoreError } from "../store-error.ts";
 
-/** How etcd is spoken to over TLS. */
+/** TLS options of connections to etcd. */
 export interface EtcdTls {
-  /** Whom to trust, PEM. @default the authorities that Node trusts */
+  /** CA certificates, PEM. @default Node's */
   readonly ca?: string | Buffer;
-  /** Our certificate with what vouches for it, PEM; etcd may take its common name for a user. Needs `key`. */
+  /** Client certificate with its chain, PEM. etcd may use its common name as the user. Requires `key`. */
   readonly cert?: string | Buffer;
-  /** The private key of our certificate, PEM. */
+  /** Private key of the client certificate, PEM. */
   readonly key?: string | Buffer;
-  /** The name that etcd's certificate must hold. @default the host of the endpoint */
+  /** Expected name in etcd's certificate. @default the host of the endpoint */
   readonly serverName?: string;
 }
 
-/** Where etcd is, and who we are to it. */
+/** Endpoints of etcd, and credentials. */
 export interface EtcdOptions {
-  /** URLs of members of one cluster, `https://host:2379`: one is used until it fails or hangs, then another. */
+  /** URLs of members of one cluster, such as `https://host:2379`. One is used until it fails or hangs. */
   readonly endpoints: readonly string[];
   /**
-   * What all keys begin with in etcd, a slash after it; other stores, and other programs, may use the same etcd with
-   * another one (kube-apiserver's `--etcd-prefix`, which is `/registry` there). Revisions are those of the whole etcd, and
-   * so is compaction.
+   * Prefix of all keys in etcd, without the slash that follows it. Other stores and programs may use the same etcd with other
+   * prefixes (kube-apiserver's `--etcd-prefix` is `/registry`). They share its revisions and compaction.
    *
    * @default "/virtual-workspaces"
    */
   readonly prefix?: string;
-  /** With endpoints of `https:` only. */
+  /** TLS options. Requires `https:` endpoints. */
   readonly tls?: EtcdTls;
-  /** Whom to log in as. The token is renewed when etcd wants another. @default nobody, or the name in our certificate */
+  /** User to log in as. The token is renewed on demand. @default none, or the name in the client certificate */
   readonly user?: string;
-  /** Goes over the wire as it is: use TLS. */
+  /** Password of the user. Security: it is sent as is, so use TLS. */
   readonly password?: string;
 }
 
-/** Options with every default, and nothing that makes no sense. */
+/** Validated options with all defaults. */
 export interface Settings {
-  /** Without secrets. */
+  /** Name of the store, without secrets. */
   readonly name: string;
-  /** `host:port` each. */
+  /** Endpoints as `host:port`. */
   readonly addresses: readonly string[];
   readonly secure: boolean;
   readonly tls: EtcdTls;
-  /** Ends with a slash. */
+  /** Prefix with a trailing slash. */
   readonly prefix: string;
   readonly login: { readonly name: string; readonly password: string } | undefined;
 }
@@ -52,13 +51,16 @@ export function settings(options: EtcdOptions): Settings {
   const { endpoints, prefix = "/virtual-workspaces", tls, user, password } = options;
   const urls = endpoints.map(endpoint);
   const [first] = urls;
-  if (first === undefined) throw invalid("endpoints: at least one is needed, as https://host:2379");
+  if (first === undefined) throw invalid("endpoints is empty: set at least one, like https://host:2379");
   const secure = first.protocol === "https:";
-  if (urls.some(({ protocol }) => protocol !== first.protocol)) throw invalid("endpoints: all https:, or all http:");
-  if (tls !== undefined && !secure) throw invalid("tls: needs endpoints that begin with https://");
-  if ((tls?.cert === undefined) !== (tls?.key === undefined)) throw invalid("tls: cert and key go together");
+  if (urls.some(({ protocol }) => protocol !== first.protocol))
+    throw invalid("endpoints mix https and http: use one of them");
+  if (tls !== undefined && !secure) throw invalid("tls is set, but the endpoints use http: use https");
+  if ((tls?.cert === undefined) !== (tls?.key === undefined))
+    throw invalid("tls has only one of cert and key: set both");
   checkTls(tls ?? {});
-  if ((user === undefined) !== (password === undefined)) throw invalid("user and password go together");
+  if ((user === undefined) !== (password === undefined))
+    throw invalid("only one of user and password is set: set both");
   return {
     name: `etcd at ${urls.map(({ origin }) => origin).join(", ")}`,
     addresses: urls.map(({ hostname, port }) => `${hostname}:${port === "" ? (secure ? 443 : 80) : port}`),
@@ -77,15 +79,15 @@ function endpoint(text: string): URL {
     url.username + url.password !== "" ||
     !/^\/?$/.test(url.pathname + url.search + url.hash)
   )
-    throw invalid("endpoints: each is a URL like https://host:2379, without a user and a path");
+    throw invalid("invalid endpoints: use URLs like https://host:2379, without user and path");
   return url;
 }
 
-/** What OpenSSL would otherwise refuse when a connection is made, or, for authorities, ignore. */
+/** Validates what OpenSSL would otherwise reject only on connection or, for CA certificates, ignore. */
 function checkTls({ ca, cert, key }: EtcdTls): void {
-  if (ca !== undefined) checked("tls: ca holds no certificate, PEM", () => new X509Certificate(ca));
+  if (ca !== undefined) checked("tls.ca is not a PEM certificate", () => new X509Certificate(ca));
   if (cert !== undefined && key !== undefined)
-    checked("tls: cert and key are no certificate and its key, both PEM, the key not encrypted", () =>
+    checked("tls.cert and tls.key are not a PEM certificate and its unencrypted PEM key", () =>
       createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) }),
     );
 }

@@ -7,13 +7,13 @@ import { status } from "./methods.ts";
 import type { RangeReader } from "./range-reader.ts";
 import type { WatchStream } from "./watch-stream.ts";
 
-/** From which release of each line on progress notices are sent in order with events. */
+/** First release of each line whose progress notifications are in order with events. */
 const TRUSTED: readonly (readonly [minor: number, patch: number])[] = [
   [4, 25],
   [5, 8],
 ];
 
-/** Whether a member is new enough for its progress notices to be believed. */
+/** Returns whether the progress notifications of a member are reliable. */
 export async function trusted(members: Members, member: Member): Promise<boolean> {
   const { version } = await members.askOne(status, {}, member);
   const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
@@ -21,18 +21,18 @@ export async function trusted(members: Members, member: Member): Promise<boolean
   return major > 3 || (major === 3 && (since === undefined ? minor > 5 : patch >= since));
 }
 
-/** How long to wait for what comes by itself before looking again, ms. */
+/** Interval of checks for progress that comes by itself, in ms. */
 const AGAIN = 25;
-/** How long etcd may take for an answer, if it gives one, ms. */
+/** Time for etcd to answer a progress request, if it does, in ms. */
 const UNANSWERED = 100;
-/** Answers to await before what has not come is taken not to come. */
+/** Responses to await before events in flight count as received. */
 const FENCES = 4;
 
 /**
- * Finds out for quiet watches that nothing happened. Of a member that can be trusted to, it is asked; others may say that
- * they are at a revision while events before it are still to be sent (etcd-io/etcd#15220), and there it is concluded from
- * what stands in the range: as many keys as at the last revision told, and none newer. Keys that came and went meanwhile
- * escape this; their events come later, and end the watch with an error rather than being lost.
+ * Determines for quiet watches that nothing happened. It requests progress from reliable members. Others may report a
+ * revision before they have sent its events (etcd-io/etcd#15220); for them it compares the range: as many keys as at the last
+ * delivered revision, and none newer. It misses keys created and deleted in between: their late events end the watch with an
+ * error instead of being lost.
  */
 export class Progress {
   readonly #members: Members;
@@ -47,11 +47,11 @@ export class Progress {
     this.#stream = stream;
   }
 
-  /** Sees to it that a watch is told of the revision that etcd has now, or a later one. */
+  /** Makes a watch reach etcd's current revision or a later one. */
   want(watch: EtcdWatch): void {
     if (watch.goal === undefined)
-      watch.goal = Number.POSITIVE_INFINITY; // until etcd has been asked
-    else watch.again = true; // etcd may have been asked already
+      watch.goal = Number.POSITIVE_INFINITY; // unknown until etcd answers
+    else watch.again = true; // a request may be on its way already
     this.#wanting.add(watch);
     if (!this.#running) void this.#run();
   }
@@ -65,7 +65,7 @@ export class Progress {
     this.#running = false;
   }
 
-  /** What passes is tried again. */
+  /** Retries after a transient error. */
   async #failed(error: unknown): Promise<void> {
     if (isStoreError(error) && (error.code === "Denied" || error.code === "Invalid"))
       for (const watch of this.#wanting) watch.fail(error);
@@ -88,7 +88,7 @@ export class Progress {
     if (streamed.some(({ goal }) => goal !== undefined)) await this.#pause(AGAIN);
   }
 
-  /** Asks, and waits for the answer, but not for long: there may be none. */
+  /** Requests progress and waits briefly: etcd may not answer. */
   async #asked(stream: WatchStream): Promise<void> {
     const patience = new AbortController();
     await Promise.race([stream.requestProgress(), this.#pause(UNANSWERED, patience.signal)]);
@@ -99,13 +99,13 @@ export class Progress {
     const settled = behind.filter((watch) => stream.settled(watch));
     const told = settled.map((watch) => watch.reached);
     const quiet = await Promise.all(settled.map((watch) => this.#isQuiet(watch)));
-    // What is under way comes first, very likely: etcd sends answers beside events, and chooses among them at random.
+    // Gives events in flight time to arrive: etcd sends responses beside events and picks at random.
     if (quiet.includes(true)) for (let count = 0; count < FENCES; count++) await this.#asked(stream);
     for (const [index, watch] of settled.entries())
       if (quiet[index] && watch.reached === told[index] && watch.goal !== undefined) watch.progress(watch.goal, false);
   }
 
-  /** Whether as many keys stand in the range at its goal as when it was told last, and none is newer. */
+  /** Returns whether the range at the goal has as many keys as at the last delivered revision, and none newer. */
   async #isQuiet(watch: EtcdWatch): Promise<boolean> {
     const { bounds, reached, goal } = watch;
     if (goal === undefined) return false;

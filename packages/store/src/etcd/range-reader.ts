@@ -7,21 +7,21 @@ import type { Members } from "./members.ts";
 import { range } from "./methods.ts";
 import type { RevisionTracker } from "./revision-tracker.ts";
 
-/** What one answer should hold, bytes: a long range comes in several, so that neither side has it in memory twice. */
+/** Desired size of a response, in bytes. Pages avoid a second copy of a long range in memory on either side. */
 const PAGE = 8 * 1024 * 1024;
-/** Entries in the first answer, before their size is known: they may have megabytes each. */
+/** Number of entries in the first response, while their size is unknown. */
 const FIRST = 16;
 
-/** Where a range is read, and how far. */
+/** Position of a read in a range. */
 interface RangeRead {
   readonly bounds: Bounds;
-  /** 0: now. */
+  /** Revision to read at; 0 for the current one. */
   readonly revision: number;
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads: each sees all that was acknowledged before it began, whichever member answers. */
+/** Reads ranges from any member; reads are linearizable. */
 export class RangeReader {
   readonly #members: Members;
   readonly #keys: EtcdKeys;
@@ -50,13 +50,13 @@ export class RangeReader {
       try {
         return await this.#pages({ bounds, revision, limit, signal });
       } catch (error) {
-        // The revision of the first page may be compacted before the last one comes.
+        // The revision of the first page may be compacted before the last page.
         const again = isStoreError(error) && error.code === "Compacted" && revision === 0 && tries < 3;
         if (!again) throw error;
       }
   }
 
-  /** Asks for a range once. */
+  /** Sends one range request. */
   async ask(request: DeepPartial<RangeRequest>, signal?: AbortSignal): Promise<RangeResponse> {
     const heard = this.#revisions.asking();
     const answer = await this.#members.ask(range, RangeRequest.fromPartial(request), { signal });

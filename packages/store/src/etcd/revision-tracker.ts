@@ -1,26 +1,26 @@
 import { StoreError } from "../store-error.ts";
 import type { ResponseHeader } from "./generated/rpc.ts";
 
-/** How far etcd is known to be, and whether it is still the one that it was. */
+/** Tracks etcd's revision, and detects a replaced etcd. */
 export class RevisionTracker {
-  /** The newest revision that etcd has told of. */
+  /** Newest revision that etcd has reported. */
   revision = 0;
-  /** How often another etcd has taken its place. */
+  /** Number of replacements. */
   replaced = 0;
-  /** Called then: nothing that was read or watched goes on. */
+  /** Called after a replacement: all reads and watches of the former etcd are void. */
   onreplaced: ((error: StoreError) => void) | undefined;
   readonly #name: string;
   #cluster: string | undefined;
 
-  /** @param name of the store, for people */
+  /** @param name of the store, for messages */
   constructor(name: string) {
     this.#name = name;
   }
 
   /**
-   * To be called before etcd is asked; what it returns takes the header of the answer. Reads and transactions come after
-   * all that any member had told of when they were asked, so one that is answered from before that is answered by an etcd
-   * with another history: an empty one, or one from a backup.
+   * Starts a request and returns a function that takes the header of its response. Reads and transactions follow everything
+   * that any member had reported when they were sent. An older revision therefore comes from an etcd with another history: an
+   * empty one, or one from a backup.
    */
   asking(): (header: ResponseHeader | undefined) => void {
     const { revision, replaced } = this;
@@ -31,7 +31,7 @@ export class RevisionTracker {
     };
   }
 
-  /** A member speaks for itself, and may be behind others. */
+  /** Records a header of one member, which may lag behind others. */
   observe(header: ResponseHeader): void {
     const cluster = this.#clusterOf(header);
     if (this.#cluster !== undefined && cluster !== this.#cluster) this.#begin(header);
@@ -39,9 +39,9 @@ export class RevisionTracker {
     this.revision = Math.max(this.revision, header.revision);
   }
 
-  /** What ends everything that rests on the history of the former one. */
+  /** Returns the error that ends everything based on the former history. */
   error(): StoreError {
-    return new StoreError("Compacted", `${this.#name} was replaced or restored, its history is another: read anew`);
+    return new StoreError("Compacted", `${this.#name} was replaced or restored and has another history: read again`);
   }
 
   #begin(header: ResponseHeader): void {
@@ -51,7 +51,7 @@ export class RevisionTracker {
     this.onreplaced?.(this.error());
   }
 
-  /** A proxy may leave it out. */
+  /** A proxy may omit it. */
   #clusterOf({ clusterId }: ResponseHeader): string | undefined {
     return clusterId === "0" ? this.#cluster : clusterId;
   }

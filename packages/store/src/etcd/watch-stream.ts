@@ -4,49 +4,49 @@ import type { EtcdWatch } from "./etcd-watch.ts";
 import { type ResponseHeader, WatchCreateRequest, type WatchRequest, type WatchResponse } from "./generated/rpc.ts";
 import type { Member } from "./member.ts";
 
-/** How long a slow reader may hold up the others before its watch is taken off the stream, ms. */
+/** Time that a slow reader may block the others before its watch is removed from the stream, in ms. */
 const HOLD = 50;
-/** How long a watch that began in the past must have been quiet before etcd has sent the past, ms: etcd takes 100. */
+/** Quiet time after which etcd has sent the past of a watch that began there, in ms. etcd needs 100. */
 const SETTLED = 500;
 
-/** A watch as etcd knows it on this stream. */
+/** State of a watch on this stream. */
 interface StreamedWatch {
   readonly id: number;
   readonly watch: EtcdWatch;
-  /** Whether etcd was asked to begin at what was told already. */
+  /** Whether the watch started at a revision that was delivered already. */
   readonly exact: boolean;
-  /** How many progress requests etcd may answer without knowing of it. */
+  /** Number of progress responses that may predate the watch. */
   before: number;
-  /** The revision that etcd had when it began; `undefined` until then. */
+  /** etcd's revision when the watch was created; `undefined` before that. */
   began: number | undefined;
-  /** Since when nothing has come, as of `performance.now()`. */
+  /** Time of the last event, of the `performance.now()` clock. */
   quietSince: number;
 }
 
-/** What a stream tells its opener. */
+/** Callbacks of a stream. */
 export interface WatchStreamEvents {
-  /** A watch was denied, which may be for the token's age. */
+  /** etcd denied a watch, perhaps because the token is too old. */
   denied(watch: EtcdWatch, reason: string): void;
-  /** Whether a member is new enough for its progress notices to be believed. */
+  /** Returns whether progress notifications of the member are reliable. */
   trusted(member: Member): Promise<boolean>;
-  /** How far the member is. */
+  /** The member reported its revision. */
   observed(header: ResponseHeader): void;
-  /** The member has begun to send what comes after a revision that it has not got: it lags, or is another etcd's. */
+  /** The member is at an older revision than the watch: it lags, or belongs to another etcd. */
   behind(): void;
 }
 
-/** One stream to a member, with all watches of the store on it. When it breaks, another takes them up. */
+/** Stream to one member with all watches of the store. When it breaks, they move to another one. */
 export class WatchStream {
   readonly member: Member;
-  /** Resolves with why it broke. */
+  /** Resolves with the error that broke the stream. */
   readonly broken: Promise<Error>;
-  /** Whether etcd has said anything on it, and nothing that we do not understand: the next stream is opened at once. */
+  /** Whether etcd has sent valid responses on it: the next stream then opens without a pause. */
   heard = false;
   readonly #call: ClientDuplexStream<WatchRequest, WatchResponse>;
   readonly #events: WatchStreamEvents;
   readonly #streamed = new Map<number, StreamedWatch>();
   readonly #byWatch = new Map<EtcdWatch, StreamedWatch>();
-  /** Those that etcd has not answered: it does so in their order. */
+  /** Watches that etcd has not confirmed. It does so in their order. */
   readonly #asked: StreamedWatch[] = [];
   readonly #held = new Set<EtcdWatch>();
   #release: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class WatchStream {
     this.#events = events;
     this.broken = new Promise((resolve) => {
       call.on("error", resolve);
-      call.on("end", () => resolve(new Error("etcd has ended the stream")));
+      call.on("end", () => resolve(new Error("etcd ended the stream")));
     });
     call.on("data", (response: WatchResponse) => this.#receive(response));
   }
@@ -72,15 +72,15 @@ export class WatchStream {
     return this.#byWatch.has(watch);
   }
 
-  /** Whether etcd has begun to send what happens. */
+  /** Returns whether etcd has created the watch. */
   follows(watch: EtcdWatch): boolean {
     return this.#byWatch.get(watch)?.began !== undefined;
   }
 
   /**
-   * Puts a watch on the stream. etcd refuses one that begins before a compaction, and would let pass one that begins at it,
-   * though what was deleted there is gone; so it is asked to begin at what is known already. `exact: false` saves the time
-   * that this costs where nothing newer than that is known of; if etcd knows more, it is asked again.
+   * Adds a watch to the stream. etcd rejects a watch that begins before a compaction, but accepts one that begins at it,
+   * although deletions there are lost. So the watch begins at a known revision. `exact: false` skips that cost if nothing
+   * newer is known; if etcd has a newer revision, the watch is created again.
    */
   add(watch: EtcdWatch, exact: boolean): void {
     const streamed: StreamedWatch = { id: ++this.#ids, watch, exact, before: 0, began: undefined, quietSince: 0 };
@@ -97,13 +97,13 @@ export class WatchStream {
     this.#write({ createRequest });
   }
 
-  /** Has etcd begin a watch again, where it is sure to have come. */
+  /** Creates a watch again at its last certain revision. */
   again(watch: EtcdWatch): void {
     this.remove(watch);
     this.add(watch, true);
   }
 
-  /** Takes a watch off. */
+  /** Removes a watch. */
   remove(watch: EtcdWatch): void {
     const streamed = this.#byWatch.get(watch);
     if (streamed === undefined) return;
@@ -115,9 +115,9 @@ export class WatchStream {
   }
 
   /**
-   * Asks how far etcd is, and resolves with its next answer. It answers when it has sent all that was before, or not at
-   * all; and since nothing says which question an answer is to, a watch believes the one that must be to a question after
-   * its beginning: after some that were not answered that takes as many more.
+   * Requests progress, and resolves with the next response. etcd answers after all earlier events, or never, and its
+   * responses do not name their requests. A watch therefore believes the first response that must follow its creation;
+   * unanswered requests delay that by as many responses.
    */
   async requestProgress(): Promise<void> {
     this.#requests++;
@@ -126,27 +126,27 @@ export class WatchStream {
     await Promise.race([this.#answer.promise, this.broken]);
   }
 
-  /** Whether etcd's answers to {@link requestProgress} are believed. */
+  /** Returns whether progress responses of the member are reliable. */
   async believed(): Promise<boolean> {
     this.#believed ??= await this.#events.trusted(this.member);
     return this.#believed;
   }
 
-  /** Whether etcd sends what happens as it happens, or has had the time to send what happened before. */
+  /** Returns whether etcd sends live events, or has had the time to send past ones. */
   settled(watch: EtcdWatch): boolean {
     const streamed = this.#byWatch.get(watch);
     if (streamed?.began === undefined) return false;
     return !streamed.exact || performance.now() - streamed.quietSince > SETTLED;
   }
 
-  /** A reader that was too slow has caught up. */
+  /** Resumes after a slow reader has caught up. */
   resume(watch: EtcdWatch): void {
     if (!this.#held.delete(watch) || this.#held.size > 0) return;
     clearTimeout(this.#release);
     this.#call.resume();
   }
 
-  /** Breaks it. */
+  /** Closes the stream. */
   drop(): void {
     this.#over = true;
     clearTimeout(this.#release);
@@ -154,7 +154,7 @@ export class WatchStream {
     for (const { watch } of this.#streamed.values()) watch.interrupted();
     this.#streamed.clear();
     this.#byWatch.clear();
-    this.#call.resume(); // its end comes after what it still holds
+    this.#call.resume(); // the end of the call follows its buffered responses
   }
 
   #write(request: WatchRequest): void {
@@ -166,7 +166,7 @@ export class WatchStream {
     this.heard = true;
     if (response.header !== undefined) this.#events.observed(response.header);
     const streamed = response.created ? this.#asked.shift() : this.#streamed.get(response.watchId);
-    if (streamed !== undefined && this.#streamed.get(streamed.id) !== streamed) return; // taken off meanwhile
+    if (streamed !== undefined && this.#streamed.get(streamed.id) !== streamed) return; // removed meanwhile
     if (response.created && !response.canceled) this.#begun(streamed, response);
     else if (response.canceled) this.#canceled(streamed, response);
     else if (response.events.length === 0 && !response.fragment) this.#notice(response);
@@ -199,7 +199,7 @@ export class WatchStream {
     this.#held.add(watch);
   }
 
-  /** Who has not caught up is watched again when it has; the others wait no longer. */
+  /** Removes the watches of slow readers, which return once they have caught up. */
   #takeOff(): void {
     for (const watch of [...this.#held]) this.remove(watch);
   }
@@ -207,16 +207,16 @@ export class WatchStream {
   #canceled(streamed: StreamedWatch | undefined, { compactRevision, cancelReason }: WatchResponse): void {
     if (streamed === undefined) return;
     const { watch } = streamed;
-    this.remove(watch); // etcd tells of no progress while it holds one that it has canceled for a compaction
+    this.remove(watch); // etcd reports no progress while it holds a watch that it canceled for a compaction
     if (compactRevision > 0) watch.fail(StoreError.compacted(watch.sure, compactRevision));
     else if (/permission|auth|user/.test(cancelReason)) this.#events.denied(watch, cancelReason);
     else {
       this.heard = false;
-      this.drop(); // for a reason that may pass: all begin anew
+      this.drop(); // possibly transient: all watches start again
     }
   }
 
-  /** etcd is at a revision, and has sent all before to those watches that it knew of when it was asked. */
+  /** etcd has reached a revision and sent all earlier events to the watches that existed at the request. */
   #notice({ header }: WatchResponse): void {
     this.#notices++;
     this.#answer?.resolve();

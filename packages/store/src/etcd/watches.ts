@@ -13,10 +13,10 @@ import type { RangeReader } from "./range-reader.ts";
 import type { RevisionTracker } from "./revision-tracker.ts";
 import { WatchStream } from "./watch-stream.ts";
 
-/** The first pause before a broken stream is opened again, ms; the next ones are longer. */
+/** Backoff of a broken stream, in ms. */
 const RETRY = { first: 50, most: 1000, jitter: [1, 1] } as const;
 
-/** All watches of a store, on one stream as long as there are any. */
+/** All watches of a store, on one stream while there are any. */
 export class Watches implements EtcdWatchHost, Disposable {
   readonly #members: Members;
   readonly #reader: RangeReader;
@@ -42,7 +42,7 @@ export class Watches implements EtcdWatchHost, Disposable {
     };
     revisions.onreplaced = (error) => {
       this.#failAll(error);
-      this.#stream?.drop(); // it may still be held by the former one
+      this.#stream?.drop(); // another stream may still hold the watches
     };
   }
 
@@ -88,7 +88,7 @@ export class Watches implements EtcdWatchHost, Disposable {
     this.#stream?.drop();
   }
 
-  /** One stream after the other, while there is something to watch. */
+  /** Opens one stream after another while there are watches. */
   async #keepStream(): Promise<void> {
     if (this.#keeping) return;
     this.#keeping = true;
@@ -130,7 +130,7 @@ export class Watches implements EtcdWatchHost, Disposable {
   #check(range: KeyRange, { after }: WatchOptions): void {
     if (this.#members.closed.aborted) throw StoreError.closed(this.#members.name);
     checkRange(range);
-    checkCount("the revision to watch after", after, 0);
+    checkCount("revision to watch after", after, 0);
   }
 
   #add(stream: WatchStream, watch: EtcdWatch): void {

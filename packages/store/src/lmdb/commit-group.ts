@@ -17,7 +17,7 @@ import {
 } from "./log-record.ts";
 import type { LmdbState, Table, Tables } from "./tables.ts";
 
-/** A transaction whose values nobody else has. */
+/** Transaction with values that no caller can modify. */
 export interface PreparedTransaction {
   readonly conditions: readonly Condition[];
   readonly operations: readonly PreparedOperation[];
@@ -31,18 +31,18 @@ interface PreparedOperation {
   readonly bytes: Buffer;
 }
 
-/** What a group is made on. */
+/** Base of a group: tables, reader and leases. */
 export interface CommitGroupBase {
   readonly tables: Tables;
   readonly reader: LogReader;
   readonly state: LmdbState;
-  /** The number of a lease that goes on. */
+  /** Returns the number of an active lease. */
   leaseNumber(id: string): number | undefined;
 }
 
 type Writable = "keys" | "log" | "leases" | "leased";
 
-/** A group of changes that become durable together, or not at all. Nothing is written before it is applied. */
+/** Group of changes that become durable together or not at all. Nothing is written before `apply`. */
 export class CommitGroup {
   readonly #base: CommitGroupBase;
   readonly #writes: { readonly table: Table; readonly key: Buffer; readonly value: Buffer | undefined }[] = [];
@@ -56,12 +56,12 @@ export class CommitGroup {
     this.#state = base.state;
   }
 
-  /** What holds once it is applied. */
+  /** State after the group is applied. */
   get state(): LmdbState {
     return this.#state;
   }
 
-  /** What happens, in its order. */
+  /** Changes of the group, in order. */
   get changes(): readonly Change[] {
     return this.#changes;
   }
@@ -70,7 +70,7 @@ export class CommitGroup {
     return this.#writes.length === 0 && this.#state === this.#base.state;
   }
 
-  /** Bytes are put at a key, or what stands there goes. */
+  /** Puts a value at a key, or removes the key. */
   write(table: Writable, key: Buffer, value?: Buffer): void {
     this.#writes.push({ table: this.#base.tables[table], key, value });
   }
@@ -79,17 +79,17 @@ export class CommitGroup {
     this.#state = { ...this.#state, ...state };
   }
 
-  /** What is to be done in memory once it is on disk. */
+  /** Registers an update of memory for when the group is durable. */
   whenDurable(work: () => void): void {
     this.#afterwards.push(work);
   }
 
-  /** It is on disk. */
+  /** Runs the registered updates. */
   settle(): void {
     for (const work of this.#afterwards) work();
   }
 
-  /** Adds a transaction if its conditions hold. @throws StoreError, and nothing is added */
+  /** Adds a transaction if its conditions hold. @throws StoreError and adds nothing */
   add({ conditions, operations }: PreparedTransaction): Outcome {
     const stand = conditions.map(({ key }) => this.#newestOf(key));
     const holds = conditions.every(({ modRevision }, index) => modRevisionOf(stand[index]) === modRevision);
@@ -110,7 +110,7 @@ export class CommitGroup {
     return { committed: true, revision: this.#state.revision };
   }
 
-  /** Writes it all. To be called in a batch. */
+  /** Writes all changes. Must be called in a batch. */
   apply(): void {
     for (const { table, key, value } of this.#writes) {
       void (value === undefined ? table.remove(key) : table.put(key, value));
@@ -129,7 +129,7 @@ export class CommitGroup {
     return lease;
   }
 
-  /** @returns `undefined` when it changes nothing */
+  /** @returns `undefined` if nothing changes */
   #change(
     { type, key, bytes }: PreparedOperation,
     { position, before, lease }: OperationTarget,
@@ -156,14 +156,14 @@ export class CommitGroup {
   }
 }
 
-/** Where an operation comes to stand. */
+/** Position and previous record of an operation. */
 interface OperationTarget {
   readonly position: LogPosition;
   readonly before: LogRecord | undefined;
   readonly lease: number;
 }
 
-/** Copies the values of a transaction, which are their caller's. */
+/** Copies the values of a transaction, which belong to the caller. */
 export function prepare({ conditions, operations }: Transaction): PreparedTransaction {
   let bytes = 0;
   const prepared = operations.map((operation): PreparedOperation => {
@@ -176,10 +176,10 @@ export function prepare({ conditions, operations }: Transaction): PreparedTransa
 }
 
 export function leaseNotFound(id: string): StoreError {
-  return new StoreError("LeaseNotFound", `lease ${id} is over, or never was: grant a new one`);
+  return new StoreError("LeaseNotFound", `lease ${id} has expired or never existed: grant a new one`);
 }
 
-/** Keys of a lease stand together, after its number. */
+/** Returns the row of a key with a lease: keys of one lease are adjacent, after its number. */
 function leasedKey(lease: number, key: string): Buffer {
   return Buffer.concat([integerKey(lease), Buffer.from(key)]);
 }

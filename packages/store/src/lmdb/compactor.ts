@@ -4,11 +4,11 @@ import { integerKey, isDeleted, type LogPosition, logPosition, NOWHERE, readInte
 import type { LmdbState, Tables } from "./tables.ts";
 import type { Writer } from "./writer.ts";
 
-/** So many entries of the log are gone through in one group. */
+/** Number of log records to process in one group. */
 const SLICE = 1000;
 const SLICE_BYTES = 4 * 2 ** 20;
 
-/** Forgets the history, slice by slice between the groups of others. */
+/** Compacts the history in slices, between the groups of other writers. */
 export class Compactor {
   readonly #tables: Tables;
   readonly #reader: LogReader;
@@ -20,7 +20,7 @@ export class Compactor {
     this.#writer = writer;
   }
 
-  /** Goes on where the last process stopped, if it did. */
+  /** Whether a compaction is incomplete, perhaps one of an earlier process. */
   get isBehind(): boolean {
     return !isSwept(this.#writer.state);
   }
@@ -36,7 +36,7 @@ export class Compactor {
     while (this.isBehind) await this.#writer.run((group) => this.#slice(group));
   }
 
-  /** What was superseded goes with what superseded it; what was deleted goes with the note of it. */
+  /** Removes superseded records, and deletions with the record before them. */
   #slice(group: CommitGroup): void {
     const { compacted, swept } = group.state;
     const end = endOf(compacted);

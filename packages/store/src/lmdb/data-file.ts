@@ -2,15 +2,15 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { StoreError } from "../store-error.ts";
 import { damaged, newerFormat } from "./faults.ts";
 
-// lmdb trusts its file: it reads where a page tells it to, and the process dies when that is nowhere. So the file is
-// looked at before lmdb sees it.
+// LMDB trusts its file: it follows page numbers blindly, and crashes the process if one is invalid. So this code checks the
+// file before LMDB opens it.
 
 const MAGIC = 0xbeefc0de;
 const VERSION = 2;
 const META_FLAG = 0x08;
 const META_BYTES = 192;
 
-// Offsets in a page of meta data.
+// Offsets in a meta page.
 const PAGE_FLAGS = 18;
 const MAGIC_AT = 24;
 const VERSION_AT = 28;
@@ -22,7 +22,7 @@ const TRANSACTION = 152;
 
 const ATTEMPTS = 20;
 
-/** What the newest transaction left. */
+/** Header of the newest transaction. */
 export interface Meta {
   readonly pageSize: number;
   readonly transaction: number;
@@ -31,16 +31,16 @@ export interface Meta {
   readonly mainRoot: number;
 }
 
-/** How much of the file is looked at. */
+/** Options of a check. */
 export interface FileCheck {
   readonly path: string;
-  /** The store's, for errors. */
+  /** Directory of the store, for errors. */
   readonly dir: string;
-  /** How many levels below the roots of tables, unless pages are missing: then all. Below 0: none. */
+  /** Number of levels below the roots of tables to check; all levels if pages are missing. Below 0: none. */
   readonly depth: (meta: Meta, size: number) => number;
 }
 
-/** @throws StoreError `Damaged` or `NewerFormat` */
+/** Checks a file before it is opened. @throws StoreError `Damaged` or `NewerFormat` */
 export function checkDataFile({ path, dir, depth }: FileCheck): Meta {
   const file = openSync(path, "r");
   try {
@@ -56,7 +56,7 @@ export function checkDataFile({ path, dir, depth }: FileCheck): Meta {
   }
 }
 
-/** The same beside a process that writes, and so may change a page between two looks: what is wrong must stay wrong. */
+/** Checks a file while another process writes it. Pages may change between two reads, so only a fault that persists counts. */
 export function checkSharedFile(check: Omit<FileCheck, "depth">): void {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -68,25 +68,25 @@ export function checkSharedFile(check: Omit<FileCheck, "depth">): void {
   }
 }
 
-/** Both pages of meta data must be whole: one that is not says that the file is not what was written. */
+/** Both meta pages must be valid: otherwise the file is not what LMDB wrote. */
 function newest(file: number, dir: string): Meta {
   const first = readMeta(file, 0, dir);
   const second = readMeta(file, first.pageSize, dir);
-  if (second.pageSize !== first.pageSize) throw damaged(dir, "its two headers disagree");
+  if (second.pageSize !== first.pageSize) throw damaged(dir, "its two headers differ");
   return second.transaction > first.transaction ? second : first;
 }
 
 function readMeta(file: number, offset: number, dir: string): Meta {
   const bytes = Buffer.alloc(META_BYTES);
-  if (readSync(file, bytes, 0, META_BYTES, offset) < META_BYTES) throw damaged(dir, "its header is cut off");
+  if (readSync(file, bytes, 0, META_BYTES, offset) < META_BYTES) throw damaged(dir, "its header is incomplete");
   if (bytes.readUInt32LE(MAGIC_AT) !== MAGIC || (bytes.readUInt16LE(PAGE_FLAGS) & META_FLAG) === 0) {
-    throw damaged(dir, "its header is not one");
+    throw damaged(dir, "its header is missing");
   }
   const version = bytes.readUInt16LE(VERSION_AT);
   if (version > VERSION) throw newerFormat(dir);
   const pageSize = bytes.readUInt32LE(PAGE_SIZE);
   const isPower = pageSize >= 512 && pageSize <= 65536 && (pageSize & (pageSize - 1)) === 0;
-  if (version !== VERSION || !isPower) throw damaged(dir, "its header makes no sense");
+  if (version !== VERSION || !isPower) throw damaged(dir, "its header is invalid");
   return {
     pageSize,
     transaction: Number(bytes.readBigUInt64LE(TRANSACTION)),
@@ -108,22 +108,22 @@ const NODE_FLAGS = 4;
 const KEY_SIZE = 6;
 const BIG_DATA = 0x01;
 const SUB_DATA = 0x02;
-/** Of a table's record: its root. */
+/** Offsets in the record of a table. */
 const TABLE_BYTES = 48;
 const TABLE_ROOT = 40;
 const OVERFLOW_BYTES = 24;
 const OVERFLOW_PAGES = 16;
 
-/** The first pages are the file's headers. */
+/** Number of header pages at the start of the file. */
 const HEADERS = 2;
 
-/** The root of a table without a page. */
+/** Root of an empty table. */
 const NO_PAGE = 2 ** 64;
 
-/** What is walked. */
+/** Options of a page walk. */
 interface WalkOptions {
   readonly file: number;
-  /** Bytes. */
+  /** Size of the file, in bytes. */
   readonly size: number;
   readonly meta: Meta;
   readonly fail: (what: string) => StoreError;
@@ -135,26 +135,26 @@ interface Walk {
   readonly ordered: boolean;
 }
 
-/** Follows the pages of lmdb's file from their roots, as lmdb would, and believes none of them. */
+/** Walks the pages of LMDB's file from their roots, as LMDB would, and validates each. */
 class PageWalk {
   readonly #options: WalkOptions;
-  /** Whether a page has been claimed, by its number. */
+  /** Claimed pages, by number. */
   readonly #seen: Uint8Array;
-  /** The roots of the tables that the main one names. */
+  /** Roots of the tables in the main table. */
   readonly #tables: number[] = [];
-  /** The page that is being looked at. */
+  /** Current page. */
   readonly #bytes: Buffer;
 
   constructor(options: WalkOptions) {
     const { meta, size, fail } = options;
-    // More pages than the file could ever have had: no reason to make room for a mark on each.
-    if (meta.lastPage > 2 * (size / meta.pageSize) + 2 ** 20) throw fail("it is cut off, or its header makes no sense");
+    // The file never had so many pages: do not allocate a mark for each.
+    if (meta.lastPage > 2 * (size / meta.pageSize) + 2 ** 20) throw fail("it is truncated, or its header is invalid");
     this.#options = options;
     this.#seen = new Uint8Array(meta.lastPage + 1);
     this.#bytes = Buffer.alloc(meta.pageSize);
   }
 
-  /** @param depth how many levels below a table's root are looked at @throws what `fail` makes */
+  /** @param depth levels below a table's root to check @throws what `fail` returns */
   check(depth: number): void {
     const { freeRoot, mainRoot } = this.#options.meta;
     this.#seen.fill(1, 0, HEADERS);
@@ -188,7 +188,7 @@ class PageWalk {
       const node = HEADER + offset;
       const key = { start: node + NODE_HEADER, end: node + NODE_HEADER + page.readUInt16LE(node + KEY_SIZE) };
       if (key.end > page.length) throw this.#broken(number);
-      // The first key of a branch is empty: it stands for all that are less.
+      // The first key of a branch is empty and sorts before all others.
       const isFirst = index === 0 || (kind === BRANCH && index === 2);
       if (how.ordered && !isFirst && page.compare(page, key.start, key.end, before.start, before.end) >= 0) {
         throw this.#broken(number);
@@ -224,15 +224,15 @@ class PageWalk {
     return page;
   }
 
-  /** A page is there, and belongs to one only. */
+  /** Claims a page, which must exist and belong to one parent only. */
   #claim(number: number): void {
     const { meta, size, fail } = this.#options;
     if (!(number <= meta.lastPage) || this.#seen[number] !== 0) throw this.#broken(number);
-    if ((number + 1) * meta.pageSize > size) throw fail(`it is cut off: page ${number} is missing`);
+    if ((number + 1) * meta.pageSize > size) throw fail(`it is truncated: page ${number} is missing`);
     this.#seen[number] = 1;
   }
 
   #broken(number: number): StoreError {
-    return this.#options.fail(`page ${number} makes no sense`);
+    return this.#options.fail(`page ${number} is invalid`);
   }
 }

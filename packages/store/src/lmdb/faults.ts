@@ -10,15 +10,16 @@ const NO_FOLDER = new Set<unknown>(["EEXIST", "ENOTDIR", errno.EEXIST, errno.ENO
 const NEWER = -30794;
 
 const REMEDIES = {
-  NoSpace: "the disk is full: make room; nothing was lost, and writing goes on when there is space",
-  ReadOnly: "it cannot be written: give this user the right to write there, or open it with readOnly",
-  Damaged: "it is damaged: restore a backup into an empty directory, or move this one away to begin anew",
-  NewerFormat: "it was written by a newer version of this package: install that version again, or restore a backup",
-  Invalid: "it is no folder, or below a file: choose another one",
-  Unavailable: "it cannot be used now: mend what the system says, or choose another directory",
+  NoSpace: "the disk is full: free some space; no data was lost, and writes resume when there is space",
+  ReadOnly: "it is not writable: give this user write permission, or open it with readOnly",
+  Damaged:
+    "it is damaged: restore a backup into an empty directory, or move this one away to start with an empty store",
+  NewerFormat: "a newer version of this package wrote it: install that version again, or restore a backup",
+  Invalid: "it is not a directory, or below a file: choose another one",
+  Unavailable: "it is unavailable: fix the system's error, or choose another directory",
 } satisfies Partial<Record<StoreErrorCode, string>>;
 
-/** What the file system or lmdb threw, as a store says it. */
+/** Converts an error of the file system or LMDB. */
 export function faultOf(error: unknown, dir: string): StoreError {
   if (isStoreError(error)) return error;
   const code = codeOf(codeIn(error));
@@ -26,16 +27,16 @@ export function faultOf(error: unknown, dir: string): StoreError {
   return new StoreError(code, `the store in ${dir}: ${REMEDIES[code]}${why}`, { cause: error });
 }
 
-/** The same of a group that was not written: lmdb takes a disk that took a part for one that fails. */
+/** Converts an error of a group that was not written. LMDB reports EIO if the disk took only a part, as a full one does. */
 export function writeFault(error: unknown, dir: string): StoreError {
   if (codeIn(error) !== errno.EIO) return faultOf(error, dir);
-  const message = `the store in ${dir}: the disk is full, a quota or limit of this user is reached, or the disk fails: make room`;
-  return new StoreError("NoSpace", `${message}; nothing was done, and writing goes on when there is space`, {
+  const message = `the store in ${dir}: the disk is full or failing, or this user's quota is used up: free some space`;
+  return new StoreError("NoSpace", `${message}; the write was not applied, and writes resume when there is space`, {
     cause: error,
   });
 }
 
-/** What was read is not what was written. */
+/** Returns the error for data that differs from what was written. */
 export function damaged(dir: string, what: string): StoreError {
   return new StoreError("Damaged", `the store in ${dir} (${what}): ${REMEDIES.Damaged}`);
 }

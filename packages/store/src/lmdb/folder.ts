@@ -16,32 +16,32 @@ import { damaged, faultOf, newerFormat } from "./faults.ts";
 import { lock } from "./lock.ts";
 import { createTables, FIRST, type LmdbState, openTables, type Tables } from "./tables.ts";
 
-/** Of what is in the folder. Raised with each change that older versions of this package cannot read. */
+/** Format of the directory. Increased with each change that older versions of this package cannot read. */
 const FORMAT = 1;
 
-/** A file up to this size is always looked through as a whole: it takes a tenth of a second. */
+/** File size up to which all pages are checked at every start, which takes a tenth of a second. */
 const SMALL_FILE = 64 * 2 ** 20;
-/** One up to this size is when its last writer died: it takes a second. */
+/** File size up to which all pages are checked after a crash, which takes a second. */
 const MIDDLING_FILE = 256 * 2 ** 20;
 
-/** A store's folder, open. */
+/** Open directory of a store. */
 export interface Folder extends AsyncDisposable {
   readonly dir: string;
   readonly tables: Tables;
   readonly state: LmdbState;
 }
 
-/** How a folder is opened. */
+/** Options of opening a directory. */
 export interface FolderOptions {
   readonly dir: string;
   readonly readOnly: boolean;
-  /** How long another process may take to let go of it, ms. */
+  /** Time for another process to release the lock, in ms. */
   readonly wait: number;
-  /** The revision that a store begins at where there is none. */
+  /** First revision of a new store. */
   readonly revision: number | undefined;
 }
 
-/** Opens a folder, and makes a store in it where there is none. @throws StoreError */
+/** Opens a directory, and creates a store in an empty one. @throws StoreError */
 export async function openFolder(options: FolderOptions): Promise<Folder> {
   const { dir, readOnly, wait } = options;
   let held: AsyncDisposable | undefined;
@@ -53,7 +53,7 @@ export async function openFolder(options: FolderOptions): Promise<Folder> {
     const paths = pathsIn(dir);
     if (!existsSync(paths.store)) {
       if (readOnly)
-        throw new StoreError("ReadOnly", `there is no store in ${dir}: open it without readOnly to make one`);
+        throw new StoreError("ReadOnly", `the directory ${dir} holds no store: open it without readOnly to create one`);
       await create(paths, options.revision);
     }
     return await open(paths, { ...options, held });
@@ -72,12 +72,12 @@ function pathsIn(dir: string) {
     store,
     data: join(store, "data.mdb"),
     format: join(store, "format.json"),
-    /** Which transaction was the last when it was closed in order. */
+    /** Number of the last transaction before a graceful close. */
     closed: join(store, "closed.json"),
   };
 }
 
-/** Made beside, then renamed: what has the name is whole. */
+/** Creates the store under another name, then renames it, so that the name implies completeness. */
 async function create({ dir, store }: Paths, revision: number | undefined): Promise<void> {
   const beside = `${store}.new`;
   rmSync(beside, { recursive: true, force: true });
@@ -94,7 +94,7 @@ type OpenOptions = FolderOptions & { readonly held: AsyncDisposable | undefined 
 async function open(paths: Paths, { readOnly, held }: OpenOptions): Promise<Folder> {
   const { dir, store, data } = paths;
   const format = readNumber(paths.format, "format");
-  if (format === undefined) throw damaged(dir, "format.json is missing or cannot be read");
+  if (format === undefined) throw damaged(dir, "format.json is missing or unreadable");
   if (format > FORMAT) throw newerFormat(dir);
   if (!existsSync(data)) throw damaged(dir, "data.mdb is missing");
   if (readOnly) checkSharedFile({ path: data, dir });
@@ -102,7 +102,7 @@ async function open(paths: Paths, { readOnly, held }: OpenOptions): Promise<Fold
   const tables = await openTables(store, { readOnly });
   try {
     const state = tables.state();
-    if (state === undefined) throw damaged(dir, "its state cannot be read");
+    if (state === undefined) throw damaged(dir, "its state is unreadable");
     return { dir, tables, state, [Symbol.asyncDispose]: () => close(paths, tables, held) };
   } catch (error) {
     await tables.close();
@@ -119,21 +119,21 @@ async function close(paths: Paths, tables: Tables, held: AsyncDisposable | undef
   }
 }
 
-/** Whether every page is looked at. */
+/** Returns whether to check every page. */
 function isWorthAll({ closed }: Paths, { transaction }: Meta, size: number): boolean {
   const wasClosed = readNumber(closed, "transaction") === transaction;
   return size <= SMALL_FILE || (size <= MIDDLING_FILE && !wasClosed);
 }
 
-/** Saves the next start the check of the whole file; a disk that is full or gone may keep it from that. */
+/** Records a graceful close, which saves the next start a full check. Best effort: the disk may be full or gone. */
 function noteClosed({ data, dir, closed }: Paths): void {
   try {
     const { transaction } = checkDataFile({ path: data, dir, depth: () => -1 });
     writeFileSync(closed, `${JSON.stringify({ transaction })}\n`, { mode: 0o600 });
-  } catch {} // what is cut off is no number, and an older one is another transaction's
+  } catch {} // a truncated number is invalid, and an older one names another transaction
 }
 
-/** An integer in a file of JSON. @returns `undefined` when it is not there */
+/** Returns an integer of a JSON file, `undefined` if there is none. */
 function readNumber(path: string, name: string): number | undefined {
   try {
     const value = JSON.parse(readFileSync(path, "utf8"))?.[name];
@@ -145,14 +145,14 @@ function readNumber(path: string, name: string): number | undefined {
   }
 }
 
-/** The names of all folders that it makes are durable. */
+/** Creates a directory with its parents, durably. */
 function makeFolder(dir: string): void {
   const first = mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = dir; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
 }
 
-/** Names are durable when their folder is. */
+/** Flushes a directory, which makes the names in it durable. */
 function syncFolder(dir: string): void {
   const folder = openSync(dir, "r");
   try {

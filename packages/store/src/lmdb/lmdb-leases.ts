@@ -8,13 +8,13 @@ import { integerKey, POSITIONS_PER_REVISION, readInteger, writeInteger } from ".
 import type { Tables } from "./tables.ts";
 import type { Writer } from "./writer.ts";
 
-/** So many keys of leases go in one group. */
+/** Number of keys with leases to process in one group. */
 const SLICE = 8 * POSITIONS_PER_REVISION;
-/** After an end that failed, ms: a full disk, of which those hear who write. */
+/** Delay after a failed expiry, in ms. Writers see the cause, such as a full disk. */
 const RETRY = 1000;
 const SIZE = 16;
 
-/** Grants leases and ends them when it is time. While the process lives its own clock counts, which nobody sets. */
+/** Grants and expires leases. While the process lives, it uses the monotonic clock. */
 export class LmdbLeases implements Disposable {
   readonly #leased: Tables["leased"];
   readonly #table: LeaseTable;
@@ -23,7 +23,7 @@ export class LmdbLeases implements Disposable {
     this.#due.add(Number(id));
     this.#wake();
   });
-  /** Those whose time is over, and those that have lost keys already. */
+  /** Expired leases that still have keys. */
   readonly #due = new Set<number>();
   #reaping: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -100,7 +100,7 @@ export class LmdbLeases implements Disposable {
     if (this.#due.size > 0) this.#reaping ??= this.#reap();
   }
 
-  /** Ends those that are due, with others between: one group at a time waits for its turn. */
+  /** Expires due leases, in groups between those of other writers. */
   async #reap(): Promise<void> {
     try {
       while (this.#due.size > 0) await this.#writer.run((group) => this.#slice(group));
@@ -119,7 +119,7 @@ export class LmdbLeases implements Disposable {
     }
   }
 
-  /** As `#end`, but where keys of it cannot be read it stays: others end all the same. */
+  /** Expires a lease, but keeps one with unreadable keys, so that the others expire. */
   #endUndamaged(number: number, group: CommitGroup, most: number): number {
     try {
       return this.#end(number, group, most);
@@ -130,7 +130,7 @@ export class LmdbLeases implements Disposable {
     }
   }
 
-  /** Ends a lease with its keys, up to so many: then it is over, though not gone. @returns how many */
+  /** Deletes up to `most` keys of a lease, which is expired from then on. @returns the number of keys */
   #end(number: number, group: CommitGroup, most: number): number {
     const start = integerKey(number);
     const leased = [...this.#leased.getKeys({ start, end: integerKey(number + 1), limit: most })];
@@ -150,21 +150,21 @@ export class LmdbLeases implements Disposable {
   }
 }
 
-/** What is kept of a lease. */
+/** Stored lease. */
 interface HeldLease {
-  /** s. */
+  /** Time to live, in seconds. */
   readonly ttl: number;
-  /** When it is over, ms since 1970: what a restart goes on with. */
+  /** Expiry in ms since 1970, for a restart. */
   readonly expires: number;
 }
 
-/** A lease of which keys are left only because there are many. */
+/** Row of an expired lease that still has keys. */
 const OVER: HeldLease = { ttl: 0, expires: 0 };
 
-/** The leases of a store, by their numbers. */
+/** Leases of a store, by number. */
 interface LeaseTable {
   readonly going: Map<number, HeldLease>;
-  /** They are over, but for their keys. */
+  /** Expired leases that still have keys. */
   readonly ending: readonly number[];
 }
 
@@ -174,7 +174,7 @@ export function loadLeases({ leases }: Pick<Tables, "leases">, dir: string): Lea
   const ending: number[] = [];
   for (const { key, value } of leases.getRange({})) {
     const held = heldOf(value, dir);
-    if (key.length !== 8) throw damaged(dir, "the number of a lease is none");
+    if (key.length !== 8) throw damaged(dir, "a lease has an invalid number");
     const number = readInteger(key, 0);
     if (isOver(held)) ending.push(number);
     else going.set(number, held);
@@ -182,7 +182,7 @@ export function loadLeases({ leases }: Pick<Tables, "leases">, dir: string): Lea
   return { going, ending };
 }
 
-/** What is left of a lease that another process keeps, s; `undefined`: it is over, or never was. */
+/** Returns the remaining time of a lease of another process, in seconds; `undefined` if it has expired or never existed. */
 export function remainingIn({ leases }: Pick<Tables, "leases">, id: string, dir: string): number | undefined {
   const number = numberOf(id);
   const row = number === undefined ? undefined : leases.getBinary(integerKey(number));
@@ -190,18 +190,18 @@ export function remainingIn({ leases }: Pick<Tables, "leases">, id: string, dir:
   return held === undefined || isOver(held) ? undefined : secondsLeft(held);
 }
 
-/** By the clock of the machine, which may have been set meanwhile: never more than was granted. */
+/** Uses the system clock, which may have been set: at most the granted time remains. */
 function secondsLeft({ ttl, expires }: HeldLease): number {
   return Math.min(ttl, Math.max(0, (expires - Date.now()) / 1000));
 }
 
-/** @returns `undefined` when no lease with this id goes on */
+/** @returns `undefined` if no lease with this id is active */
 export function leaseNumber({ going }: LeaseTable, id: string): number | undefined {
   const number = numberOf(id);
   return number !== undefined && going.has(number) ? number : undefined;
 }
 
-/** The bytes that are kept of a lease. */
+/** Encodes a lease. */
 function leaseRow({ ttl, expires }: HeldLease): Buffer {
   const bytes = Buffer.allocUnsafe(SIZE);
   writeInteger(bytes, ttl, 0);
@@ -210,7 +210,7 @@ function leaseRow({ ttl, expires }: HeldLease): Buffer {
 }
 
 function heldOf(row: Buffer, dir: string): HeldLease {
-  if (row.length !== SIZE) throw damaged(dir, "a lease cannot be read");
+  if (row.length !== SIZE) throw damaged(dir, "a lease is unreadable");
   return { ttl: readInteger(row, 0), expires: readInteger(row, 8) };
 }
 

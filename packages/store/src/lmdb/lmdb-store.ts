@@ -22,7 +22,7 @@ import { Writer } from "./writer.ts";
 
 type Cancel = { readonly signal?: AbortSignal };
 
-/** A store in a folder of its own. */
+/** Store in a directory. */
 export class LmdbStore implements Store {
   readonly name: string;
   readonly #folder: Folder;
@@ -55,7 +55,7 @@ export class LmdbStore implements Store {
     this.#writer = writer;
     this.#leases = new LmdbLeases({ tables, table, writer });
     this.#compactor = new Compactor({ tables, reader, writer });
-    if (this.#compactor.isBehind) this.#compactor.sweep().catch(() => undefined); // compacting again goes on with it
+    if (this.#compactor.isBehind) this.#compactor.sweep().catch(() => undefined); // the next compaction continues it
   }
 
   async head(options?: Cancel): Promise<number> {
@@ -87,10 +87,10 @@ export class LmdbStore implements Store {
 
   async compact(revision: number): Promise<void> {
     this.#check();
-    checkCount("the revision to compact to", revision, 0);
+    checkCount("revision to compact to", revision, 0);
     if (revision > this.#hub.head) throw StoreError.future(revision, this.#hub.head);
     if (revision <= this.#writer.state.compacted && !this.#compactor.isBehind) return;
-    // What is being swept is not to be read any more.
+    // Reads must not see what the sweep is removing.
     this.#compacted = Math.max(this.#compacted, revision);
     await this.#compactor.compact(revision);
   }

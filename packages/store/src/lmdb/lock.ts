@@ -5,17 +5,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { StoreError } from "../store-error.ts";
 import { faultOf } from "./faults.ts";
 
-/** How often those who wait look again, ms. */
+/** Interval of checks while waiting, in ms. */
 const PAUSE = 20;
-/** How long those who claimed later have to give way, ms: they do so in a few. */
+/** Time for later claims to withdraw, in ms. They need a few. */
 const PATIENCE = 2000;
-/** The longest path of a socket is 104 bytes or little more. */
+/** Maximum length of a socket's path, in bytes; the system's limit is about 104. */
 const LONGEST_PATH = 100;
 
-/** A claim on a folder: a socket, which only the living answer. */
+/** Claim on a directory: a socket, which answers only while its process lives. */
 interface Claim {
   readonly file: string;
-  /** ms since 1970. */
+  /** Time of the claim, in ms since 1970. */
   readonly since: number;
   readonly pid: number;
 }
@@ -23,12 +23,12 @@ interface Claim {
 type HeldClaim = Claim & AsyncDisposable;
 
 /**
- * Takes a folder for this process until it is disposed or dead. A claim is published first, then the folder is looked
- * through for others: of two that come at once, at most one finds nobody. No claim outlives its process, however that
- * ends, and process numbers, which may be another's, prove nothing here.
+ * Locks a directory until disposal or the end of the process. A process publishes its claim, then looks for others, so that
+ * of two concurrent processes at most one finds none. A claim never outlives its process, however that ends. Process ids
+ * would prove nothing, because they are reused.
  *
- * @param wait how long others have to let go, ms
- * @throws StoreError `Locked`, naming the one who has it
+ * @param wait time for other processes to release the lock, in ms
+ * @throws StoreError `Locked` that names the holder
  */
 export async function lock(dir: string, wait: number): Promise<AsyncDisposable> {
   const folder = new ClaimFolder(join(dir, "lock"));
@@ -55,7 +55,7 @@ export async function lock(dir: string, wait: number): Promise<AsyncDisposable> 
 
 class ClaimFolder implements Disposable {
   readonly #dir: string;
-  /** The folder by a path short enough for sockets. */
+  /** Path of the directory, short enough for sockets. */
   readonly #short: string;
   readonly #descriptor: number | undefined;
 
@@ -71,7 +71,7 @@ class ClaimFolder implements Disposable {
     for (;;) {
       const since = Date.now();
       const file = `${since}-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
-      // It answers before it can be found.
+      // The socket must answer before others can find it.
       const server = await listen(join(this.#short, `new-${file}`)).catch((error) => {
         throw noSocket(dirname(this.#dir), error);
       });
@@ -81,7 +81,7 @@ class ClaimFolder implements Disposable {
     }
   }
 
-  /** @returns whom to give way to; `undefined`: the folder is ours */
+  /** @returns the claim that takes precedence; `undefined` if this process has the lock */
   async rivalOf(own: Claim, until: number): Promise<Claim | undefined> {
     for (;;) {
       const [first] = (await this.#others(own)).sort(byAge);
@@ -100,13 +100,13 @@ class ClaimFolder implements Disposable {
       renameSync(join(this.#dir, `new-${file}`), join(this.#dir, file));
       return true;
     } catch (error) {
-      // Whoever cleaned up took it for dead, between its two first steps.
+      // Another process removed it as stale before it answered.
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
       throw error;
     }
   }
 
-  /** The living; what the dead left is removed: no name is used twice. */
+  /** Returns active claims and removes stale ones. Names are never reused. */
   async #others(own: Claim): Promise<Claim[]> {
     const living: Claim[] = [];
     for (const entry of readdirSync(this.#dir, { withFileTypes: true })) {
@@ -134,7 +134,7 @@ function listen(path: string): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
   const server = createServer((socket) => socket.destroy());
   server.once("error", reject);
-  // In a worker of node:cluster another process would listen otherwise.
+  // Otherwise the primary process of node:cluster would listen for a worker.
   server.listen({ path, exclusive: true }, () => resolve(server.unref()));
   return promise;
 }
@@ -142,7 +142,7 @@ function listen(path: string): Promise<Server> {
 function noSocket(dir: string, error: Error): StoreError {
   const fault = faultOf(error, dir);
   if (fault.code !== "Unavailable") return fault;
-  const remedy = "needs a file system of this machine that knows sockets: choose another directory";
+  const remedy = "requires a local file system with Unix sockets: choose another directory";
   return new StoreError("Unavailable", `the store in ${dir} ${remedy} (${error.message})`, { cause: error });
 }
 
@@ -150,7 +150,7 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => void server.close(() => resolve()));
 }
 
-/** Only two answers mean that nobody is there; any other trouble is somebody's. */
+/** Only two errors prove that no process listens; after any other the claim counts as active. */
 function isAlive(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);
@@ -160,10 +160,10 @@ function isAlive(path: string): Promise<boolean> {
 }
 
 function locked(dir: string, { pid, since }: Claim): StoreError {
-  const who = pid === process.pid ? "this process already" : `process ${pid}`;
+  const who = pid === process.pid ? "this process" : `process ${pid}`;
   return new StoreError(
     "Locked",
-    `the store in ${dir} is in use by ${who}, since ${new Date(since).toISOString()}: ` +
-      "stop it, or keep the data of this one in another directory",
+    `the store in ${dir} is in use by ${who} since ${new Date(since).toISOString()}: ` +
+      "stop it, or use another directory for this store",
   );
 }

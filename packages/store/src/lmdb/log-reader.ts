@@ -19,11 +19,11 @@ import {
 } from "./log-record.ts";
 import type { LmdbState, Table, Tables } from "./tables.ts";
 
-/** As long as others in this process are made to wait: some two milliseconds. */
+/** Number of records to read in one turn of the event loop, which takes about two milliseconds. */
 const SLICE = 1000;
 const SLICE_BYTES = 2 ** 20;
 
-/** No key is longer, so what follows does not matter to their order. */
+/** Length of a bound to compare; keys are shorter. */
 const LONGEST_BOUND = 1025;
 
 interface Row {
@@ -33,17 +33,17 @@ interface Row {
 
 export type LogTables = Pick<Tables, "keys" | "log">;
 
-/** Where a reader reads, and what it may see. */
+/** Options of a reader: tables, and visible revisions. */
 export interface LogReaderOptions {
   readonly dir: string;
   readonly tables: LogTables;
   /** @throws StoreError `Closed` */
   checkOpen(): void;
-  /** The newest revision to be seen and the oldest that is whole, now. */
+  /** Returns the newest visible revision and the oldest complete one. */
   bounds(): Pick<LmdbState, "revision" | "compacted">;
 }
 
-/** Reads the tables. Nothing is held from one turn of the event loop to the next: revisions make a reading whole. */
+/** Reads the tables. It holds no transaction across turns of the event loop: revisions make reads consistent. */
 export class LogReader implements History {
   readonly #source: LogReaderOptions;
   readonly #keys: Table;
@@ -59,7 +59,7 @@ export class LogReader implements History {
     return this.#source.bounds().compacted;
   }
 
-  /** The newest entry of a key in the log, even if it is not to be seen yet. */
+  /** Returns the newest record of a key, even if its revision is not visible yet. */
   newest(key: string): LogRecord | undefined {
     const position = this.#bytes(this.#keys, Buffer.from(key));
     return position && this.record(position);
@@ -85,7 +85,7 @@ export class LogReader implements History {
       try {
         return await this.#rangeAt(range, revision, options);
       } catch (error) {
-        // Compacted while it was read: a reading of what stands now begins anew.
+        // Compacted during a read of the current state: start again.
         const again = error instanceof StoreError && error.code === "Compacted" && options.revision === undefined;
         if (!again) throw error;
       }
@@ -114,7 +114,7 @@ export class LogReader implements History {
         reached = undefined;
         const entry = this.#entryAt(position, take);
         if (entry !== undefined) {
-          // Steps back are taken unchecked: they must have come to the same key.
+          // Steps back are not verified one by one, so the result must be of the same key.
           if (position !== readInteger(value, 0) && !key.equals(Buffer.from(entry.key))) throw this.#astray(position);
           if (entries.length === limit) return { entries, revision, more: true };
           entries.push(entry);
@@ -131,7 +131,7 @@ export class LogReader implements History {
     return { entries, revision, more: false };
   }
 
-  /** A page of what happened, whole revisions. */
+  /** Returns a page of the history, in whole revisions. */
   read({ after, upTo, has, previous }: HistoryQuery): HistoryPage {
     const changes: { readonly revision: number; readonly events: KeptEvent[] }[] = [];
     const range = { start: integerKey(logPosition(after + 1, 0)), end: integerKey(logPosition(upTo + 1, 0)) };
@@ -155,13 +155,13 @@ export class LogReader implements History {
     return { changes, upTo };
   }
 
-  /** What stands at the position that these bytes say. @returns `undefined` where compaction has been */
+  /** Returns the record at an encoded position, `undefined` if compaction has removed it. */
   record(at: Buffer, take: Take = Buffer.allocUnsafeSlow): LogRecord | undefined {
     const bytes = this.#copied(at, take);
     const position = readInteger(at, 0);
     if (bytes !== undefined) return this.decoded(bytes, position);
     if (revisionOf(position) <= this.compacted) return undefined;
-    throw damaged(this.#source.dir, `nothing stands at ${position} in the log`);
+    throw damaged(this.#source.dir, `no record at ${position} in the log`);
   }
 
   /** @throws StoreError `Closed`, `Future` or `Compacted` */
@@ -174,7 +174,7 @@ export class LogReader implements History {
 
   decoded(bytes: Buffer, position: LogPosition): LogRecord {
     const record = decodeRecord(bytes, position);
-    if (record === undefined) throw damaged(this.#source.dir, `the checksum at ${position} in the log does not hold`);
+    if (record === undefined) throw damaged(this.#source.dir, `wrong checksum at ${position} in the log`);
     return record;
   }
 
@@ -186,7 +186,7 @@ export class LogReader implements History {
     }
   }
 
-  /** What stands in a part of a table; to be gone through in one turn of the event loop. */
+  /** Rows of a part of a table, to be consumed in one turn of the event loop. */
   *scan(table: Table, range: { readonly start: Buffer; readonly end: Buffer }): Iterable<Row> {
     try {
       yield* table.getRange(range);
@@ -199,12 +199,12 @@ export class LogReader implements History {
     return position === NOWHERE ? undefined : entryOf(this.record(integerKey(position), take));
   }
 
-  /** What it reads into is used again by whatever is read next. */
+  /** Copies a value, because LMDB reuses its read buffer. */
   #copied(at: Buffer, take: Take): Buffer | undefined {
     try {
       const bytes = this.#log.getBinaryFast(at);
       if (bytes === undefined) return undefined;
-      // Its own length says how much of it is meant.
+      // Its `length` is the size of the value, not of the buffer.
       const copy = take(bytes.length);
       bytes.copy(copy, 0, 0, copy.length);
       return copy;
@@ -213,7 +213,7 @@ export class LogReader implements History {
     }
   }
 
-  /** One step back in the history of a key, which reads no value. */
+  /** Returns the previous position of a key, without reading the value. */
   #before(position: LogPosition): LogPosition {
     const previous = this.#previousAt(integerKey(position));
     if (previous !== undefined && previous < position) return previous;
@@ -221,7 +221,7 @@ export class LogReader implements History {
   }
 
   #astray(position: LogPosition): StoreError {
-    return damaged(this.#source.dir, `the history of a key goes astray at ${position} in the log`);
+    return damaged(this.#source.dir, `inconsistent history of a key at ${position} in the log`);
   }
 
   #previousAt(at: Buffer): LogPosition | undefined {

@@ -1,13 +1,14 @@
 import { crc32 } from "node:zlib";
 import type { Entry } from "../store.ts";
 
-/** A revision has at most as many changes as a transaction has operations. */
+/** Maximum number of changes in a revision, as many as operations in a transaction. */
 export const POSITIONS_PER_REVISION = 128;
-/** Nowhere: what a key's first entry follows. */
+/** Predecessor of a key's first record. */
 export const NOWHERE: LogPosition = 0;
 const HIGH = 2 ** 32;
 
-// position, previous, createRevision, lease (8 each), length of the key (2), key, value, crc32 of all before (4, the least byte first)
+// position, previous, createRevision, lease (8 bytes each), length of the key (2), key, value, crc32 of all before (4,
+// little-endian)
 const POSITION = 0;
 const PREVIOUS = 8;
 const CREATED = 16;
@@ -15,12 +16,10 @@ const LEASE = 24;
 const KEY_LENGTH = 32;
 const HEADER = 34;
 const TRAILER = 4;
-/** What crc32 makes of all bytes that end with their own crc32: so they need not be taken apart. */
+/** crc32 of any bytes that end with their own crc32: no need to separate them. */
 const WHOLE = 0x2144df1c;
 
-/**
- * Where something stands in the log: a revision and a number within it, as one integer. Its eight bytes sort as it does.
- */
+/** Position in the log: a revision and an index in it, as one integer. Its eight bytes sort like the number. */
 export type LogPosition = number;
 
 export function logPosition(revision: number, index: number): LogPosition {
@@ -31,21 +30,21 @@ export function revisionOf(position: LogPosition): number {
   return Math.floor(position / POSITIONS_PER_REVISION);
 }
 
-/** What happened to a key at a position: an entry of the log. */
+/** Record of the log: a change of a key at a position. */
 export interface LogRecord {
   readonly position: LogPosition;
   readonly key: string;
-  /** The key's entry before this one, `NOWHERE` when there was none. */
+  /** Previous record of the key, `NOWHERE` if there is none. */
   readonly previous: LogPosition;
-  /** 0: it was deleted. */
+  /** Revision of the key's creation; 0 for a deletion. */
   readonly createRevision: number;
-  /** 0: none. */
+  /** Number of the lease; 0 for none. */
   readonly lease: number;
-  /** Empty when it was deleted. */
+  /** Value; empty for a deletion. */
   readonly value: Buffer;
 }
 
-/** The bytes of a record, but for what is known only when it comes to be. The value is copied. */
+/** Encodes a record with a copy of its value, without the fields that are known only at commit. */
 export function prepareRecord(key: string, value: Uint8Array | undefined): Buffer {
   const keyLength = Buffer.byteLength(key);
   const bytes = Buffer.allocUnsafe(HEADER + keyLength + (value?.byteLength ?? 0) + TRAILER);
@@ -55,7 +54,7 @@ export function prepareRecord(key: string, value: Uint8Array | undefined): Buffe
   return bytes;
 }
 
-/** Completes the bytes. */
+/** Completes an encoded record. */
 export function sealRecord(bytes: Buffer, content: Omit<LogRecord, "value">): LogRecord {
   writeInteger(bytes, content.position, POSITION);
   writeInteger(bytes, content.previous, PREVIOUS);
@@ -67,7 +66,7 @@ export function sealRecord(bytes: Buffer, content: Omit<LogRecord, "value">): Lo
   return { position, key, previous, createRevision, lease, value: bytes.subarray(valueAt(bytes), end) };
 }
 
-/** @returns `undefined` when these are not the bytes that were written for this position */
+/** @returns `undefined` unless these bytes were written for this position */
 export function decodeRecord(bytes: Buffer, position: LogPosition): LogRecord | undefined {
   if (bytes.length < HEADER + TRAILER || crc32(bytes) !== WHOLE || readInteger(bytes, POSITION) !== position)
     return undefined;
@@ -82,7 +81,7 @@ export function decodeRecord(bytes: Buffer, position: LogPosition): LogRecord | 
   };
 }
 
-/** What a record says of the one before it, unchecked. */
+/** Returns the previous position of a record, unverified. */
 export function previousOf(bytes: Buffer): LogPosition {
   return readInteger(bytes, PREVIOUS);
 }
@@ -95,7 +94,7 @@ export function isLive(record: LogRecord | undefined): record is LogRecord {
   return record !== undefined && !isDeleted(record);
 }
 
-/** The entry that a record says stands there; its value is the record's. */
+/** Returns the entry of a record; they share the value. */
 export function entryOf(record: LogRecord | undefined): Entry | undefined {
   if (!isLive(record)) return undefined;
   const { key, value, createRevision, lease } = record;
@@ -107,7 +106,7 @@ function valueAt(bytes: Buffer): number {
   return HEADER + bytes.readUInt16BE(KEY_LENGTH);
 }
 
-/** Integers from 0 to 2^53 - 1 in eight bytes, the greatest byte first. */
+/** Writes an integer from 0 to 2^53 - 1 as eight bytes, big-endian. */
 export function writeInteger(into: Buffer, value: number, offset: number): void {
   into.writeUInt32BE(Math.floor(value / HIGH), offset);
   into.writeUInt32BE(value % HIGH, offset + 4);

@@ -3,30 +3,36 @@ import { checkFirstRevision } from "../engine/limits.ts";
 import type { Store } from "../store.ts";
 import { faultOf } from "./faults.ts";
 
-/** To begin at: a position in the log is an integer with the revision in its upper 46 bits, and half of them are left. */
+/** Maximum first revision: positions in the log hold revisions of 46 bits, half of which remain. */
 const HIGHEST = 2 ** 45;
 
-/** Where a store on disk is, and how it is opened. */
+/** Options of {@link lmdbStore}. */
 export interface LmdbStoreOptions {
-  /** A folder of its own, on a disk of this machine; made, for this user alone, where there is none. */
+  /** Directory for this store alone, on a local disk. A missing one is created, for this user only. */
   readonly dir: string;
-  /** Only to read, also beside the process that writes: for backups. Changes are refused, watches too. @default false */
+  /**
+   * Opens the store for reading only, also while another process writes, such as for backups. Writes and watches are
+   * rejected.
+   * @default false
+   */
   readonly readOnly?: boolean;
-  /** How long another process may take to let go of the folder, ms. @default 0 */
+  /** Time for another process to release the directory, in ms. @default 0 */
   readonly wait?: number;
   /**
-   * The revision that a new store begins at, all before it counting as compacted: what is restored from a backup must go
-   * on above every revision that was given out before. Of no meaning where there is a store already. @default 1
+   * First revision of a new store; earlier ones count as compacted. A restored store must continue above every revision that
+   * was used before. Ignored for an existing store.
+   * @default 1
    */
   readonly revision?: number;
 }
 
 /**
- * Opens a store on disk, the engine for one process: what is acknowledged survives the end of the process and of the
- * machine. One process at a time may write; its hold on the folder ends with it, however it ends. Writers that come
- * together share the wait for the disk. Costs little memory: the file is mapped, and counts as cache of the system.
+ * Opens a store on disk for one process. Acknowledged writes survive a crash of the process or the machine. One process at a
+ * time may write; its lock ends with it, however it ends. Concurrent writers share the wait for the disk. Memory use is
+ * small, since the file is mapped and counts as system cache.
  *
- * @throws StoreError `Invalid` when the revision is not an integer from 1 to 2^45, `Locked`, `Damaged`, `NewerFormat`, `ReadOnly` or `NoSpace`; the message names the remedy
+ * @throws StoreError `Invalid` if the revision is not an integer from 1 to 2^45, `Locked`, `Damaged`, `NewerFormat`,
+ * `ReadOnly` or `NoSpace`; the message names the remedy
  *
  * @example
  * ```ts
@@ -40,7 +46,7 @@ export interface LmdbStoreOptions {
 export async function lmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { dir, readOnly = false, wait = 0, revision } = options;
   if (revision !== undefined) checkFirstRevision(revision, HIGHEST);
-  // Whoever keeps objects elsewhere need not wait for lmdb to load.
+  // Loaded on demand: other engines do not need LMDB.
   const [{ openFolder }, { LmdbStore }, { ReadOnlyStore }] = await Promise.all([
     import("./folder.ts"),
     import("./lmdb-store.ts"),

@@ -10,7 +10,7 @@ import type { LmdbState } from "./tables.ts";
 
 type Cancel = { readonly signal?: AbortSignal };
 
-/** Reads a store that another process may be writing. */
+/** Read-only store, which another process may write. */
 export class ReadOnlyStore implements Store {
   readonly name: string;
   readonly #folder: Folder;
@@ -19,7 +19,7 @@ export class ReadOnlyStore implements Store {
 
   constructor(folder: Folder) {
     const { dir, tables } = folder;
-    this.name = `lmdb at ${dir}, to read`;
+    this.name = `lmdb at ${dir}, read-only`;
     this.#folder = folder;
     this.#reader = new LogReader({ dir, tables, bounds: () => this.#state(), checkOpen: () => this.#checkOpen() });
   }
@@ -81,7 +81,7 @@ export class ReadOnlyStore implements Store {
   #state(): LmdbState {
     const { tables, dir } = this.#folder;
     const state = tables.state();
-    if (state === undefined) throw damaged(dir, "its state cannot be read");
+    if (state === undefined) throw damaged(dir, "its state is unreadable");
     return state;
   }
 
@@ -97,6 +97,6 @@ export class ReadOnlyStore implements Store {
 
   #refuse(): never {
     this.#check();
-    throw new StoreError("ReadOnly", `the store in ${this.#folder.dir} was opened to read: open it without readOnly`);
+    throw new StoreError("ReadOnly", `the store in ${this.#folder.dir} is read-only: open it without readOnly`);
   }
 }

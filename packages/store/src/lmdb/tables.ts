@@ -6,52 +6,52 @@ import { type LogPosition, readInteger, writeInteger } from "./log-record.ts";
 
 const STATE = Buffer.from("state");
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
-/** Addresses that the file may grow into before it is mapped anew. Where they are limited, asking for too many kills. */
+/** Address space for the file to grow into before it is mapped again. Where address space is limited, more would be fatal. */
 const ROOM = 2 ** 30;
 const FIELDS = ["revision", "compacted", "swept", "lease"] as const;
 const SIZE = 4 + 8 * FIELDS.length;
 
-/** What holds for the whole store; written with every group of changes. */
+/** State of the whole store, written with every group. */
 export interface LmdbState {
-  /** The newest. */
+  /** Newest revision. */
   readonly revision: number;
-  /** Below this one the history is gone. */
+  /** Oldest revision that is complete. */
   readonly compacted: number;
-  /** Up to here compaction has been through the log. */
+  /** Position up to which compaction has swept the log. */
   readonly swept: LogPosition;
-  /** The newest lease's number. */
+  /** Number of the newest lease. */
   readonly lease: number;
 }
 
 export const FIRST: LmdbState = { revision: 1, compacted: 0, swept: 0, lease: 0 };
 
-/** A table: bytes by bytes, in their order. */
+/** Table from bytes to bytes, sorted by key. */
 export type Table = Database<Buffer, Buffer>;
 
-/** The file of the engine, open. */
+/** Open file of the engine. */
 export interface Tables {
-  /** By key: the position of its newest entry in the log. */
+  /** Key to the position of its newest log record. */
   readonly keys: Table;
-  /** By position: what happened there (see `log-record.ts`). Every value is here, once. */
+  /** Position to log record (see `log-record.ts`). Each value is stored here once. */
   readonly log: Table;
-  /** By number: how long a lease is and when it is over. */
+  /** Number of a lease to its time to live and expiry. */
   readonly leases: Table;
-  /** By the number of a lease and a key: nothing. */
+  /** Number of a lease and a key, to nothing. */
   readonly leased: Table;
-  /** What is read from now on is as new as what other processes have written. */
+  /** Makes reads see the newest writes of other processes. */
   refresh(): void;
-  /** As of the newest group of changes. `undefined`: damaged. */
+  /** Returns the state after the newest group; `undefined` if it is damaged. */
   state(): LmdbState | undefined;
-  /** Puts the state into the batch that is being made. */
+  /** Writes the state into the current batch. */
   setState(state: LmdbState): void;
-  /** All or nothing, durable when it resolves; the disk is waited for off this thread. */
+  /** Applies writes atomically. Resolves when they are durable; another thread waits for the disk. */
   batch(work: () => void): Promise<void>;
-  /** The same at once: it fails plainly where a batch would write to the error output. */
+  /** Applies writes synchronously: it throws where a batch would print to stderr. */
   batchSync(work: () => void): void;
   close(): Promise<void>;
 }
 
-/** How the file is opened. */
+/** Options of opening the file. */
 export interface TableOptions {
   readonly readOnly: boolean;
 }
@@ -106,7 +106,7 @@ function mapSize(file: string): number {
   return Math.ceil(size / ROOM) * ROOM + ROOM;
 }
 
-/** Makes an empty store in an empty folder. */
+/** Creates an empty store in an empty directory. */
 export async function createTables(dir: string, state: LmdbState): Promise<void> {
   const tables = await openTables(dir, { readOnly: false });
   try {
@@ -116,7 +116,7 @@ export async function createTables(dir: string, state: LmdbState): Promise<void>
   }
 }
 
-/** What made a batch fail comes by a promise of its own. */
+/** Returns the cause of a failed batch, which is in a promise of its own. */
 async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !("commitError" in error)) return error;
   try {
@@ -136,7 +136,7 @@ function encodeState(state: LmdbState): Buffer {
   return bytes;
 }
 
-/** @returns `undefined` when these are not bytes that were written so */
+/** @returns `undefined` unless these bytes were written by this format */
 function decodeState(bytes: Buffer | undefined): LmdbState | undefined {
   if (bytes?.length !== SIZE || crc32(bytes.subarray(4)) !== bytes.readUInt32BE(0)) return undefined;
   const [revision = 0, compacted = 0, swept = 0, lease = 0] = FIELDS.map((_, index) =>

@@ -8,45 +8,45 @@ import { CommitGroup, type CommitGroupBase, type PreparedTransaction } from "./c
 import { faultOf, writeFault } from "./faults.ts";
 import type { LmdbState, Tables } from "./tables.ts";
 
-/** A group is taken to be full: its writer's turn should not become long. */
+/** Maximum number of transactions in a group, to keep turns of the event loop short. */
 const MOST_TRANSACTIONS = 1024;
 const MOST_BYTES = 16 * 2 ** 20;
 
-/** Free bytes: some groups' worth. */
+/** Free space below which the disk counts as nearly full, in bytes: several groups. */
 const NEARLY_FULL = 4 * MOST_BYTES;
 
-/** What a writer writes on, and whom it tells. */
+/** Options of a writer. */
 export interface WriterOptions {
   readonly dir: string;
   readonly tables: Tables;
   readonly state: LmdbState;
   readonly base: Omit<CommitGroupBase, "state" | "tables">;
-  /** Called when changes are durable, before anybody is answered. */
+  /** Called when changes are durable, before their callers get a response. */
   readonly committed: (changes: readonly Change[]) => void;
 }
 
-/** Adds to a group. What it returns is the answer, once the group is durable; what it throws is its own. */
+/** Adds to a group. Its result is returned once the group is durable; its exception goes to its caller only. */
 type Work<T> = (group: CommitGroup) => T;
 
 interface Job {
   readonly work: Work<unknown>;
   readonly bytes: number;
-  /** Sees all that was before it, and nobody comes after it in its group. */
+  /** Runs after all earlier work, and last in its group. */
   readonly alone: boolean;
   readonly resolve: (answer: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Group commit: all that waits while one group becomes durable is the next group. One group at a time, so that a group
- * that fails is undone by forgetting it.
+ * Group commit: all work that arrives while a group becomes durable forms the next group. There is one group at a time, so
+ * that a failed group needs no rollback.
  */
 export class Writer {
   readonly #options: WriterOptions;
   readonly #queue: Job[] = [];
   #state: LmdbState;
   #running: Promise<void> | undefined;
-  /** The last group failed: the next one is written carefully. */
+  /** Whether the last group failed, so that the next one is written synchronously. */
   #careful = false;
   #broken: StoreError | undefined;
   #closed: StoreError | undefined;
@@ -56,12 +56,12 @@ export class Writer {
     this.#state = options.state;
   }
 
-  /** As of the newest durable group. */
+  /** State after the newest durable group. */
   get state(): LmdbState {
     return this.#state;
   }
 
-  /** It was closed, or cannot go on: nothing will be written any more. */
+  /** Whether the writer is closed or broken, and rejects all work. */
   get isOver(): boolean {
     return (this.#closed ?? this.#broken) !== undefined;
   }
@@ -70,17 +70,17 @@ export class Writer {
     return this.#enqueue((group) => group.add(transaction), { bytes: transaction.bytes, alone: false });
   }
 
-  /** Work among that of others, that reads no table. */
+  /** Adds work that reads no table to the next group. */
   join<T>(work: Work<T>): Promise<T> {
     return this.#enqueue(work, { bytes: 0, alone: false });
   }
 
-  /** Work in a group of its own, on what all groups before have left. */
+  /** Runs work in a group of its own, after all earlier groups. */
   run<T>(work: Work<T>): Promise<T> {
     return this.#enqueue(work, { bytes: 0, alone: true });
   }
 
-  /** What was called before is done first; what is called after is refused. */
+  /** Rejects new work and drains the queue. */
   async close(reason: StoreError): Promise<void> {
     this.#closed ??= reason;
     await this.#running;
@@ -96,11 +96,11 @@ export class Writer {
   }
 
   async #drain(): Promise<void> {
-    // Those who come in one turn are of one group.
+    // Work of one turn of the event loop shares a group.
     await turn();
     for (let answers: readonly Settle[] = []; ; ) {
       const next = this.#queue.length === 0 ? undefined : this.#group(this.#take());
-      // It is on its way to the disk before anybody is answered: they have much to do then.
+      // Send the next group to the disk before callers resume, since they keep the thread busy.
       if (next !== undefined) await turn();
       for (const give of answers) give();
       if (next === undefined) break;
@@ -121,7 +121,7 @@ export class Writer {
     return this.#queue.splice(0, count);
   }
 
-  /** @returns what tells each of them, in their order */
+  /** @returns functions that settle each job, in order */
   async #group(jobs: readonly Job[]): Promise<readonly Settle[]> {
     const { dir, tables, base, committed } = this.#options;
     const group = new CommitGroup({ ...base, tables, state: this.#state });
@@ -156,7 +156,7 @@ export class Writer {
     }
   }
 
-  /** A group has failed. Whether it is on disk all the same is what the disk says. */
+  /** Handles a failed group: the disk tells whether it was written anyway. */
   #settle(group: CommitGroup, error: unknown): void {
     const { dir, tables } = this.#options;
     let found: LmdbState | undefined;
@@ -164,14 +164,12 @@ export class Writer {
       tables.batchSync(() => undefined);
       found = tables.state();
     } catch (cause) {
-      this.#broken = new StoreError(
-        "Unavailable",
-        `the store in ${dir} cannot go on writing: start this process anew`,
-        { cause },
-      );
+      this.#broken = new StoreError("Unavailable", `the store in ${dir} can no longer write: restart this process`, {
+        cause,
+      });
       throw new StoreError(
         "Unknown",
-        `the store in ${dir} failed while it wrote: start this process anew to see what is there`,
+        `a write to the store in ${dir} failed, and its outcome is unknown: restart this process`,
         {
           cause: error,
         },
@@ -182,7 +180,7 @@ export class Writer {
   }
 }
 
-/** Where a group may fail for want of space it is written in a way that fails plainly, although others wait for it. */
+/** On a nearly full disk, groups are written synchronously, because only that fails cleanly; others wait meanwhile. */
 function isNearlyFull(dir: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dir);
@@ -192,16 +190,16 @@ function isNearlyFull(dir: string): boolean {
   }
 }
 
-/** Tells a caller how its call went. */
+/** Settles a caller's promise. */
 type Settle = () => void;
 
 interface JobResult {
-  /** Whether the job has thrown, and so asks for nothing to be written. */
+  /** Whether the job threw, and needs nothing written. */
   readonly failed: boolean;
   readonly give: Settle;
 }
 
-/** Does a job's part of the group, and keeps the answer for later. */
+/** Runs a job in the group, and returns how to settle it. */
 function runJob({ work, resolve, reject }: Job, group: CommitGroup, dir: string): JobResult {
   try {
     const answer = work(group);

@@ -1,40 +1,40 @@
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
 
-/** Bytes at the beginning of a backup that hold its header: JSON in one line, so that people can read it. */
+/** Size of a backup's header, in bytes: one line of JSON, readable for humans. */
 export const HEADER_BYTES = 1024;
 const FORMAT = 1;
 const MAGIC = '{"virtualWorkspacesBackup":';
-/** Characters of an engine's name that fit into a header whatever they are. */
+/** Number of characters of an engine's name that always fit into a header. */
 const NAME_LENGTH = 100;
-/** Before the key and the value of each record: their lengths, and the number of its lease. */
+/** Size of a record's prefix, in bytes: lengths of key and value, and the number of the lease. */
 const PREFIX_BYTES = 12;
 
-/** What a backup says of itself. */
+/** Metadata of a backup. */
 export interface BackupInfo {
-  /** Everything in it stood together at this revision of the store. */
+  /** Revision of the store that the backup shows. */
   readonly revision: number;
-  /** The name of the store that it is from, cut to 100 characters. */
+  /** Name of the store, cut to 100 characters. */
   readonly engine: string;
-  /** When that was, RFC 3339. */
+  /** Time of the backup, RFC 3339. */
   readonly time: string;
-  /** How many keys there are. */
+  /** Number of keys. */
   readonly count: number;
-  /** The size of all records. */
+  /** Size of all records, in bytes. */
   readonly bytes: number;
 }
 
 export interface BackupHeader extends BackupInfo {
-  /** Of all records and of the header itself, in hex. */
+  /** Checksum of all records and the header, in hexadecimal. */
   readonly sha256: string;
 }
 
-/** The part of a header that its checksum covers. */
+/** Returns the part of a header that its checksum covers. */
 export function headerText({ revision, engine, time, count, bytes }: BackupInfo): string {
   const text = JSON.stringify({ revision, engine: engine.slice(0, NAME_LENGTH), time, count, bytes });
   return `${MAGIC}${FORMAT},${text.slice(1)}`;
 }
 
-/** The first bytes of a backup: the header, spaces, the end of the line. */
+/** Encodes a header, padded with spaces to a full line. */
 export function encodeHeader(header: BackupHeader): Buffer {
   const block = Buffer.alloc(HEADER_BYTES, " ");
   block.write(`${headerText(header).slice(0, -1)},"sha256":${JSON.stringify(header.sha256)}}`);
@@ -45,18 +45,18 @@ export function encodeHeader(header: BackupHeader): Buffer {
 /** @throws StoreError `Damaged` or `NewerFormat` */
 export function decodeHeader(bytes: Buffer, file: string): BackupHeader {
   if (bytes.length > 0 && bytes.every((byte) => byte === 0))
-    throw new StoreError("Damaged", `${file} is a backup that was never finished: take another one`);
+    throw new StoreError("Damaged", `${file} is an unfinished backup: use another one`);
   const text = bytes.toString();
-  if (!text.startsWith(MAGIC)) throw new StoreError("Damaged", `${file} is not a backup of a store`);
+  if (!text.startsWith(MAGIC)) throw new StoreError("Damaged", `${file} is not a backup of a store: use another file`);
   const format = Number.parseInt(text.slice(MAGIC.length), 10);
   if (format > FORMAT)
     throw new StoreError(
       "NewerFormat",
-      `${file} has format ${format}, and ${FORMAT} is the newest that this version reads: ` +
+      `${file} has the format ${format}; this version reads formats up to ${FORMAT}: ` +
         "restore it with the version that wrote it, or a newer one",
     );
   const header = format === FORMAT ? parsed(text) : undefined;
-  if (header === undefined) throw damaged(file, "its header cannot be read");
+  if (header === undefined) throw damaged(file, "its header is unreadable");
   return header;
 }
 
@@ -78,16 +78,16 @@ function isCount(value: unknown): value is number {
 }
 
 export function damaged(file: string, how: string): StoreError {
-  return new StoreError("Damaged", `the backup ${file} is damaged: ${how}. Nothing was restored; use another backup`);
+  return new StoreError("Damaged", `the backup ${file} is damaged: ${how}: use another backup; nothing was restored`);
 }
 
-/** A key of a backup, or one of its leases, which comes before the first key that goes with it. */
+/** Record of a backup: a key, or a lease, which precedes the first of its keys. */
 export type BackupRecord =
   | { readonly type: "entry"; readonly key: string; readonly value: Buffer; readonly lease: number | undefined }
-  /** `remaining`: what was left of its time, s. */
+  /** `remaining`: remaining time, in seconds. */
   | { readonly type: "lease"; readonly lease: number; readonly remaining: number };
 
-/** The pieces of a record, in order. A lease is a record without a key; numbers of leases begin at 1. */
+/** Returns the parts of an encoded record. A lease has no key; numbers of leases start at 1. */
 export function encodeRecord(record: BackupRecord): [prefix: Buffer, value: Buffer] {
   const key = record.type === "entry" ? Buffer.from(record.key) : Buffer.alloc(0);
   const value = record.type === "entry" ? record.value : Buffer.alloc(8);
@@ -100,7 +100,7 @@ export function encodeRecord(record: BackupRecord): [prefix: Buffer, value: Buff
   return [prefix, value];
 }
 
-/** The records in a stream of bytes, which must end with one. @throws RangeError when it does not, or makes no sense */
+/** Decodes the records of a stream. @throws RangeError for an invalid or incomplete record */
 export async function* decodeRecords(chunks: AsyncIterable<Buffer>): AsyncGenerator<BackupRecord, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -110,10 +110,10 @@ export async function* decodeRecords(chunks: AsyncIterable<Buffer>): AsyncGenera
       rest = rest.subarray(end);
     }
   }
-  if (rest.length > 0) throw new RangeError("the last record is not whole");
+  if (rest.length > 0) throw new RangeError("the last record is incomplete");
 }
 
-/** Where the first record ends; beyond the bytes when they do not say. */
+/** Returns the end of the first record, past the end of the bytes if they do not include it. */
 function recordEnd(bytes: Buffer): number {
   if (bytes.length < PREFIX_BYTES) return PREFIX_BYTES;
   return PREFIX_BYTES + bytes.readUInt32BE(0) + bytes.readUInt32BE(4);
@@ -129,39 +129,39 @@ function decodeRecord(bytes: Buffer): BackupRecord {
 }
 
 const CODES: Readonly<Record<string, { readonly code: StoreErrorCode; readonly why: string }>> = {
-  ENOSPC: { code: "NoSpace", why: "the disk is full: make room, or write it elsewhere" },
-  EDQUOT: { code: "NoSpace", why: "the quota of the disk is used up: make room, or write it elsewhere" },
-  EROFS: { code: "ReadOnly", why: "the file system is read-only: write it elsewhere" },
-  EACCES: { code: "ReadOnly", why: "this user must not write there: give it the right, or write it elsewhere" },
-  EPERM: { code: "ReadOnly", why: "this user must not write there: give it the right, or write it elsewhere" },
-  ENOENT: { code: "Invalid", why: "its folder does not exist: make it" },
-  ENOTDIR: { code: "Invalid", why: "its folder is none: name another one" },
-  EISDIR: { code: "Invalid", why: "it is a folder: name a file" },
+  ENOSPC: { code: "NoSpace", why: "the disk is full: free some space, or choose another disk" },
+  EDQUOT: { code: "NoSpace", why: "the disk quota is used up: free some space, or choose another disk" },
+  EROFS: { code: "ReadOnly", why: "the file system is read-only: choose another one" },
+  EACCES: { code: "ReadOnly", why: "this user has no write permission: grant it, or choose another directory" },
+  EPERM: { code: "ReadOnly", why: "this user has no write permission: grant it, or choose another directory" },
+  ENOENT: { code: "Invalid", why: "its directory does not exist: create it" },
+  ENOTDIR: { code: "Invalid", why: "its directory is a file: choose another one" },
+  EISDIR: { code: "Invalid", why: "it is a directory: name a file" },
 };
 
-/** Does something with a backup's file that is to be written; what fails is told with its remedy. */
+/** Writes a backup's file. Errors name the remedy. */
 export async function writing<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
     const known = CODES[codeOf(error)];
     if (known === undefined) throw error;
-    throw new StoreError(known.code, `the backup ${file} cannot be written: ${known.why}`, { cause: error });
+    throw new StoreError(known.code, `cannot write the backup ${file}: ${known.why}`, { cause: error });
   }
 }
 
-/** Opens a backup's file; what fails is told with its remedy. */
+/** Opens a backup's file. Errors name the remedy. */
 export async function reading<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOENT")
-      throw new StoreError("Invalid", `there is no backup ${file}: name another file`, { cause: error });
+      throw new StoreError("Invalid", `the backup ${file} does not exist: name another file`, { cause: error });
     if (code === "EISDIR")
-      throw new StoreError("Invalid", `${file} is a folder: name a backup's file`, { cause: error });
+      throw new StoreError("Invalid", `${file} is a directory: name the file of a backup`, { cause: error });
     if (code === "EACCES" || code === "EPERM")
-      throw new StoreError("Invalid", `this user must not read the backup ${file}: give it the right`, {
+      throw new StoreError("Invalid", `this user has no read permission for the backup ${file}: grant it`, {
         cause: error,
       });
     throw error;

@@ -7,27 +7,27 @@ import type { Store } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { type BackupInfo, encodeHeader, encodeRecord, HEADER_BYTES, headerText, writing } from "./backup-file.ts";
 
-/** How often it begins again when the history is compacted before it is done. */
+/** Maximum number of attempts, if compaction overtakes the backup. */
 const ATTEMPTS = 5;
 
-/** How a backup is made. */
+/** Options of {@link backup}. */
 export interface BackupOptions {
-  /** Gives it up; nothing stays. */
+  /** Cancels the backup and removes its file. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Writes everything that stands in a store at one revision to a file, whatever the engine, while others read and write
- * the store. Takes a few MiB of memory. Keys with a lease keep what is left of its time when they are read.
+ * Writes the content of a store at one revision to a file, with any engine, while others use the store. It needs a few MiB of
+ * memory. Keys with a lease keep its remaining time.
  *
- * The file appears under its name when it is whole and on disk, in place of a regular file that is there; until then it is
- * called `<file>.<uuid>.partial`. Only its owner may read it, since it holds whatever the store does, secrets too. When the
- * history is compacted beyond the revision meanwhile, it begins again at a newer one.
+ * The file gets its name when it is complete and durable, and replaces a regular file; until then it is called
+ * `<file>.<uuid>.partial`. Security: only its owner may read it, since it holds everything in the store, including secrets.
+ * If compaction overtakes the revision, the backup starts again at a newer one.
  *
- * For etcd it is one more way beside etcd's own snapshots, from which alone an etcd can be restored.
+ * For etcd this is an addition to etcd's own snapshots, which are the only way to restore an etcd.
  *
- * @throws StoreError `Compacted` when the history is too short for it time after time, `NoSpace` and `ReadOnly` of the
- * file, `Invalid` when there is no such folder or the name is that of a link, a device or the like, and those of the store
+ * @throws StoreError `Compacted` if the history is too short several times, `NoSpace` and `ReadOnly` of the file, `Invalid`
+ * if the directory is missing or the name is that of a link, device or the like, and errors of the store
  */
 export async function backup(store: Store, file: string, options: BackupOptions = {}): Promise<BackupInfo> {
   for (let attempt = 1; ; attempt++)
@@ -36,8 +36,8 @@ export async function backup(store: Store, file: string, options: BackupOptions 
     } catch (error) {
       if (!isStoreError(error) || error.code !== "Compacted") throw error;
       if (attempt < ATTEMPTS) continue;
-      const remedy = "keep it for longer (age, revisions)";
-      const message = `the history is compacted before a backup of ${store.name} is done: ${remedy}`;
+      const remedy = "keep a longer history (age, revisions)";
+      const message = `compaction overtook the backup of ${store.name}: ${remedy}`;
       throw new StoreError("Compacted", message, { cause: error });
     }
 }
@@ -64,7 +64,7 @@ async function write(store: Store, file: string, { signal }: BackupOptions): Pro
   return await writer.finish({ revision, engine: store.name, time, count });
 }
 
-/** What is left of a lease, s: none when it ended since its key was read. */
+/** Returns the remaining time of a lease, in seconds; none if it expired since its key was read. */
 async function remaining(store: Store, id: string): Promise<number> {
   try {
     return await store.remaining(id);
@@ -74,7 +74,7 @@ async function remaining(store: Store, id: string): Promise<number> {
   }
 }
 
-/** A backup coming to be: a file under another name, which goes when it is not finished. */
+/** Backup in progress: a file with a temporary name, removed unless it is finished. */
 class BackupWriter implements AsyncDisposable {
   readonly #file: string;
   readonly #partial: string;
@@ -89,7 +89,7 @@ class BackupWriter implements AsyncDisposable {
     this.#handle = handle;
   }
 
-  /** @throws StoreError `Invalid` unless the file is a regular one or not there, and those of {@link writing} */
+  /** @throws StoreError `Invalid` unless the file is regular or missing, and errors of {@link writing} */
   static async open(file: string): Promise<BackupWriter> {
     const partial = `${file}.${randomUUID()}.partial`;
     const handle = await writing(file, async () => {
@@ -99,7 +99,7 @@ class BackupWriter implements AsyncDisposable {
     return new BackupWriter({ file, partial }, handle);
   }
 
-  /** Appends to the records. */
+  /** Appends records. */
   async write(pieces: readonly Buffer[]): Promise<void> {
     const bytes = Buffer.concat(pieces);
     this.#hash.update(bytes);
@@ -107,7 +107,7 @@ class BackupWriter implements AsyncDisposable {
     this.#bytes += bytes.length;
   }
 
-  /** Completes the file, and gives it its name when it is on disk. */
+  /** Completes and flushes the file, and gives it its name. */
   async finish(about: Omit<BackupInfo, "bytes">): Promise<BackupInfo> {
     const info: BackupInfo = { ...about, bytes: this.#bytes };
     const sha256 = this.#hash.update(headerText(info)).digest("hex");
@@ -136,19 +136,19 @@ class BackupWriter implements AsyncDisposable {
   }
 }
 
-/** A rename takes away whatever has the name: a device, a pipe, a link. */
+/** Rejects a device, pipe or link, which a rename would replace. */
 function checkReplaceable(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return;
   const why = found.isDirectory()
-    ? "a folder: name a file"
+    ? "a directory: name a file"
     : found.isSymbolicLink()
-      ? "a link: name the file that it points to"
-      : "no regular file: name another one";
-  throw new StoreError("Invalid", `the backup ${file} cannot be written: it is ${why}`);
+      ? "a link: name its target"
+      : "not a regular file: name another one";
+  throw new StoreError("Invalid", `cannot write the backup ${file}: it is ${why}`);
 }
 
-/** Puts the names in a folder on disk. Windows does that by itself, and opens no folder. */
+/** Flushes a directory, and the names in it. Windows does that by itself, and cannot open directories. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   await using handle = await open(folder, "r");

@@ -1,34 +1,36 @@
 import type { Store } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 
-/** Where the stores' users agree who compacts (Kubernetes' `compact_rev_key`): up to which revision it was done. */
+/** Key in which processes coordinate compaction (Kubernetes' `compact_rev_key`): the last compacted revision. */
 const KEY = "~history";
 
-/** How much history a store keeps. */
+/** Bounds of a store's history. */
 export interface KeepHistoryOptions {
   /**
-   * How long a revision can be read and resumed from, s: clients that were away for longer begin anew. It counts from
-   * when this was called, for what is older. @default 300, as Kubernetes' apiserver with etcd
+   * Time for which watches can resume from a revision, in seconds: clients that were away longer must list again. For earlier
+   * revisions it starts with this call.
+   * @default 300, as kube-apiserver with etcd
    */
   readonly age?: number;
-  /** The most revisions that are kept, however young: a flood of writes does not fill the disk. @default 250_000 */
+  /** Maximum number of revisions, however recent, so that a burst of writes does not fill the disk. @default 250_000 */
   readonly revisions?: number;
-  /** How often the bounds are looked after, s: the history exceeds them by what happens meanwhile. @default 10 */
+  /** Interval of checks, in seconds. The history may exceed its bounds in between. @default 10 */
   readonly interval?: number;
-  /** Hears of failures; the next look tries again. @default they are ignored */
+  /** Called for failures; the next check retries. @default failures are ignored */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Compacts a store by age and by size until it is disposed of or the store is closed. Of several processes on one store
- * one does it at a time, and any may die; the smallest of their bounds counts. They agree in the key `~history`.
+ * Compacts a store by age and size until it is disposed or the store closes. Of several processes with one store, one
+ * compacts at a time, and any may fail; the smallest bounds apply. They coordinate through the key `~history`.
  *
- * @throws StoreError `Invalid` for bounds that are not above zero
+ * @throws StoreError `Invalid` for bounds that are not positive
  */
 export function keepHistory(store: Store, options: KeepHistoryOptions = {}): Disposable {
   const { age = 300, revisions = 250_000, interval = 10, onError } = options;
   for (const [name, value] of Object.entries({ age, revisions, interval }))
-    if (!(value > 0)) throw new StoreError("Invalid", `the ${name} of a history is ${value}: it must be above zero`);
+    if (!(value > 0))
+      throw new StoreError("Invalid", `invalid ${name} of a history "${value}": use a number above zero`);
   const keeper = new HistoryKeeper(store, { age, revisions, now: () => performance.now() / 1000 });
   let timer: NodeJS.Timeout | undefined;
   let disposed = false;
@@ -51,12 +53,12 @@ export function keepHistory(store: Store, options: KeepHistoryOptions = {}): Dis
   };
 }
 
-/** The bounds of a history. */
+/** Bounds of a history. */
 export interface HistoryBounds {
-  /** s */
+  /** Maximum age, in seconds. */
   readonly age: number;
   readonly revisions: number;
-  /** s, by a clock that does not go back */
+  /** Monotonic clock, in seconds. */
   now(): number;
 }
 
@@ -65,13 +67,13 @@ interface Sample {
   readonly revision: number;
 }
 
-/** Compacts a store, step by step, beside any number of others that do the same to it. */
+/** Compacts a store step by step, together with any number of others. */
 export class HistoryKeeper {
   readonly #store: Store;
   readonly #bounds: HistoryBounds;
-  /** What the newest revision was, and when; the first is the newest of those that are old enough. */
+  /** Newest revisions over time; the first is the most recent of those older than `age`. */
   #samples: Sample[] = [];
-  /** Up to where this one said that it would compact, and has not yet. */
+  /** Revision that this process has announced and not yet compacted. */
   #owed: number | undefined;
 
   constructor(store: Store, bounds: HistoryBounds) {
@@ -79,7 +81,7 @@ export class HistoryKeeper {
     this.#bounds = bounds;
   }
 
-  /** Looks once, and compacts what is out of bounds unless another one does. @throws StoreError of the store */
+  /** Checks the bounds once, and compacts unless another process does. @throws StoreError of the store */
   async step(): Promise<void> {
     const head = await this.#store.head();
     if (head < (this.#samples.at(-1)?.revision ?? 0)) this.#forget();
@@ -88,24 +90,24 @@ export class HistoryKeeper {
     if (target < 1) return;
     const entry = await this.#store.get(KEY);
     const noted = entry === undefined ? 0 : revisionOf(entry.value);
-    const done = noted > head ? 0 : noted; // one of the future is of another history, which this store had once
-    if (target <= done + 1) return; // done, or there is nothing but the note that it was
+    const done = noted > head ? 0 : noted; // a future revision belongs to an earlier history of this store
+    if (target <= done + 1) return; // nothing to compact except the note itself
     const value = Buffer.from(JSON.stringify({ revision: target }));
     try {
       const outcome = await this.#store.commit({
         conditions: [{ key: KEY, modRevision: entry?.modRevision ?? 0 }],
         operations: [{ type: "put", key: KEY, value }],
       });
-      if (!outcome.committed) return; // another one was faster
+      if (!outcome.committed) return; // another process was faster
     } catch (error) {
-      // Without space nobody can make a note, and compaction is what makes room. It does no harm done twice.
+      // Without space no note can be written, but compaction frees space. Compacting twice is harmless.
       if (!isStoreError(error) || (error.code !== "NoSpace" && error.code !== "Unknown")) throw error;
     }
     this.#owed = target;
     await this.#pay();
   }
 
-  /** The newest revision that is out of bounds. */
+  /** Returns the newest revision out of bounds. */
   #target(head: number): number {
     const { age, revisions, now } = this.#bounds;
     const at = now();
@@ -128,14 +130,14 @@ export class HistoryKeeper {
     this.#owed = undefined;
   }
 
-  /** The store was replaced by another one, or restored: what is known of it is of a history that is no more. */
+  /** Resets after the store was replaced or restored: the samples belong to its former history. */
   #forget(): void {
     this.#samples = [];
     this.#owed = undefined;
   }
 }
 
-/** What a note says; one that nobody can read says nothing. */
+/** Returns the revision of a note; 0 for an invalid one. */
 function revisionOf(note: Buffer): number {
   try {
     const { revision }: { revision?: unknown } = JSON.parse(note.toString());

@@ -15,27 +15,27 @@ import {
   reading,
 } from "./backup-file.ts";
 
-/** Stands in a store while it is being restored. */
+/** Key that marks a store during a restore. */
 const MARK = "~restoring";
 
-/** Of a transaction; the rest of an etcd's limit is for its keys. */
+/** Limits of a transaction; the rest of etcd's limit is for keys. */
 const [MOST_OPERATIONS, MOST_BYTES] = [128, 1024 * 1024];
 
-/** More revisions than a store gives out between its last backup and its loss: etcd's advice for `--bump-revision`. */
+/** More revisions than a store uses between its last backup and its loss: etcd's advice for `--bump-revision`. */
 const HEADROOM = 1_000_000_000;
-/** Read at once, bytes. */
+/** Number of bytes to read at once. */
 const CHUNK = 1024 * 1024;
 
-/** How a backup is restored. */
+/** Options of {@link restore}. */
 export interface RestoreOptions {
-  /** Gives it up; the store must then be removed. */
+  /** Cancels the restore. The store must then be removed. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads all of a backup and says what it is.
+ * Reads and verifies a whole backup, and returns its metadata.
  *
- * @throws StoreError `Damaged` unless it is what was written, `NewerFormat`, `Invalid` when it cannot be opened
+ * @throws StoreError `Damaged` if it was modified, `NewerFormat`, `Invalid` if it is unreadable
  */
 export async function readBackup(file: string): Promise<BackupInfo> {
   await using reader = await BackupReader.open(file);
@@ -44,26 +44,26 @@ export async function readBackup(file: string): Promise<BackupInfo> {
 }
 
 /**
- * The revision that a new store must begin at (`memoryStore({ revision })`, `lmdbStore({ revision })`) for a backup to
- * be restored into it: a thousand million above the backup's, so that none is given out twice. Clients that knew the
- * lost store then read that they must begin anew (410) instead of missing changes.
+ * Returns the first revision of a new store (`memoryStore({ revision })`, `lmdbStore({ revision })`) for a restore: a
+ * thousand million above the backup's, so that no revision is used twice. Clients of the lost store then get 410 and list
+ * again instead of missing changes.
  */
 export function revisionAfter(backup: BackupInfo): number {
   return backup.revision + HEADROOM;
 }
 
 /**
- * Puts everything in a backup into a store that is new and empty. The whole backup is verified before anything is
- * written. Takes a few MiB of memory, and as much as the largest value.
+ * Restores a backup into a new, empty store. It verifies the whole backup before it writes. It needs a few MiB of memory, and
+ * as much as the largest value.
  *
- * All keys get new revisions, and all before them count as compacted. Keys with a lease live for what was left of its
- * time when the backup was made, at least a second. When it fails after it began, or the process dies, the store holds
- * a part of the backup ({@link checkRestored}): remove it and begin again.
+ * All keys get new revisions, and earlier ones count as compacted. Leases get the remaining time that they had at the backup,
+ * at least a second. After a failure or crash the store holds a part of the backup ({@link checkRestored}): remove it and
+ * start again.
  *
  * An etcd is restored from its own snapshots (`etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted`).
  *
- * @throws StoreError `Damaged`, `NewerFormat`, `Invalid` of the file, `Invalid` when the store is not empty or its
- * revision is below {@link revisionAfter}, and those of the store
+ * @throws StoreError `Damaged`, `NewerFormat` or `Invalid` for the file, `Invalid` if the store is not empty or its revision
+ * is below {@link revisionAfter}, and errors of the store
  */
 export async function restore(file: string, store: Store, options: RestoreOptions = {}): Promise<BackupInfo> {
   await using reader = await BackupReader.open(file);
@@ -79,12 +79,12 @@ export async function restore(file: string, store: Store, options: RestoreOption
   return reader.info;
 }
 
-/** @throws StoreError `Damaged` when a store holds only a part of a backup, because restoring it was broken off */
+/** Checks that no restore into this store was interrupted. @throws StoreError `Damaged` if one was */
 export async function checkRestored(store: Store): Promise<void> {
   if ((await store.get(MARK)) === undefined) return;
   throw new StoreError(
     "Damaged",
-    `${store.name} holds a part of a backup, since restoring it was broken off: remove it and restore again`,
+    `${store.name} holds a part of a backup, because a restore was interrupted: remove it and restore again`,
   );
 }
 
@@ -92,12 +92,12 @@ async function checkNew(store: Store, info: BackupInfo): Promise<void> {
   await checkRestored(store);
   const { entries, revision } = await store.range(everything, { limit: 1 });
   if (entries.length > 0)
-    throw new StoreError("Invalid", `${store.name} is not empty: a backup is restored into a new store only`);
+    throw new StoreError("Invalid", `${store.name} is not empty: restore the backup into a new store`);
   const least = revisionAfter(info);
   if (revision < least)
     throw new StoreError(
       "Invalid",
-      `${store.name} is at revision ${revision}, and must be at ${least} for clients to notice what was lost: ` +
+      `${store.name} is at revision ${revision}, but must be at ${least} for clients to notice lost changes: ` +
         `open the new store with { revision: ${least} }. An etcd is restored from its own snapshots, with ` +
         "`etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted`",
     );
@@ -138,10 +138,11 @@ async function put({ key, value, lease }: Put, leases: RestoredLeases): Promise<
 async function commit(store: Store, operations: readonly Operation[]): Promise<void> {
   const conditions = operations.map(({ key }) => ({ key, modRevision: 0 }));
   const { committed } = await store.commit({ conditions, operations });
-  if (!committed) throw new StoreError("Invalid", `another process writes to ${store.name}: let nobody use it yet`);
+  if (!committed)
+    throw new StoreError("Invalid", `another process writes to ${store.name}: stop it during the restore`);
 }
 
-/** A backup's file, open: what was verified is what is read. */
+/** Open file of a backup, so that the verified file is the one that is read. */
 class BackupReader implements AsyncDisposable {
   readonly #file: string;
   readonly #handle: FileHandle;
@@ -153,7 +154,7 @@ class BackupReader implements AsyncDisposable {
     this.#header = opened.header;
   }
 
-  /** @throws StoreError `Invalid` when it cannot be opened, `Damaged`, `NewerFormat` */
+  /** @throws StoreError `Invalid` if it is unreadable, `Damaged`, `NewerFormat` */
   static async open(file: string): Promise<BackupReader> {
     const handle = await reading(file, () => open(file, "r"));
     try {
@@ -171,11 +172,11 @@ class BackupReader implements AsyncDisposable {
     return info;
   }
 
-  /** Reads all of it. @throws StoreError `Damaged` unless it is what was written */
+  /** Reads the whole file. @throws StoreError `Damaged` if it was modified */
   async verify(): Promise<void> {
     const { size } = await this.#handle.stat();
     const whole = HEADER_BYTES + this.#header.bytes;
-    if (size !== whole) throw damaged(this.#file, `it has ${size} bytes of ${whole}`);
+    if (size !== whole) throw damaged(this.#file, `it has ${size} of ${whole} bytes`);
     const hash = createHash("sha256");
     for await (const chunk of this.#chunks()) hash.update(chunk);
     if (hash.update(headerText(this.#header)).digest("hex") !== this.#header.sha256)
@@ -187,7 +188,7 @@ class BackupReader implements AsyncDisposable {
       if (!(error instanceof RangeError)) throw error;
       throw damaged(this.#file, error.message);
     }
-    if (count !== this.#header.count) throw damaged(this.#file, `it has ${count} keys of ${this.#header.count}`);
+    if (count !== this.#header.count) throw damaged(this.#file, `it has ${count} of ${this.#header.count} keys`);
   }
 
   records(): AsyncIterable<BackupRecord> {
@@ -198,7 +199,7 @@ class BackupReader implements AsyncDisposable {
     await this.#handle.close();
   }
 
-  /** The bytes of the records. */
+  /** Reads the bytes of the records. */
   async *#chunks(): AsyncGenerator<Buffer, void, undefined> {
     for (let position = HEADER_BYTES; ; ) {
       const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, position);
@@ -209,10 +210,10 @@ class BackupReader implements AsyncDisposable {
   }
 }
 
-/** The leases of a backup, granted anew when the first of their keys is put. */
+/** Leases of a backup, granted when the first of their keys is written. */
 class RestoredLeases {
   readonly #store: Store;
-  /** By their numbers, s. */
+  /** Remaining times by number, in seconds. */
   readonly #remaining = new Map<number, number>();
   readonly #granted = new Map<number, Promise<Lease>>();
 
@@ -224,7 +225,7 @@ class RestoredLeases {
     this.#remaining.set(number, remaining);
   }
 
-  /** Grants it, unless it is. */
+  /** Returns a lease, and grants it first if necessary. */
   get(number: number): Promise<Lease> {
     const known = this.#granted.get(number);
     if (known !== undefined) return known;
@@ -233,7 +234,7 @@ class RestoredLeases {
     return lease;
   }
 
-  /** Does something with leases; those that are over by then are granted once more, for the keys still to come. */
+  /** Runs an action, and grants leases again that expired meanwhile, for their remaining keys. */
   async using(action: () => Promise<void>): Promise<void> {
     try {
       await action();

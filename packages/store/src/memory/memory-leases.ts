@@ -8,13 +8,13 @@ interface LeaseWithKeys {
   readonly keys: Set<string>;
 }
 
-/** The leases of a store in memory, with the keys that go with them. */
+/** Leases of an in-memory store, with their keys. */
 export class MemoryLeases {
   readonly #leases = new Map<string, LeaseWithKeys>();
   readonly #expiries: Expiries;
   #lastId = 0;
 
-  /** @param over is given the keys of a lease whose time is over */
+  /** @param over called with the keys of an expired lease */
   constructor(over: (keys: Iterable<string>) => void) {
     this.#expiries = new Expiries((id) => over(this.#take(id)));
   }
@@ -32,14 +32,14 @@ export class MemoryLeases {
     return lease;
   }
 
-  /** Ends it. @returns its keys */
+  /** Revokes a lease. @returns its keys */
   revoke(id: string): Iterable<string> {
     this.check(id);
     this.#expiries.delete(id);
     return this.#take(id);
   }
 
-  /** What is left of its time, s. */
+  /** Returns the remaining time, in seconds. */
   remaining(id: string): number {
     this.check(id);
     return this.#expiries.remaining(id) ?? 0;
@@ -65,7 +65,7 @@ export class MemoryLeases {
 
   #get(id: string): LeaseWithKeys {
     const held = this.#leases.get(id);
-    if (held === undefined) throw new StoreError("LeaseNotFound", `the lease ${id} is over, or never was`);
+    if (held === undefined) throw new StoreError("LeaseNotFound", `lease ${id} has expired or never existed`);
     return held;
   }
 

@@ -34,24 +34,23 @@ import {
   versionAt,
 } from "./versions.ts";
 
-/** To begin at: it leaves as many to go on with. */
+/** Maximum first revision, which leaves as many. */
 const HIGHEST = 2 ** 52;
 
-/** How a store in memory begins. */
+/** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * The revision that it begins at, all before it counting as compacted: what is restored from a backup must go on
-   * above every revision that was given out before. @default the milliseconds since 2020, so that clients of the process
-   * before learn that what they knew is gone
+   * First revision; earlier ones count as compacted. A restored store must continue above every revision that was used
+   * before.
+   * @default the milliseconds since 2020, so that clients of an earlier process learn that their state is void
    */
   readonly revision?: number;
 }
 
 /**
- * A store that lasts as long as the process. It costs the values of its keys and of their history, which grows until
- * it is compacted (`keepHistory`).
+ * Creates an in-memory store. Memory grows with its values and their history, until that is compacted (`keepHistory`).
  *
- * @throws StoreError `Invalid` when the revision is not an integer from 1 to 2^52
+ * @throws StoreError `Invalid` if the revision is not an integer from 1 to 2^52
  *
  * @example
  * ```ts
@@ -68,7 +67,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore(options.revision);
 }
 
-/** Until so many are made in each millisecond of a process's life the next one begins above them. */
+/** The next process starts above them unless there was more than one revision per millisecond. */
 const sinceTheEpoch = (): number => Math.max(1, Date.now() - Date.UTC(2020, 0, 1));
 
 class MemoryStore implements Store {
@@ -136,7 +135,7 @@ class MemoryStore implements Store {
 
   async compact(revision: number): Promise<void> {
     this.#check();
-    checkCount("the revision to compact to", revision, 0);
+    checkCount("revision to compact to", revision, 0);
     if (revision > this.#hub.head) throw StoreError.future(revision, this.#hub.head);
     if (revision <= this.#history.compacted) return;
     this.#history.compacted = revision;
@@ -180,7 +179,7 @@ class MemoryStore implements Store {
     this.#apply(Array.from(keys, (key) => ({ type: "delete", key })));
   }
 
-  /** Does operations at a revision of their own, if they change anything. */
+  /** Applies operations at a new revision, if they change anything. */
   #apply(operations: readonly Operation[]): void {
     const revision = this.#hub.head + 1;
     const events: VersionEvent[] = [];
@@ -208,7 +207,7 @@ class MemoryStore implements Store {
     return { key, order, entry, previous, version };
   }
 
-  /** Lets go of what was before the compacted revision, some at a time so that others are served between. */
+  /** Removes compacted changes in slices, so that other work runs in between. */
   async #prune(): Promise<void> {
     for (let changes = this.#history.prune(); changes.length > 0; changes = this.#history.prune()) {
       for (const { order, version } of changes.flatMap(({ events }) => events)) {

@@ -3,41 +3,41 @@ import { compareSortable } from "../engine/key-order.ts";
 import type { Change, History, HistoryPage, HistoryQuery, KeptEvent } from "../engine/watch-hub.ts";
 import type { Entry } from "../store.ts";
 
-/** How much of the history is looked at in one turn of the event loop. */
+/** Number of changes to read in one turn of the event loop. */
 const PAGE = 2000;
 const PAGE_CHANGES = 256;
 
-/** What a key's value was from a revision on. */
+/** Value of a key from a revision on. */
 export interface Version {
   readonly modRevision: number;
-  /** `undefined`: it was deleted. */
+  /** Entry; `undefined` for a deletion. */
   readonly entry: Entry | undefined;
-  /** What it was before, as far as the history goes. */
+  /** Previous version, if the history has it. */
   older: Version | undefined;
 }
 
-/** An event that leads to the version that it made. */
+/** Event with a reference to its version. */
 export interface VersionEvent extends KeptEvent {
   readonly version: Version;
 }
 
-/** What the history keeps of a revision. */
+/** Change in the history. */
 export interface VersionChange extends Change {
   readonly events: readonly VersionEvent[];
 }
 
-/** What it was at a revision. */
+/** Returns the version at a revision. */
 export function versionAt(newest: Version | undefined, revision: number): Version | undefined {
   let version = newest;
   while (version !== undefined && version.modRevision > revision) version = version.older;
   return version;
 }
 
-/** The changes since a revision, in memory. */
+/** Changes since a revision, in memory. */
 export class MemoryHistory implements History {
-  /** The oldest revision that can be read after. */
+  /** Oldest revision after which reads are possible. */
   compacted: number;
-  /** The revision of the first of the changes. */
+  /** Revision of the first change. */
   #first: number;
   readonly #changes: VersionChange[] = [];
 
@@ -61,7 +61,7 @@ export class MemoryHistory implements History {
     return { changes, upTo: revision };
   }
 
-  /** Takes out some of the changes up to `compacted`, the oldest ones; none: there are no more. */
+  /** Removes and returns some of the oldest changes up to `compacted`; none if there are no more. */
   prune(): readonly VersionChange[] {
     const count = Math.min(PAGE, this.#changes.length, Math.max(0, this.compacted + 1 - this.#first));
     this.#first += count;
@@ -73,19 +73,19 @@ export class MemoryHistory implements History {
   }
 }
 
-/** Every key that the history knows, by its sortable text, with its newest version. */
+/** Every key in the history, by its sortable text, with its newest version. */
 interface Tree {
   get(order: string): Version | undefined;
   set(order: string, version: Version): unknown;
   delete(order: string): boolean;
   clear(): void;
-  /** Goes from `low` to below `high` until the callback gives a `break`. */
+  /** Visits keys from `low` to below `high` until the callback returns a `break`. */
   forRange(low: string, high: string, includeHigh: false, visit: (order: string, version: Version) => Visit): unknown;
 }
 
 type Visit = { readonly break: true } | undefined;
 
-// The package is CommonJS: its class arrives as a property of the default export under Node, as that export elsewhere.
+// CommonJS package: under Node the class is a property of the default export, elsewhere it is that export.
 const module = SortedBTree as unknown as { readonly default?: unknown };
 
 const BTree = (module.default ?? module) as new (entries: undefined, compare: typeof compareSortable) => Tree;

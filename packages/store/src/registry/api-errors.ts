@@ -2,15 +2,15 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import { isStoreError } from "../store-error.ts";
 
-/** After how long a client may come back to a store that is away, s. */
+/** `Retry-After` of a store that is unavailable, in seconds. */
 const RETRY_AFTER = 1;
 
 const NO_SPACE =
-  "there is no space left where the objects are kept: nothing was changed; reading goes on, an administrator must make room";
+  "the storage is full: this request changed nothing, and reads continue; ask an administrator to free space";
 
-const TOO_LARGE = "what keeps the objects takes none of this size: make it smaller, or keep the large part elsewhere";
+const TOO_LARGE = "the object is too large for the storage: make it smaller, or move the large part elsewhere";
 
-/** What a store gives, its errors as clients are told of them; at once where the store answers at once. */
+/** Runs a call of a store and converts its errors for clients. Synchronous if the store is. */
 export function withApiErrors<R>(ask: () => Awaitable<R>): Awaitable<R> {
   try {
     const answer = ask();
@@ -24,7 +24,7 @@ function refuse(error: unknown): never {
   throw apiErrorOf(error);
 }
 
-/** What clients are told of a store's error. Others, and mistakes of ours, stay what they are: a 500 that is logged. */
+/** Converts an error of a store for clients. Other errors, and bugs, stay as they are: a logged 500. */
 export function apiErrorOf(error: unknown): unknown {
   if (!isStoreError(error)) return error;
   switch (error.code) {
@@ -32,10 +32,10 @@ export function apiErrorOf(error: unknown): unknown {
       return ApiError.expired(`too old resource version: ${error.message}`);
     case "Unavailable":
     case "Closed":
-      return ApiError.serviceUnavailable("what keeps the objects cannot be reached for now: try again", RETRY_AFTER);
+      return ApiError.serviceUnavailable("the storage is unavailable: try again", RETRY_AFTER);
     case "Unknown":
       return ApiError.timeout(
-        "it is not known whether this was done: read the object before trying again",
+        "the outcome of this request is unknown: read the object before trying again",
         RETRY_AFTER,
       );
     case "TooLarge":

@@ -6,20 +6,17 @@ import { isStoreError } from "../store-error.ts";
 import type { ObjectKeys } from "./keys.ts";
 import { nameFields, type Records } from "./record.ts";
 
-/** The most that are remembered of what was reported already. */
+/** Maximum number of reported entries to remember. */
 const MOST_REPORTED = 1000;
 
-/**
- * Entries of a store as objects. One that cannot be read stands for itself: whoever is to be shown it is told so, and
- * nobody else.
- */
+/** Decodes entries of a store. An unreadable entry becomes an object that fails only the requests that show it. */
 export class Entries {
   readonly #keys: Pick<ObjectKeys, "parse">;
   readonly #records: Pick<Records, "read">;
   readonly #onError: (error: unknown) => void;
   readonly #reported = new Set<string>();
 
-  /** @param onError told once of each entry that cannot be read */
+  /** @param onError called once for each unreadable entry */
   constructor(keys: Pick<ObjectKeys, "parse">, records: Pick<Records, "read">, onError: (error: unknown) => void) {
     this.#keys = keys;
     this.#records = records;
@@ -27,8 +24,8 @@ export class Entries {
   }
 
   /**
-   * @param take where the object's bytes go: what stays must not be in Node's pool, where it would hold on to others. Nor does
-   *   its key hold on to the entry's then
+   * @param take allocator for objects that are kept: they must not retain Node's buffer pool. Their keys then do not retain
+   * the entry's key either
    */
   read(entry: Entry, take?: Take): Encoded {
     const parsed = this.#keys.parse(entry.key);
@@ -49,10 +46,10 @@ export class Entries {
   }
 }
 
-/** Of a text that is cut out of another V8 keeps the other; not of one that is shorter than this. */
+/** Length from which V8 keeps the whole text for a part cut out of it. */
 const CUT = 13;
 
-/** The same in memory of its own. */
+/** Copies a key into memory of its own. */
 function ownKey({ cluster, namespace, name }: ObjectKey): ObjectKey {
   return { cluster: ownText(cluster), namespace: ownText(namespace), name: ownText(name) };
 }
@@ -78,9 +75,9 @@ class Unreadable implements Encoded {
     this.#error = error;
   }
 
-  /** @throws ApiError 500, or what a conversion throws */
+  /** @throws ApiError 500, or errors of a conversion */
   get bytes(): Buffer {
     if (isApiError(this.#error)) throw this.#error;
-    throw ApiError.internalError(isStoreError(this.#error) ? this.#error.message : "an object cannot be read");
+    throw ApiError.internalError(isStoreError(this.#error) ? this.#error.message : "an object is unreadable");
   }
 }

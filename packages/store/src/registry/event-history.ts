@@ -13,20 +13,20 @@ import { StoreError } from "../store-error.ts";
 import { apiErrorOf } from "./api-errors.ts";
 import type { StoredKind } from "./store-backend.ts";
 
-/** What is told at once: a client that reads it slowly holds on to it. */
+/** Maximum size of one result, because a slow client retains it. */
 const SLICE = { events: 1000, bytes: 256 * 1024 } as const;
-/** How long, ms, and how many readings wait to be gone on with: to begin in the past takes etcd 100 ms each time. */
+/** Time that a paused read is kept, in ms, and number of them: to start a read in the past takes etcd 100 ms. */
 const PAUSED = { time: 2000, most: 4 } as const;
 
 type Reading = AsyncIterator<Batch>;
 
-/** What a store remembers of the objects of a kind: as much as has not been compacted. */
+/** History of a kind in a store, up to its compacted revision. */
 export class EventHistory implements Past {
   readonly #kind: StoredKind;
   readonly #cache: Pick<ReadableCache, "head">;
-  /** What is being read, by what it comes after: those who ask for the same are given the same. */
+  /** Reads in progress, by start version. Concurrent callers share them. */
   readonly #reading = new Map<string, Promise<PastChanges>>();
-  /** What has been read up to a version and no further, oldest first. */
+  /** Paused reads by the version they have reached, oldest first. */
   readonly #paused = new Map<string, { readonly reading: Reading; readonly over: NodeJS.Timeout }>();
 
   constructor(kind: StoredKind, cache: Pick<ReadableCache, "head">) {
@@ -66,7 +66,7 @@ export class EventHistory implements Past {
     try {
       for (;;) {
         const { done, value } = await reading.next();
-        // A watch ends by itself only when the store is closed: what was told is not all.
+        // A watch ends by itself only when the store closes, and is then incomplete.
         if (done === true) throw StoreError.closed(this.#kind.store.name);
         const { revision } = value;
         if (revision <= last) for (const event of value.events) events.push(this.#event(event, revision));

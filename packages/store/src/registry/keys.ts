@@ -2,27 +2,27 @@ import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import type { KeyRange, Store } from "../store.ts";
 
-/** How many keys go in one transaction: as many as a store takes. */
+/** Number of keys in a transaction: the store's maximum. */
 const AT_ONCE = 128;
 
 /**
- * Where the objects of a kind are: `<group>/<plural>/<logical cluster>/<namespace>/<name>`, whatever their version, or, in a
- * key space of their own, `@<key space>/<logical cluster>/…`: no group begins so.
+ * Keys of a kind's objects, for all versions: `<group>/<plural>/<logical cluster>/<namespace>/<name>`, or in a key space of
+ * their own `@<key space>/<logical cluster>/…`, because no group begins with `@`.
  */
 export class ObjectKeys {
   readonly #kind: string;
 
-  /** @throws RangeError on a key space of another form */
+  /** @throws RangeError for an invalid key space */
   constructor({ group, plural }: ResourceDefinition, keySpace?: string) {
     this.#kind = keySpace === undefined ? `${group}/${plural}/` : spaceOf(keySpace);
   }
 
-  /** What all of them begin with, without the slash. */
+  /** Common prefix of all keys, without the slash. */
   get space(): string {
     return this.#kind.slice(0, -1);
   }
 
-  /** All of the kind. */
+  /** Range of the whole kind. */
   get all(): KeyRange {
     return below(this.#kind);
   }
@@ -31,62 +31,62 @@ export class ObjectKeys {
     return `${this.#kind}${cluster}/${namespace}/${name}`;
   }
 
-  /** Of one logical cluster and namespace, "" being one as well. */
+  /** Returns the range of a logical cluster and namespace, where "" is a value of its own. */
   within({ cluster, namespace }: Omit<ObjectKey, "name">): KeyRange {
     return below(`${this.#kind}${cluster}/${namespace}/`);
   }
 
-  /** Of a logical cluster and namespace, "" for all of either, behind `after`, the part of a key behind the kind. */
+  /** Returns the range of a logical cluster and namespace ("" for all) after `after`, which is a key without the kind. */
   behind({ cluster, namespace }: Omit<ObjectKey, "name">, after: string): KeyRange {
     const place = cluster === "" ? "" : namespace === "" ? `${cluster}/` : `${cluster}/${namespace}/`;
     const { from, to } = below(this.#kind + place);
     return { from: after !== "" && after.startsWith(place) ? `${this.#kind}${after}\0` : from, to };
   }
 
-  /** What {@link of} made a key of: no part of it holds a slash. */
+  /** Parses a key of {@link of}: no part contains a slash. */
   parse(key: string): ObjectKey {
     const [cluster = "", namespace = "", name = ""] = key.slice(this.#kind.length).split("/");
     return { cluster, namespace, name };
   }
 }
 
-/** Where objects are in all key spaces whose names begin alike. */
+/** Keys of all key spaces with a common prefix. */
 export class KeySpaceKeys {
-  /** All of them. */
+  /** Range of all of them. */
   readonly all: KeyRange;
 
-  /** @throws RangeError on what no name begins with */
+  /** @throws RangeError if no name can begin with the prefix */
   constructor(prefix: string) {
     if (!/^[a-z0-9][-a-z0-9.]{0,251}$/.test(prefix))
-      throw new RangeError(`keySpaces is ${JSON.stringify(prefix)}: give what the names of key spaces begin with`);
+      throw new RangeError(`invalid keySpaces ${JSON.stringify(prefix)}: use a prefix of key space names`);
     this.all = spacesFrom(prefix);
   }
 
-  /** The same for objects of one name in two key spaces. */
+  /** Parses a key. Objects of one name in two key spaces have the same result. */
   parse(text: string): ObjectKey {
     const [, cluster = "", namespace = "", name = ""] = text.split("/");
     return { cluster, namespace, name };
   }
 }
 
-/** Key spaces whose names begin so. What follows the last of them: names hold nothing beyond ASCII. */
+/** Returns the range of key spaces with a prefix. Names are ASCII, which bounds it. */
 function spacesFrom(prefix: string): KeyRange {
   return { from: `@${prefix}`, to: `@${prefix}\u007f` };
 }
 
-/** What the keys of a key space begin with. @throws RangeError when it is none */
+/** Returns the prefix of the keys of a key space. @throws RangeError if the name is invalid */
 function spaceOf(keySpace: string): string {
   if (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(keySpace)) return `@${keySpace}/`;
-  const must = "give up to 253 lower-case letters, digits, dots and dashes, a letter or digit at both ends";
-  throw new RangeError(`keySpace is ${JSON.stringify(keySpace)}: ${must}`);
+  const must = "use up to 253 lower-case letters, digits, dots and dashes, with a letter or digit at both ends";
+  throw new RangeError(`invalid keySpace ${JSON.stringify(keySpace)}: ${must}`);
 }
 
-/** Keys that begin with `prefix`, which ends with a slash: "0" is what follows it. */
+/** Returns the range of keys with a prefix that ends with a slash: "0" follows it. */
 function below(prefix: string): KeyRange {
   return { from: prefix, to: `${prefix.slice(0, -1)}0` };
 }
 
-/** What {@link ObjectKeys.of} made a key of, and what it begins with; `undefined` of keys that are none of these. */
+/** Parses a key of {@link ObjectKeys.of} with its prefix; `undefined` for other keys. */
 export function parseStoredKey(text: string): { readonly space: string; readonly key: ObjectKey } | undefined {
   const parts = text.split("/");
   const inSpace = text.startsWith("@");
@@ -97,12 +97,11 @@ export function parseStoredKey(text: string): { readonly space: string; readonly
 }
 
 /**
- * Forgets all objects of a key space (`PersistentOptions.keySpace`), whatever holds them: nobody is asked and no finalizer
- * waited for. Watches see them go. What is written meanwhile may stay: see first that nobody writes any more. Doing it
- * again does nothing.
+ * Deletes all objects of a key space (`PersistentOptions.keySpace`), without authorization and despite finalizers. Watches
+ * receive the deletions. Concurrent writes may survive, so stop writers first. Idempotent.
  *
- * @returns how many there were
- * @throws RangeError on a malformed key space; StoreError
+ * @returns the number of deleted objects
+ * @throws RangeError for an invalid key space; StoreError
  */
 export async function removeKeySpace(
   store: Store,
@@ -121,7 +120,7 @@ export async function removeKeySpace(
 }
 
 /**
- * The key spaces that hold anything and whose names begin with `prefix`, in the order of their keys. One read of the store for each.
+ * Lists the non-empty key spaces with a prefix, in the order of their keys, with one read of the store for each.
  *
  * @throws StoreError
  */

@@ -13,30 +13,30 @@ import { SharedReflector } from "./shared-reflector.ts";
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 const [QUOTE, BACKSLASH, OPEN, CLOSE] = [0x22, 0x5c, 0x7b, 0x7d];
 
-/** Whose metadata a {@link MetadataCollection} has. */
+/** Options of a {@link MetadataCollection}. */
 export interface MetadataOptions extends Pick<PersistentOptions, "history" | "linger" | "progressEvery" | "onError"> {
   readonly store: Store;
-  /** What the names of the key spaces begin with (`PersistentOptions.keySpace`), whoever writes to them. */
+  /** Prefix of the key spaces (`PersistentOptions.keySpace`), of any writer. */
   readonly keySpaces: string;
 }
 
 /**
- * The metadata of all objects in key spaces whose names begin alike, of however many kinds and versions: a storage to be
- * listed and watched for metadata alone (`VirtualWorkspace.metadataOf`). Key spaces may come and go while it is watched.
- * Each object has the `apiVersion` and `kind` under which it was written, its metadata, and nothing else. Resource versions
- * are the store's revisions. Memory: these bytes, while somebody lists or watches and for {@link PersistentOptions.linger}
- * after that, and the history, which is all that watches can resume from: 410 behind it.
+ * Metadata of all objects in key spaces with a common prefix, of any kinds and versions: a storage for metadata-only lists
+ * and watches (`VirtualWorkspace.metadataOf`). Key spaces may come and go during a watch. Each object has its written
+ * `apiVersion` and `kind`, and its metadata. Resource versions are the store's revisions. Memory: these bytes, while there
+ * are lists or watches and for {@link PersistentOptions.linger} afterwards, and the history; a watch cannot resume before it
+ * (410).
  *
- * Who may read it learns what objects there are of kinds that were kept apart. Objects of one logical cluster, namespace
- * and name in two of the key spaces are one here, the one that was written last.
+ * Security: readers learn about objects of kinds that are otherwise separate. If two key spaces hold objects with the same
+ * logical cluster, namespace and name, the one written last is shown.
  */
 export class MetadataCollection<T extends object = object> implements Storage<ObjectOf<T>> {
   readonly resource: TypedDefinition<T>;
   readonly #reflector: SharedReflector;
 
   /**
-   * @param resource what clients are told that it is: all but its group and plural is taken as it comes
-   * @throws RangeError on what no name of a key space begins with
+   * @param resource kind to report to clients; only its group and plural must be right
+   * @throws RangeError if no key space can begin with the prefix
    */
   constructor(
     resource: TypedDefinition<T>,
@@ -62,13 +62,13 @@ export class MetadataCollection<T extends object = object> implements Storage<Ob
     return this.#reflector.lease();
   }
 
-  /** The same for everybody. */
+  /** Returns the same key for all callers. */
   shareKey(): string {
     return "";
   }
 }
 
-/** Of those that have one name, the one that was written last. */
+/** Returns the object written last for each name. */
 function newest(objects: readonly Encoded[]): Iterable<Encoded> {
   const found = new Map<string, Encoded>();
   for (const object of objects) {
@@ -80,21 +80,21 @@ function newest(objects: readonly Encoded[]): Iterable<Encoded> {
   return found.values();
 }
 
-/** One that cannot be read does not know where it was. */
+/** An unreadable object has no known key space. */
 function isAt(object: Encoded, key: string): boolean {
   const { space } = object as Partial<EncodedMetadata>;
   return space === undefined || space === spaceOfKey(key);
 }
 
-/** An object's `apiVersion`, `kind` and `metadata`, in the version in which it was written, and where it is. */
+/** Encoded `apiVersion`, `kind` and `metadata` of an object in its written version, and its key space. */
 interface EncodedMetadata extends Encoded {
-  /** The part of its key before the logical cluster. */
+  /** Part of its key before the logical cluster. */
   readonly space: string;
 }
 
-/** Reads the metadata of objects of whichever kind. Bytes are cut, never parsed. */
+/** Reads metadata of objects of any kind. It slices bytes and parses nothing. */
 class MetadataRecords {
-  /** Entries of one key space come one after the other. */
+  /** Cached, since entries of one key space are adjacent. */
   #space = "";
 
   /** @throws StoreError `Damaged` */
@@ -102,18 +102,18 @@ class MetadataRecords {
     const { value, modRevision } = entry;
     try {
       const body = bodyOf(value);
-      if (body === undefined) throw new Error("it is no record");
+      if (body === undefined) throw new Error("invalid record");
       const { uid, labels = NOTHING } = indexOf(value);
       const resourceVersion = String(modRevision);
       const bytes = metadataOf(body, { head: headOf(value), resourceVersion, take });
       return { key, uid, resourceVersion, labels, fields: nameFields(key), bytes, space: this.#spaceOf(entry.key) };
     } catch (cause) {
       const which = [key.cluster, key.namespace, key.name].filter((part) => part !== "").join("/");
-      throw new StoreError("Damaged", `what is kept as ${which} cannot be read`, { cause });
+      throw new StoreError("Damaged", `the stored object ${which} is unreadable`, { cause });
     }
   }
 
-  /** One text for all that are in the same. */
+  /** Returns one shared text per key space. */
   #spaceOf(text: string): string {
     const space = spaceOfKey(text);
     if (space !== this.#space) this.#space = Buffer.from(space).toString();
@@ -121,13 +121,13 @@ class MetadataRecords {
   }
 }
 
-/** The part of a key before the logical cluster, of keys in key spaces. */
+/** Returns the part of a key before the logical cluster. */
 function spaceOfKey(text: string): string {
   return text.slice(0, text.indexOf("/"));
 }
 
 interface Cut {
-  /** Where the first member of the metadata is. */
+  /** Offset of the first member of the metadata. */
   readonly head: number;
   readonly resourceVersion: string;
   readonly take: Take;
@@ -144,7 +144,7 @@ function metadataOf(body: Buffer, { head, resourceVersion, take }: Cut): Buffer 
   return whole;
 }
 
-/** Behind the object of JSON whose members begin at `from`. @throws Error when it does not end */
+/** Returns the end of the JSON object whose members start at `from`. @throws Error if it does not end */
 function endOf(bytes: Buffer, from: number): number {
   let depth = 1;
   for (let at = from; at < bytes.length; at++) {
@@ -153,10 +153,10 @@ function endOf(bytes: Buffer, from: number): number {
     else if (byte === OPEN) depth += 1;
     else if (byte === CLOSE && --depth === 0) return at + 1;
   }
-  throw new Error("its metadata does not end");
+  throw new Error("unterminated metadata");
 }
 
-/** Where a text of JSON ends: its quotation mark. */
+/** Returns the closing quotation mark of a JSON string. */
 function endOfText(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(QUOTE, from); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
     let escapes = 0;

@@ -6,48 +6,48 @@ import { isStoreError } from "../store-error.ts";
 import { parseStoredKey } from "./keys.ts";
 import { bodyOf } from "./record.ts";
 
-/** Where an object is in a store. */
+/** Location of an object in a store. */
 export interface StoredPlace {
-  /** What the keys of its collection begin with (`PersistentCollection.space`). */
+  /** Prefix of its collection's keys (`PersistentCollection.space`). */
   readonly space: string;
   readonly key: ObjectKey;
 }
 
-/** An object as it is kept, of whichever kind. */
+/** Stored object of any kind. */
 export interface StoredObject extends StoredPlace {
-  /** Its resource version. */
+  /** Resource version. */
   readonly revision: number;
-  /** Whether this is its first version since it came to be. */
+  /** Whether this is the first version since its creation. */
   readonly isNew: boolean;
-  /** Its JSON without `metadata.resourceVersion`, in the version in which it was written. Shared: never change it. */
+  /** JSON in its written version, without `metadata.resourceVersion`. Shared: never modify it. */
   readonly bytes: Buffer;
 }
 
-/** Told of objects, in the order of the store's revisions. Must not throw. */
+/** Event handlers, called in the order of revisions. They must not throw. */
 export interface ObjectFeedHandlers {
-  /** All that there is is told from here on, up to {@link synced}: at first, and when history was missed. */
+  /** Called before a full list, which ends with {@link synced}: at the start, and after a gap in the history. */
   readonly began?: () => void;
-  /** An object is there, or has changed. */
+  /** Called for a new or changed object. */
   readonly set?: (object: StoredObject) => void;
-  /** One is gone. What went while history was missed is not told. */
+  /** Called for a deleted object, but not for deletions in a gap. */
   readonly deleted?: (place: StoredPlace) => void;
-  /** All that there is has been told. */
+  /** Called after the last object of a full list. */
   readonly synced?: () => void;
 }
 
-/** What an {@link ObjectFeed} is made with. */
+/** Options of an {@link ObjectFeed}. */
 export interface ObjectFeedOptions {
   readonly store: Store;
-  /** Told of failures of the store; the feed goes on trying. */
+  /** Called for failures of the store; the feed retries. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The backoff from a failing store, ms. */
+/** Backoff of a failing store, in ms. */
 const RETRY = { first: 100, most: 10_000, jitter: [1, 1] } as const;
 
 /**
- * All objects in a store, of all kinds and logical clusters, told of as bytes by one watch: for what has to do with objects
- * of any kind, as a garbage collector has. Nothing is kept here, and nothing parsed.
+ * Feed of all objects in a store, of all kinds and logical clusters, as bytes from one watch: for consumers of any kind, such
+ * as a garbage collector. It keeps and parses nothing.
  */
 export class ObjectFeed implements AsyncDisposable {
   readonly #options: ObjectFeedOptions;
@@ -84,7 +84,7 @@ export class ObjectFeed implements AsyncDisposable {
     this.#synced.promise.catch(() => undefined);
   }
 
-  /** Resolves when all that was there is told; while history is told anew, when that is. Rejects at the end. */
+  /** Resolves after the full list, including the current one after a gap. Rejects when the feed ends. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -94,26 +94,26 @@ export class ObjectFeed implements AsyncDisposable {
     return this.#isSynced;
   }
 
-  /** Tells of objects from now on: before {@link start}, of all. */
+  /** Registers handlers; before {@link start} to receive every object. */
   on(handlers: ObjectFeedHandlers): Disposable {
     this.#handlers.add(handlers);
     return { [Symbol.dispose]: () => void this.#handlers.delete(handlers) };
   }
 
-  /** Begins to tell. {@link synced} says when all is told. */
+  /** Starts the feed. {@link synced} resolves after the full list. */
   start(): void {
     this.#loop.start();
   }
 
-  /** Ends it. Nobody is told anything any more. */
+  /** Stops the feed. Handlers receive no more events. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#handlers.clear();
     await this.#loop[Symbol.asyncDispose]();
-    this.#synced.reject(new Error("the feed of objects has ended"));
+    this.#synced.reject(new Error("object feed: stopped"));
   }
 
   async #readAll(signal: AbortSignal): Promise<number> {
-    // What was told in part is told anew.
+    // An interrupted list starts again.
     this.#position = undefined;
     if (this.#isSynced) {
       this.#isSynced = false;
@@ -146,7 +146,7 @@ export class ObjectFeed implements AsyncDisposable {
       return;
     }
     const bytes = bodyOf(entry.value);
-    // What nobody can read is left alone.
+    // Unreadable objects are skipped.
     if (bytes === undefined) return;
     const object = { ...place, revision: entry.modRevision, isNew: entry.createRevision === entry.modRevision, bytes };
     for (const handlers of this.#handlers) handlers.set?.(object);

@@ -21,73 +21,73 @@ import type { RecentHistory } from "./reflector.ts";
 import { SharedReflector } from "./shared-reflector.ts";
 import { StoreBackend, type StoredKind } from "./store-backend.ts";
 
-/** How objects are kept in a store. */
+/** Options of objects in a store. */
 export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollected" | "now"> {
   /**
-   * Keeps the objects apart from all others of the kind, under a name of up to 253 lower-case letters, digits, dots and
-   * dashes: kinds of one group and plural side by side in a store. {@link removeKeySpace} forgets them all. Whoever gives
-   * two kinds one key space lets each read the other's objects. @default they are found by group and plural
+   * Key space that separates these objects from others of the kind: up to 253 lower-case letters, digits, dots and dashes.
+   * {@link removeKeySpace} deletes it. Security: two kinds with one key space can read each other's objects.
+   * @default keys by group and plural
    */
   readonly keySpace?: string;
-  /** How long an object lives that is not written again, s: for kinds like events. @default for ever */
+  /** Time to live of an object after its last write, in seconds, for kinds like events. @default unlimited */
   readonly ttl?: number;
   /**
-   * How much of the past is kept in memory, for watches that resume; what is older is read from the store's own history. A
-   * watch that falls further behind ends, and resumes from there.
+   * History in memory from which watches resume; earlier events come from the store's history. A watch that falls further
+   * behind ends and resumes there.
    */
   readonly history?: RecentHistory;
-  /** How long objects stay in memory when nobody lists or watches them any more, ms. @default 60000 */
+  /** Time to keep objects in memory after the last list or watch, in ms. @default 60000 */
   readonly linger?: number;
   /**
-   * How often the store is asked how far it is while a kind is watched, ms: without, bookmarks of a kind that nobody writes
-   * would stand still while the store's history is compacted. @default 30000
+   * Interval of progress requests while a kind is watched, in ms. Without them, bookmarks of a kind without writes would fall
+   * behind the compacted revision.
+   * @default 30000
    */
   readonly progressEvery?: number;
   /**
-   * Told of failures of the store behind open watches, which go on when it is back, and of objects that cannot be read.
+   * Called for failures of the store behind open watches, which resume later, and for unreadable objects.
    * @default a process warning
    */
   readonly onError?: (error: unknown, resource: ResourceDefinition) => void;
 }
 
-/** What a logical cluster has of a kind: {@link PersistentCollection.readCluster}. */
+/** Objects of a logical cluster: {@link PersistentCollection.readCluster}. */
 export interface ClusterObjects {
-  /** The store's revision at which they stood together. */
+  /** Revision of the store that the objects show. */
   readonly revision: number;
   readonly objects: readonly Encoded[];
 }
 
-/** A change of an object in a store: {@link PersistentCollection.changesAfter}. */
+/** Change of an object: {@link PersistentCollection.changesAfter}. */
 export interface ObjectChange {
   readonly key: ObjectKey;
-  /** `undefined`: it was deleted. */
+  /** Object, `undefined` if it was deleted. */
   readonly object: Encoded | undefined;
-  /** The store's revision that made it. */
+  /** Revision of the change. */
   readonly revision: number;
 }
 
 /**
- * The objects of a kind in a store, of all logical clusters: a storage that is written and read as a collection is, by an
- * author with promises. Resource versions are the store's revisions, one line for all its kinds. Reads of one object ask
- * the store; lists and watches are served from memory, which holds the objects of the kind as JSON while somebody lists
- * or watches them, and are no staler than the store.
+ * Collection of a kind's objects in a store, in all logical clusters: a storage with a promise-based API of a collection.
+ * Resource versions are the store's revisions, shared by all kinds. Reads of one object go to the store. Lists and watches
+ * use a cache, which holds the objects as JSON while there are lists or watches, and are as current as the store.
  */
 export class PersistentCollection<T extends object = object>
   extends Registry<T, "later">
   implements Storage<ObjectOf<T>>
 {
-  /** Unless other processes have the store as well. */
+  /** False if other processes share the store. */
   readonly local: boolean;
   readonly #kind: StoredKind;
   readonly #keeper: StoreBackend;
   readonly #reflector: SharedReflector;
 
-  /** @throws RangeError on a time to live below a second, a history of no age, or a malformed key space */
+  /** @throws RangeError for a time to live below a second, a history without age, or an invalid key space */
   constructor(resource: TypedDefinition<T>, options: PersistentOptions & { readonly store: Store }) {
     const { store, keySpace, ttl, history, linger, progressEvery, onError = warn, ...others } = options;
-    if (ttl !== undefined && !(ttl >= 1)) throw new RangeError(`ttl is ${ttl}: give seconds, 1 or more`);
+    if (ttl !== undefined && !(ttl >= 1)) throw new RangeError(`invalid ttl "${ttl}": use at least 1 second`);
     if (history?.age !== undefined && !(history.age > 0))
-      throw new RangeError(`history.age is ${history.age}: give seconds, above zero`);
+      throw new RangeError(`invalid history.age "${history.age}": use a number of seconds above zero`);
     const versions = new KindVersions(resource);
     const report = (error: unknown): void => tell(onError, error, resource);
     const keys = new ObjectKeys(resource, keySpace);
@@ -112,16 +112,16 @@ export class PersistentCollection<T extends object = object>
     return this.#reflector.lease();
   }
 
-  /** What the keys of its objects begin with in the store: an `ObjectFeed` names kinds so. */
+  /** Prefix of its keys in the store, which identifies the kind in an `ObjectFeed`. */
   get space(): string {
     return this.#kind.keys.space;
   }
 
   /**
-   * The objects of a logical cluster and namespace ("" for all of them), as they stand at one moment, in the order of their
-   * keys. Read from the store, some at a time: nothing is kept in memory, and no others are read.
+   * Reads the objects of a logical cluster and namespace ("" for all) at one revision, in the order of their keys. It reads
+   * only them from the store, in pages, and caches nothing.
    *
-   * @throws ApiError 503 when the store cannot be read
+   * @throws ApiError 503 if the store is unavailable
    */
   async *objectsIn(
     place: Omit<ObjectKey, "name">,
@@ -137,9 +137,9 @@ export class PersistentCollection<T extends object = object>
   }
 
   /**
-   * What a logical cluster has now, and as of which revision: no others are read, and nothing is kept in memory.
+   * Reads the current objects of a logical cluster, with the revision. It reads only them and caches nothing.
    *
-   * @throws ApiError 503 when the store cannot be read
+   * @throws ApiError 503 if the store is unavailable
    */
   async readCluster(cluster: string, options: { readonly signal?: AbortSignal } = {}): Promise<ClusterObjects> {
     const { store, keys, entries } = this.#kind;
@@ -157,11 +157,11 @@ export class PersistentCollection<T extends object = object>
   }
 
   /**
-   * What changes from now on, in the order of revisions, in all logical clusters: for who cannot wait until the
-   * {@link cache} has read all there is. Nothing is kept in memory. Ends when the signal aborts or the store is closed.
+   * Watches changes in all logical clusters in the order of revisions, for callers that cannot wait for the {@link cache}. It
+   * caches nothing. Ends when the signal aborts or the store closes.
    *
-   * @param options.after a revision: what was made later is told. The store's head, to be told of what is made from now on
-   * @throws StoreError `Compacted` when that is not known any more, and what else the store throws
+   * @param options.after revision after which to start; the store's head for new changes only
+   * @throws StoreError `Compacted` if that is no longer in the history, and other errors of the store
    */
   async *changesAfter(options: {
     readonly after: number;
@@ -175,12 +175,12 @@ export class PersistentCollection<T extends object = object>
 }
 
 /**
- * Keeps kinds in a store: where a view has `Note.collection()`, write `Note.collection(persistent(store))`.
+ * Keeps kinds in a store: replace a view's `Note.collection()` with `Note.collection(persistent(store))`.
  *
- * A kind is found again by its group and plural, or by its key space. What was written under an older definition is read as the kind is defined
- * now: converted, pruned, defaults filled in.
+ * A kind is identified by group and plural, or by its key space. Objects of an older definition are converted to the current
+ * one on read: converted, pruned, defaulted.
  *
- * @throws RangeError on a time to live below a second, a history of no age, or a malformed key space
+ * @throws RangeError for a time to live below a second, a history without age, or an invalid key space
  *
  * @example
  * ```ts
@@ -202,7 +202,7 @@ export function persistent(
   return (definition) => new PersistentCollection(definition, { ...options, store });
 }
 
-/** What an author does about errors is not to be one more. */
+/** An exception thrown by `onError` is swallowed. */
 function tell(onError: NonNullable<PersistentOptions["onError"]>, error: unknown, resource: ResourceDefinition): void {
   try {
     onError(error, resource);

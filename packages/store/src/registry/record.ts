@@ -7,31 +7,31 @@ import type { Take } from "../engine/bytes.ts";
 import type { Entry } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 
-/** Written into each record, so that a later form can be told from this one. */
+/** Format, stored in each record. */
 const FORMAT = 1;
-/** Format (1 byte), length of the index, length of the body's head (4 bytes each). */
+/** Size of the prefix: format (1 byte), lengths of the index and of the body's head (4 bytes each). */
 const PREFIX = 9;
-/** How many texts of what follows the uid are remembered. */
+/** Maximum number of cached index endings. */
 const MOST = 256;
-/** What a uid is that the framework gave. */
+/** Form of the framework's uids. */
 const UUID = /^[0-9a-f-]{36}$/;
 const UID_LENGTH = 36;
 const QUOTE = 0x22;
-/** Of most objects, and there are many. */
+/** Shared empty value: most objects have none. */
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 
-/** An object as it will be kept, and as it will be answered once its revision is known. */
+/** Object to be written, completed when its revision is known. */
 export interface PendingObject {
   readonly record: Buffer;
-  /** How many bytes the object has. */
+  /** Size of the object, in bytes. */
   readonly length: number;
   at(revision: number): Encoded;
 }
 
 /**
- * How objects of a kind are kept: an index, then the object's JSON without its resource version, which is the revision
- * of the record and is put in when it is read. Bytes are copied, never parsed, unless the definition has changed since
- * they were written: the object is then made what it would be now.
+ * Encodes and decodes the objects of a kind: an index, then the object's JSON without its resource version, which is the
+ * record's revision and is inserted on read. It copies bytes without parsing, unless the definition has changed since the
+ * write: then it converts the object.
  */
 export class Records {
   readonly #definition: ResourceDefinition;
@@ -66,7 +66,7 @@ export class Records {
     };
   }
 
-  /** @throws StoreError `NewerFormat`, `Damaged`; ApiError what a conversion throws */
+  /** @throws StoreError `NewerFormat`, `Damaged`; ApiError of a conversion */
   read({ value, modRevision }: Entry, key: ObjectKey, take: Take = Buffer.allocUnsafe): Encoded {
     const { schema, uid, labels = NOTHING, fields, body } = this.#parsed(value, key);
     const encoded = { key, uid, resourceVersion: "", labels, fields: { ...nameFields(key), ...fields }, bytes: body };
@@ -90,9 +90,9 @@ export class Records {
     const kind = group === "" ? plural : `${plural}.${group}`;
     const which = `${kind} ${[cluster, namespace, name].filter((part) => part !== "").join("/")}`;
     if (format !== undefined && format > FORMAT)
-      return new StoreError("NewerFormat", `${which} was kept by a newer version of this package: install that one`);
-    const remedy = "restore it from a backup, or delete it by the code that serves the kind";
-    return new StoreError("Damaged", `what is kept as ${which} is no object: ${remedy}`, { cause });
+      return new StoreError("NewerFormat", `a newer version of this package wrote ${which}: install that version`);
+    const remedy = "restore a backup, or delete the object through the code that serves the kind";
+    return new StoreError("Damaged", `the stored object ${which} is damaged: ${remedy}`, { cause });
   }
 
   #encode(key: ObjectKey, { apiVersion, kind, metadata, ...content }: KubeObject): Encoded {
@@ -106,17 +106,17 @@ export class Records {
   }
 }
 
-/** What is beside the object in a record. @throws Error when it is damaged */
+/** Returns the index of a record. @throws Error if it is damaged */
 export function indexOf(value: Buffer): RecordIndex {
   return JSON.parse(value.toString("utf8", PREFIX, PREFIX + value.readUInt32LE(1))) as RecordIndex;
 }
 
-/** How many bytes of the object in a record are before the first member of its metadata. */
+/** Returns the number of bytes before the first member of the object's metadata. */
 export function headOf(value: Buffer): number {
   return value.readUInt32LE(5);
 }
 
-/** The object in a record, without its version; `undefined` when the record is none. Shares its memory. */
+/** Returns the object of a record, without its version; `undefined` for an invalid record. Shares its memory. */
 export function bodyOf(value: Buffer): Buffer | undefined {
   if (value[0] !== FORMAT || value.length < PREFIX) return undefined;
   const at = PREFIX + value.readUInt32LE(1);
@@ -133,19 +133,19 @@ function recordOf(index: Buffer, body: Buffer, head: number): Buffer {
   return record;
 }
 
-/** How many bytes are before the first member of the metadata, which always has one. */
+/** Returns the number of bytes before the first member of the metadata, which always has one. */
 function headLength({ apiVersion, kind }: KubeObject): number {
   return Buffer.byteLength(`{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`);
 }
 
-/** Where a version goes, and where what then has it. */
+/** Position of an inserted version, and memory for the result. */
 interface Insertion {
   readonly head: number;
   readonly revision: number;
   readonly take: Take;
 }
 
-/** The object with its resource version as the first member of its metadata. */
+/** Inserts the resource version as the first member of the metadata. */
 function withVersion(encoded: Encoded, { head, revision, take }: Insertion): Encoded {
   const { key, uid, labels, fields, bytes } = encoded;
   const resourceVersion = String(revision);
@@ -166,26 +166,26 @@ function isEmpty(record: object): boolean {
   return true;
 }
 
-/** What routing and selecting need of an object, beside it: reading a record parses no object. */
+/** Fields of an object for routing and selection, so that reads need not parse it. */
 interface RecordIndex {
-  /** Of the definition that the object conforms to. */
+  /** Schema of the definition that the object conforms to. */
   readonly schema: string;
   readonly uid: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Those of the kind's selectable fields. */
+  /** Selectable fields of the kind. */
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** What follows the uid. */
+/** Part of an index after the uid. */
 type Rest = Pick<RecordIndex, "labels" | "fields">;
 
 /**
- * Reads the indexes of a kind. Objects of equal labels and fields, which are most of those that a server makes itself, have them
- * in common: a tenth less memory, and less to parse.
+ * Reads the indexes of a kind. Objects with equal labels and fields, which most generated objects have, share them: that
+ * saves a tenth of the memory, and parsing.
  */
 class IndexReader {
   readonly #schema: string;
-  /** What an index begins with that was written as the kind is defined now. */
+  /** Start of an index that was written with the current definition. */
   readonly #begin: string;
   readonly #rests = new Map<string, Rest>();
 
@@ -194,7 +194,7 @@ class IndexReader {
     this.#begin = `{"schema":"${schema}","uid":"`;
   }
 
-  /** @throws SyntaxError on what is no JSON */
+  /** @throws SyntaxError for invalid JSON */
   read(value: Buffer, start: number, end: number): RecordIndex {
     const uidAt = start + this.#begin.length;
     const uidEnd = uidAt + UID_LENGTH;
@@ -208,7 +208,7 @@ class IndexReader {
     return JSON.parse(value.toString("utf8", start, end)) as RecordIndex;
   }
 
-  /** @param text `}`, or members behind a comma and `}` */
+  /** @param text `}`, or a comma, members and `}` */
   #rest(text: string): Rest {
     const known = this.#rests.get(text);
     if (known !== undefined) return known;

@@ -13,50 +13,48 @@ import { isStoreError, StoreError } from "../store-error.ts";
 import type { Entries } from "./entries.ts";
 import type { ObjectKeys } from "./keys.ts";
 
-/** From how many revisions ago the past is read into the cache. */
+/** Number of past revisions to load into the cache. */
 const RECENT = 4096;
-/** How long a reader waits for the cache to catch up, ms (Kubernetes' watch cache: 3 s). */
+/** Time that a reader waits for the cache to catch up, in ms (Kubernetes' watch cache: 3 s). */
 const PATIENCE = 3_000;
-/** How often the store is asked how far it is, ms: bookmarks, which tell of it, come every minute. */
+/** Interval of progress requests, in ms. Bookmarks, which need them, come every minute. */
 const PROGRESS = 30_000;
-/** The backoff from a failing store, ms. */
+/** Backoff of a failing store, in ms. */
 const RETRY = { first: 100, most: 10_000 } as const;
-/** For how long what happened stays in memory, s (Kubernetes' watch cache: 75 s). */
+/** Time to keep events in memory, in seconds (Kubernetes' watch cache: 75 s). */
 const AGE = 60;
-/** How many events stay, however old they are (Kubernetes' watch cache shrinks to as many). */
+/** Minimum number of events to keep (Kubernetes' watch cache shrinks to as many). */
 const KEPT = 100;
-/** How often in that time it looks: what is forgotten is half as old again at most. */
+/** Number of checks in that time: events are removed at most half of it late. */
 const LOOKS = 2;
-const LOST = "too old resource version: the history that this watch was to go on with is gone";
+const LOST = "too old resource version: the history after this watch's version is gone";
 
-/** How much of what happened to the objects of a kind is kept in memory: what is older is read from the store. */
+/** History of a kind in memory. Earlier events come from the store. */
 export interface RecentHistory extends HistoryOptions {
-  /**
-   * For how long, s; at most half as long again. The last hundred events stay, however old they are. @default 60
-   */
+  /** Time to keep events, in seconds; at most half as long again. The last hundred events stay. @default 60 */
   readonly age?: number;
 }
 
 export interface ReflectorOptions {
   readonly history?: RecentHistory | undefined;
-  /** How often the store is asked how far it is, ms. @default 30000 */
+  /** Interval of progress requests, in ms. @default 30000 */
   readonly progressEvery?: number | undefined;
-  /** Called with failures of the store; the reflector goes on trying. */
+  /** Called for failures of the store; the reflector retries. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The objects of a store that a {@link Reflector} watches: those in a range of its keys. */
+/** Objects that a {@link Reflector} watches: a range of keys. */
 export interface ReflectorSource {
   readonly store: Store;
   readonly keys: Pick<ObjectKeys, "all" | "parse">;
   readonly entries: Pick<Entries, "read">;
-  /** What is remembered of the time before the cache begins. @default nothing */
+  /** Returns the history before the cache begins. @default none */
   readonly pastOf?: (cache: Pick<ReadableCache, "head">) => Past;
-  /** Set where several entries may be one object: which of them is shown. @default each is one of its own */
+  /** Selects the visible object if several entries are one. @default each entry is an object */
   readonly shown?: {
-    /** Those to be shown of all that there are. */
+    /** Returns the visible objects. */
     of(objects: readonly Encoded[]): Iterable<Encoded>;
-    /** Whether an object is that of an entry's key. */
+    /** Returns whether an object comes from an entry's key. */
     isAt(object: Encoded, key: string): boolean;
   };
 }
@@ -66,19 +64,19 @@ interface ListedEntries {
   readonly objects: readonly Encoded[];
 }
 
-/** Keeps a watch cache in step with the objects of a kind in a store, of all logical clusters, until disposed. */
+/** Keeps a watch cache in step with a kind in a store, in all logical clusters, until it is disposed. */
 export class Reflector implements AsyncDisposable {
   readonly cache: WatchCache;
-  /** What was before the cache begins. */
+  /** History before the cache begins. */
   readonly past: Past | undefined;
   readonly #source: ReflectorSource;
   readonly #options: ReflectorOptions;
   readonly #loop: ListAndWatch<ListedEntries, Batch, number>;
-  /** The first failure to watch. */
+  /** Rejects with the first failure. */
   readonly #trouble = Promise.withResolvers<never>();
   readonly #stack = new DisposableStack();
   #watch: Watch | undefined;
-  /** As of which revision the first list is wanted. */
+  /** Revision of the first list. */
   #first: number | undefined;
 
   constructor(source: ReflectorSource, options: ReflectorOptions) {
@@ -104,7 +102,7 @@ export class Reflector implements AsyncDisposable {
         endsWithStream: true,
         apply: (batch) => this.#apply(batch),
         failed: (error) => this.#failed(error),
-        // A store that was replaced while nobody watched it would be watched from a revision that it may never have had.
+        // If the store was replaced while unwatched, it may never have had our revision.
         isStale: async (after) => (await store.head()) < after,
       },
       RETRY,
@@ -113,19 +111,20 @@ export class Reflector implements AsyncDisposable {
   }
 
   /**
-   * Reads all there is, and starts to watch. It begins some revisions ago, so that clients of a server that was started
-   * anew find what they missed in the cache, all in one place. @throws StoreError
+   * Lists everything and starts to watch. It starts some revisions ago, so that after a restart of the server clients find
+   * missed events in the cache.
+   * @throws StoreError
    */
   async start(): Promise<void> {
     const head = await this.#source.store.head();
     this.#first = Math.max(1, head - RECENT);
     await this.#loop.relist();
     this.#loop.start();
-    // Where nothing is written bookmarks would else stand still, until what they name has been compacted.
+    // Without writes, bookmarks would fall behind the compacted revision.
     const every = timerDelay(this.#options.progressEvery ?? PROGRESS);
     const asking = setInterval(() => this.#watch?.requestProgress(), every).unref();
     this.#stack.defer(() => clearInterval(asking));
-    // However long that takes, it is what was asked for; a store that fails meanwhile is not waited for.
+    // Waits without a timeout, but not for a store that fails meanwhile.
     const arrived = this.cache.reach(String(head), {
       signal: this.#loop.signal,
       timeout: timerDelay(Number.POSITIVE_INFINITY),
@@ -134,9 +133,9 @@ export class Reflector implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the cache has all that the store had when this was called.
+   * Resolves when the cache has reached the store's current revision.
    *
-   * @throws StoreError when it cannot be asked, or has just been replaced; ApiError 504 when it does not tell
+   * @throws StoreError if the store is unavailable or was just replaced; ApiError 504 if the cache does not catch up
    */
   async confirm(signal: AbortSignal): Promise<void> {
     const known = this.cache.head;
@@ -155,7 +154,7 @@ export class Reflector implements AsyncDisposable {
     await this.#loop[Symbol.asyncDispose]();
   }
 
-  /** Reads what there is: at first as of some revisions ago, or as soon after that as is known. */
+  /** Lists everything, the first time at a past revision, or the earliest one available after it. */
   async #list(): Promise<ListedEntries> {
     const wanted = this.#first;
     this.#first = undefined;
@@ -163,7 +162,7 @@ export class Reflector implements AsyncDisposable {
       try {
         return await this.#readAll(at);
       } catch (error) {
-        // What is read page by page at one revision may be compacted on the way.
+        // The revision of a list may be compacted between its pages.
         if (!isStoreError(error) || error.code !== "Compacted") throw error;
         at = at === wanted ? error.compacted : undefined;
       }
@@ -173,7 +172,7 @@ export class Reflector implements AsyncDisposable {
   async #readAll(at?: number): Promise<ListedEntries> {
     const { store, keys, entries } = this.#source;
     const objects: Encoded[] = [];
-    // Those that change later leave a gap: at most all that is read here.
+    // Objects that change later leave gaps: at most everything read here.
     const { take } = new Slabs();
     let revision = 0;
     for await (const page of pages(store, keys.all, { revision: at, signal: this.#loop.signal })) {
@@ -200,7 +199,7 @@ export class Reflector implements AsyncDisposable {
     return true;
   }
 
-  /** What is shown under the same name may be there still. */
+  /** Another entry may still show an object of the same name. */
   #delete(text: string, version: string): void {
     const { keys, shown } = this.#source;
     const key = keys.parse(text);
@@ -216,14 +215,14 @@ export class Reflector implements AsyncDisposable {
   }
 }
 
-/** Has a cache forget what is old, until disposed of: a server is no larger after a storm than before it. */
+/** Removes old events from a cache until it is disposed, so that a burst of writes does not grow the server for good. */
 class Ageing implements Disposable {
   readonly #cache: WatchCache;
   readonly #timer: NodeJS.Timeout;
-  /** Where the cache was at each look within that time, the last one last. */
+  /** Position of the cache at each check within that time, the latest last. */
   readonly #marks: number[] = [];
 
-  /** @param age s */
+  /** @param age in seconds */
   constructor(cache: WatchCache, age: number) {
     this.#cache = cache;
     this.#timer = setInterval(() => this.#look(), timerDelay((age * 1000) / LOOKS)).unref();

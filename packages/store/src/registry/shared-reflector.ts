@@ -3,14 +3,14 @@ import { timerDelay } from "@virtual-workspaces/transport";
 import { withApiErrors } from "./api-errors.ts";
 import { Reflector, type ReflectorOptions, type ReflectorSource } from "./reflector.ts";
 
-/** How long objects stay in memory when nobody reads them, ms. */
+/** Time to keep objects in memory without readers, in ms. */
 const LINGER = 60_000;
 
 export interface SharedReflectorOptions extends ReflectorOptions {
   readonly linger?: number | undefined;
 }
 
-/** One reflector for all readers of a kind: it begins with the first and ends some time after the last. */
+/** Reflector that all readers of a kind share: it starts with the first reader, and stops some time after the last. */
 export class SharedReflector {
   readonly #source: ReflectorSource;
   readonly #options: SharedReflectorOptions;
@@ -23,7 +23,7 @@ export class SharedReflector {
     this.#options = options;
   }
 
-  /** @throws ApiError 503 when the store cannot be read */
+  /** @throws ApiError 503 if the store is unavailable */
   lease(): Awaitable<CacheLease> {
     this.#holders += 1;
     clearTimeout(this.#ending);

@@ -7,7 +7,7 @@ import type { Entries } from "./entries.ts";
 import type { ObjectKeys } from "./keys.ts";
 import type { PendingObject, Records } from "./record.ts";
 
-/** Where the objects of a kind are kept, and how. */
+/** Store, keys and encoding of a kind. */
 export interface StoredKind {
   readonly store: Store;
   readonly keys: ObjectKeys;
@@ -15,12 +15,12 @@ export interface StoredKind {
   readonly entries: Entries;
 }
 
-/** The objects of a kind in a store: their resource versions are its revisions. */
+/** Backend of a kind in a store. Resource versions are the store's revisions. */
 export class StoreBackend implements ObjectBackend {
   readonly #kind: StoredKind;
   readonly #ttl: number | undefined;
 
-  /** @param ttl how long an object lives that is not written again, s */
+  /** @param ttl time to live of an object after its last write, in seconds */
   constructor(kind: StoredKind, ttl: number | undefined) {
     this.#kind = kind;
     this.#ttl = ttl;
@@ -64,14 +64,14 @@ export class StoreBackend implements ObjectBackend {
     }
   }
 
-  /** The answer was lost: if it is there, it was done. That it is not says nothing: it may come yet. */
+  /** Handles a lost response. If the object is there, the write succeeded; if not, it may still arrive. */
   async #found(at: string, pending: PendingObject | undefined, error: unknown): Promise<Swapped> {
     const entry = await this.#lookUp(at);
     if (pending === undefined || entry?.value.equals(pending.record) !== true) throw error;
     return done(pending, entry.modRevision);
   }
 
-  /** A store that cannot be read either does not change what is unknown. */
+  /** An unavailable store leaves the outcome unknown. */
   async #lookUp(at: string): Promise<Entry | undefined> {
     try {
       return await this.#kind.store.get(at);
@@ -80,13 +80,13 @@ export class StoreBackend implements ObjectBackend {
     }
   }
 
-  /** One for each: what shares a lease ends at one revision, and a watch could not resume between two of them. */
+  /** One lease per object: keys of a shared lease expire at one revision, and a watch could not resume between them. */
   async #lease(pending: PendingObject | undefined): Promise<Lease | undefined> {
     if (pending === undefined || this.#ttl === undefined) return undefined;
     return this.#kind.store.grant(this.#ttl);
   }
 
-  /** What was not written needs none. If it cannot be given back now, it ends by itself. */
+  /** Returns the lease of a write that failed. If that fails too, the lease expires. */
   #drop(lease: Lease | undefined): void {
     if (lease !== undefined) this.#kind.store.revoke(lease).catch(() => undefined);
   }

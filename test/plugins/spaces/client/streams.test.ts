@@ -199,7 +199,7 @@ describe("streams across spaces", function () {
       .watch(NOTE, { pageSize: 0 })
       .next()
       .catch(({ message }) => message);
-    expect(over).to.equal("pageSize of an informer: give it a number from 1 to 100000");
+    expect(over).to.equal("invalid pageSize of an informer: use a number from 1 to 100000");
     const none = { ...NOTE, plural: "../x" };
     expect(
       await spaces
