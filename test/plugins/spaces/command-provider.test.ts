@@ -44,7 +44,7 @@ describe("a provider by a tool of the command line", function () {
       const listed = Promise.resolve(provider.provider.list({ ...CALL, signal: left.signal })).then(String, failure);
       const pids = await hanging(stand);
       if (how === "left") left.abort(new Error("nobody waits"));
-      expect(await listed).to.equal(how === "left" ? "nobody waits" : "tool: get clusters has not ended within 1.5 s");
+      expect(await listed).to.equal(how === "left" ? "nobody waits" : "tool: get clusters did not finish within 1.5 s");
       expect(pids).to.have.length(2);
       for (const pid of pids) await gone(pid);
     }
@@ -62,12 +62,12 @@ describe("a provider by a tool of the command line", function () {
     expect(await provider.provider.access("one", CALL).catch(failure)).to.equal("tool: it ended with exit code 7");
     for (const text of ["one two\n", "one;two\n", "../one\n", `${"x".repeat(300)}\n`, "one\0\n"]) {
       await using odd = await opened(printing(text));
-      expect(await odd.list().then(String, failure)).to.match(/^tool: -e .* has not printed a list of clusters/);
+      expect(await odd.list().then(String, failure)).to.match(/^tool: -e .* did not print a list of clusters/);
     }
     for (const text of ["", "{", "null", '{"name":"one"}', '[{"title":"one"}]', '[{"name":["one"]}]']) {
       const parse = (printed: string): string[] => JSON.parse(printed).map(({ name }: { name: string }) => name);
       await using odd = await opened({ ...printing(text), parse });
-      expect(await odd.list().then(String, failure), text).to.match(/has not printed a list of clusters/);
+      expect(await odd.list().then(String, failure), text).to.match(/did not print a list of clusters/);
     }
   });
 
@@ -82,19 +82,19 @@ describe("a provider by a tool of the command line", function () {
     await using provider = await opened({ create: tell, delete: tell, longestName: 5 });
     for (const name of ["-f", "--all", "a b", "../a", "", "A", "a\0b"]) {
       expect(await provider.create(name).catch(failure), name).to.match(
-        /^metadata.name: tool makes no cluster of this name, /,
+        /^metadata.name: tool cannot create a cluster with this name, /,
       );
       await provider.delete(name);
     }
     expect(await provider.create("longer").catch(failure)).to.equal(
-      "metadata.name: tool takes names of 5 characters at most: take a shorter one",
+      "metadata.name: too long for tool: use at most 5 characters",
     );
     await provider.create("one");
     const below = { ...CALL, parent: "root:there" };
     expect(await provider.provider.list(below)).to.deep.equal([]);
     expect(await provider.provider.get("one", below)).to.equal(undefined);
-    expect(await provider.provider.access("one", below).catch(failure)).to.match(/^its provider has no hierarchy: /);
-    expect(await provider.provider.create?.("one", below).catch(failure)).to.match(/^its provider has no hierarchy: /);
+    expect(await provider.provider.access("one", below).catch(failure)).to.match(/^the provider has no hierarchy: /);
+    expect(await provider.provider.create?.("one", below).catch(failure)).to.match(/^the provider has no hierarchy: /);
     await provider.provider.delete?.("one", below);
     expect(told).to.deep.equal(["A"]);
   });
@@ -102,9 +102,9 @@ describe("a provider by a tool of the command line", function () {
   it("refuses options that cannot be", () => {
     const options = { name: "tool", list: [], kubeconfig: () => [] };
     for (const [bad, message] of [
-      [{ within: 0 }, "within of the provider tool: give milliseconds, 1 at least"],
-      [{ createWithin: Number.NaN }, "createWithin of the provider tool: give milliseconds, 1 at least"],
-      [{ command: "" }, "command of the provider tool: name a program"],
+      [{ within: 0 }, "invalid within of the provider tool: use at least 1 ms"],
+      [{ createWithin: Number.NaN }, "invalid createWithin of the provider tool: use at least 1 ms"],
+      [{ command: "" }, "empty command of the provider tool: set the name or path of a program"],
     ] as const)
       expect(() => commandProvider({ ...options, ...bad })).to.throw(message);
   });

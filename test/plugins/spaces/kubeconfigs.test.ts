@@ -45,7 +45,7 @@ describe("spaces that are a list of kubeconfigs", function () {
       "made",
       (space) => conditionOf(space, "Provided") === "False CreateFailed",
     );
-    expect(messageOf(made, "Ready")).to.equal('its provider "list" makes no spaces: set spec.Type to unmanaged');
+    expect(messageOf(made, "Ready")).to.equal('the provider "list" cannot create spaces: set spec.Type to unmanaged');
 
     const text = kubeconfigOf("there", "two");
     await management.keep("provider-list", { there: text, made: kubeconfigOf("made", "one") });
@@ -67,7 +67,7 @@ describe("spaces that are a list of kubeconfigs", function () {
       "made",
       (space) => conditionOf(space, "Provided") === "False DeleteFailed",
     );
-    expect(messageOf(held, "Ready")).to.equal('its provider "list" deletes no spaces: set spec.Type to unmanaged');
+    expect(messageOf(held, "Ready")).to.equal('the provider "list" cannot delete spaces: set spec.Type to unmanaged');
     await spaces.mergePatch("made", { spec: { Type: "unmanaged" } });
     await management.until(HERE, "made", (space) => space === undefined);
   });

@@ -60,7 +60,7 @@ for (const tool of ["kind", "k3d"] as const)
 
       process.kill(stand.pid("shop"), "SIGKILL");
       const fell = await provider.until("shop", (space) => space?.phase !== "Ready");
-      expect(fell?.message).to.match(/^its server cannot be reached: /);
+      expect(fell?.message).to.match(/^cannot connect to the server: /);
       expect(fell?.id).to.equal(first?.id);
       await provider.delete("shop");
       expect(await provider.get("shop")).to.equal(undefined);
@@ -129,21 +129,21 @@ for (const tool of ["kind", "k3d"] as const)
         return provider.list().then(String, failure);
       };
       expect(await said("docker")).to.equal(
-        `${tool}: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running? Start it, or let the manager's user use it`,
+        `${tool}: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running? Start Docker, or give the manager's user access to it`,
       );
       expect(await said("fail")).to.match(new RegExp(`^${tool}: no room for that, .{0,284}$`));
       expect(await said("quiet")).to.equal(`${tool}: it ended with exit code 4`);
       expect(await said("rubbish")).to.equal(
-        `${tool}: ${asked} has not printed a list of clusters: is it another program?`,
+        `${tool}: ${asked} did not print a list of clusters: check that this is the right program`,
       );
-      expect(await said("flood")).to.equal(`${tool}: it prints more than 4194304 bytes`);
+      expect(await said("flood")).to.equal(`${tool}: output is longer than 4194304 bytes`);
       const missing = await stand.open({ command: `no-such-${tool}` });
       expect(await missing.list().then(String, failure)).to.equal(
-        `${tool}: there is no such command on the PATH of the manager: install ${tool}, or say where it is in \`command\``,
+        `${tool}: command not found on the PATH of the manager: install ${tool}, or set \`command\``,
       );
       const elsewhere = await stand.open({ command: "/no/such/program" });
-      expect(await elsewhere.list().then(String, failure)).to.match(/: there is no \/no\/such\/program: install /);
+      expect(await elsewhere.list().then(String, failure)).to.match(/: \/no\/such\/program does not exist: install /);
       const text = await stand.open({ command: stand.path("faults.json") });
-      expect(await text.list().then(String, failure)).to.match(/faults\.json cannot be run: EACCES$/);
+      expect(await text.list().then(String, failure)).to.match(/cannot run .*faults\.json: EACCES$/);
     });
   });

@@ -65,7 +65,7 @@ describe("a manager of spaces", function () {
         "hangs-0",
         (space) => conditionOf(space, "Provided") === "False CreateFailed",
       );
-      expect(messageOf(late, "Ready")).to.equal("its provider has not answered create within 0.3 s");
+      expect(messageOf(late, "Ready")).to.equal("the provider did not answer create within 0.3 s");
       kept.before = () => undefined;
       for (let n = 0; n < 40; n++) await management.until(HERE, `hangs-${n}`, isReady);
     });
@@ -83,9 +83,7 @@ describe("a manager of spaces", function () {
         "opening",
         (one) => conditionOf(one, "Ready") === "False OpenFailed",
       );
-      expect(messageOf(provider, "Ready")).to.equal(
-        "its provider has not answered whether it can be opened within 0.3 s",
-      );
+      expect(messageOf(provider, "Ready")).to.equal("the provider did not answer open within 0.3 s");
       expect(signals[0]?.aborted).to.equal(true);
       late.resolve({
         list: async () => [],
@@ -138,7 +136,7 @@ describe("a manager of spaces", function () {
         "list",
         (one) => conditionOf(one, "Ready") === "False UnknownType",
       );
-      expect(messageOf(provider, "Ready")).to.match(/"listed", but kept, workspaces$/);
+      expect(messageOf(provider, "Ready")).to.match(/"listed": use one of kept, workspaces$/);
     });
   });
 
@@ -168,7 +166,7 @@ describe("a manager of spaces", function () {
         (space) => conditionOf(space, "Provided") === "Unknown ProviderUnreachable",
       );
       expect(away?.status?.Phase).to.equal("Ready");
-      expect(messageOf(away, "Provided")).to.equal('its provider "here" cannot be asked: away');
+      expect(messageOf(away, "Provided")).to.equal('the provider "here" is unreachable: away');
       const provider = await management.untilProvider(
         "here",
         (one) => conditionOf(one, "Ready") === "False ProviderUnreachable",
@@ -181,16 +179,16 @@ describe("a manager of spaces", function () {
 
     it("nothing that no provider can mean", async () => {
       const lies: readonly (readonly [unknown, RegExp])[] = [
-        [{}, /without a list of spaces/],
-        [[{ phase: "Ready" }], /no name of 1 to 253 characters/],
-        [[{ name: "a", phase: "Odd" }], /of the space "a" it says no phase: Initializing or Ready/],
-        [[{ name: "a", phase: "Ready", id: "i".repeat(254) }], /an id that is not 1 to 253 characters/],
+        [{}, /did not return a list of spaces/],
+        [[{ phase: "Ready" }], /without a valid name: use 1 to 253 characters/],
+        [[{ name: "a", phase: "Odd" }], /the space "a" with an invalid phase: use "Initializing" or "Ready"/],
+        [[{ name: "a", phase: "Ready", id: "i".repeat(254) }], /an invalid id: use 1 to 253 characters/],
         [
           [
             { name: "a", phase: "Ready" },
             { name: "a", phase: "Ready" },
           ],
-          /two spaces of the name "a"/,
+          /two spaces with the name "a"/,
         ],
       ];
       for (const [said, message] of lies) {
@@ -208,7 +206,7 @@ describe("a manager of spaces", function () {
           (one) => conditionOf(one, "Ready") === "False NameInvalid",
         );
         expect(messageOf(provider, "Ready")).to.match(
-          /^metadata\.name: its namespace .* cannot be made, .*: make another, of 49/,
+          /^metadata\.name: cannot create the namespace .*, .*: use a name of at most 49/,
         );
         await management.client.resource(SpaceProviderDesc).delete(name);
         await management.untilProvider(name, (one) => one === undefined);

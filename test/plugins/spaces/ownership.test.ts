@@ -31,7 +31,7 @@ describe("a manager of spaces has a space", function () {
       (space) => conditionOf(space, "Provided") === "False NoProvider",
     );
     expect(messageOf(none, "Ready")).to.match(
-      /^spec\.SpaceProviderDescName: there is no default provider: name one, or annotate/,
+      /^spec\.SpaceProviderDescName: no default provider: name one, or annotate/,
     );
     const annotations = { "space.kubestellar.io/is-default-provider": "true" };
     await management.client.resource(SpaceProviderDesc).mergePatch("here", { metadata: { annotations } });
@@ -55,9 +55,7 @@ describe("a manager of spaces has a space", function () {
       "theirs",
       (space) => conditionOf(space, "Ready") === "False NameTaken",
     );
-    expect(messageOf(taken, "Ready")).to.match(
-      /which is that of the Space spaceprovider-here\/theirs: take another name$/,
-    );
+    expect(messageOf(taken, "Ready")).to.match(/belongs to the Space spaceprovider-here\/theirs: use another name$/);
     expect(await running.secrets("default")).not.to.include("external-theirs");
     await running.delete("default", "theirs");
     expect(kept.spaces.has("theirs")).to.equal(true);
@@ -71,7 +69,7 @@ describe("a manager of spaces has a space", function () {
       (space) => conditionOf(space, "Ready") === "False NameTaken",
     );
     expect(messageOf(refused, "Ready")).to.match(
-      /was not made for this Space: take another name, or take it over by a Space in spaceprovider-here$/,
+      /already has a space with this name: use another name, or adopt the space with a Space in spaceprovider-here$/,
     );
     await running.delete("default", "theirs");
     await management.make("default", "found", { ...spec, Type: "unmanaged" });
@@ -88,7 +86,7 @@ describe("a manager of spaces has a space", function () {
       (space) => conditionOf(space, "Ready") === "False AccessMissing",
     );
     expect(messageOf(missing, "Ready")).to.equal(
-      'the Secret "default/external-far" (spec.externalSecretName) is not there, or has no kubeconfig',
+      'the Secret "default/external-far" (spec.externalSecretName) does not exist or has no kubeconfig',
     );
     await management.keep("external-far", { kubeconfig: "}" });
     await management.until("default", "far", (space) =>
@@ -137,10 +135,10 @@ describe("a manager of spaces has a space", function () {
         (error) => `${error.code} ${error.message}`,
       );
     expect(await refused({ SpaceProviderDescName: "other" })).to.match(
-      /^422 .*SpaceProviderDescName is immutable: make another Space/,
+      /^422 .*SpaceProviderDescName is immutable: create another Space/,
     );
     expect(await refused({ SpaceProviderDescName: null })).to.match(/^422 .*SpaceProviderDescName is immutable/);
-    expect(await refused({ Type: "imported" })).to.match(/^422 .*Type is immutable where it is, or would be, imported/);
+    expect(await refused({ Type: "imported" })).to.match(/^422 .*Type cannot change from or to imported/);
     expect(await refused({ Type: "odd" })).to.match(/^422 .*spec\.Type: Unsupported value: "odd"/);
     expect(await refused({ Type: "unmanaged" })).to.equal("taken");
     await spaces.mergePatch("fixed", { spec: { Type: "managed" }, status: { Phase: "Ready" } });

@@ -32,7 +32,7 @@ describe("who looks after spaces that are processes", function () {
     // Ended by nobody that it belongs to, it is started again.
     process.kill(pid, "SIGKILL");
     const fell = await next.until("shop", (space) => space?.message?.includes("started again") === true);
-    expect(fell?.message).to.match(/^its process has ended, /);
+    expect(fell?.message).to.match(/^the process has ended /);
     expect((await next.ready("shop"))?.id).to.equal(there?.id);
     expect(spaces.started).to.have.length(1);
   });

@@ -196,16 +196,16 @@ describe("spaces that are workspaces", function () {
     };
     await providers.create({ metadata: { name: "odd" }, spec: { ProviderType: "odd" } });
     expect(await problem("odd")).to.equal(
-      'False UnknownType: spec.ProviderType: there is no type "odd", but workspaces',
+      'False UnknownType: spec.ProviderType: unknown type "odd": use one of workspaces',
     );
     await providers.create({ metadata: { name: "bare" }, spec: { ProviderType: "workspaces" } });
     expect(await problem("bare")).to.match(
-      /^False SecretMissing: spec\.secretRef: a provider of type "workspaces" needs/,
+      /^False SecretMissing: spec\.secretRef: required for type "workspaces": name a Secret/,
     );
     const secretRef = { name: "late", namespace: "default" };
     await providers.create({ metadata: { name: "late" }, spec: { ProviderType: "workspaces", secretRef } });
     expect(await problem("late")).to.equal(
-      "False SecretNotFound: spec.secretRef: the Secret default/late is not there",
+      "False SecretNotFound: spec.secretRef: the Secret default/late does not exist: create it",
     );
     await management.keep("late", { kubeconfig: "}" });
     await management.untilProvider("late", (one) => conditionOf(one, "Ready") === "False OpenFailed");

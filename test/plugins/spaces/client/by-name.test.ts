@@ -57,12 +57,12 @@ describe("a client of spaces", function () {
     expect(fault("one").message).to.equal('spaces.space.kubestellar.io "spaceprovider-default/one" not found');
     expect(fault("default/none")).to.include({ code: 404 });
     for (const wrong of ["a/b/c", "", "/", "a/", "/a", "A/b", "../x"]) expect(fault(wrong)).to.include({ code: 400 });
-    expect(fault("A/b").message).to.match(/^space "A\/b": give <namespace>\/<name>, or a name alone/);
+    expect(fault("A/b").message).to.match(/^invalid space name "A\/b": use <namespace>\/<name>, or a name/);
     await lent.management.make("default", "late", { Type: "imported", accessscopetype: "External" });
     await lent.management.until("default", "late", (space) => space?.status?.Phase === "NotReady");
     await when(spaces, () => spaces.states.some(({ reason }) => reason === "AccessMissing"));
     expect(fault("default/late")).to.include({ code: 503 });
-    expect(fault("default/late").message).to.match(/default\/late cannot be used now: AccessMissing: the Secret/);
+    expect(fault("default/late").message).to.match(/default\/late is not available: AccessMissing: the Secret/);
     await lent.management.keep("external-late", { kubeconfig: "clusters: [" });
     await when(spaces, () => spaces.states.some(({ message }) => message.includes("neither YAML nor JSON")));
     const waited = spaces.when("default/late");
@@ -87,7 +87,7 @@ describe("a client of spaces", function () {
     stop.abort(new Error("enough"));
     expect((await told).message).to.equal("enough");
     await spaces[Symbol.asyncDispose]();
-    expect((await closed).message).to.equal("space default/none: Spaces are not followed any more");
+    expect((await closed).message).to.equal("space default/none: the Spaces are closed");
     expect(await spaces.when("A b").catch(({ code }) => code)).to.equal(400);
   });
 
@@ -137,7 +137,7 @@ describe("a client of spaces", function () {
     expect(spaces.space("one").config.server).to.equal(`${url}/clusters/root:one`);
     await lent.wires.get("one")?.[Symbol.asyncDispose]();
     expect((await spaces.client("one").resource(NAMESPACE).get("default")).metadata.name).to.equal("default");
-    expect(fault("two").message).to.equal("space default/two cannot be used now: Refused: not at such an address");
+    expect(fault("two").message).to.equal("space default/two is not available: Refused: not at such an address");
     expect(failures.map(String)).to.eql(["Error: not at such an address"]);
     await lent.show("one");
   });
@@ -247,7 +247,7 @@ describe("a client of spaces", function () {
       "pea",
       "leek",
     ]);
-    expect(await soup().catch(({ message }) => message)).to.match(/^no space is picked: call this in spaces\.within/);
+    expect(await soup().catch(({ message }) => message)).to.match(/^no Space is selected: call this in spaces\.within/);
     expect(() => spaces.within("none", soup)).to.throw("not found");
     const seen = Promise.withResolvers<string>();
     const watching = await spaces.within("two", () =>

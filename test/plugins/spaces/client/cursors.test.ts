@@ -232,9 +232,11 @@ describe("cursors across spaces", function () {
     for (const text of damaged) expect((await refusal(text)).code, text.slice(0, 40)).to.equal(410);
     for (const options of [{ labels: "a=b" }, { fields: "metadata.name=menu" }, { namespace: "default" }])
       expect(await refusal(cursor, options)).to.include({ code: 410 });
-    expect((await refusal(cursor, { labels: "a=b" })).message).to.match(/^the cursor is of another kind, namespace or/);
+    expect((await refusal(cursor, { labels: "a=b" })).message).to.match(
+      /^the cursor belongs to another kind, namespace or/,
+    );
     expect((await refusal("v2.W10")).message).to.equal(
-      "the cursor is damaged, or none of this version: begin without one",
+      "the cursor is damaged or of another version: start without one",
     );
   });
 });

@@ -42,7 +42,7 @@ describe("lists across spaces", function () {
     expect(items.map(({ space }) => space)).to.eql(["default/two"]);
     expect(failed.map(({ space }) => space)).to.eql(["default/one", "default/three"]);
     expect(String(failed[1]?.error)).to.match(
-      /default\/three cannot be used now: (AccessMissing|SecretNotFound): the Secret/,
+      /default\/three is not available: (AccessMissing|SecretNotFound): the Secret/,
     );
     lent.up("one");
     await lent.rotate("three", "root");

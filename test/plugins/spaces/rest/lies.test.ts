@@ -58,11 +58,14 @@ describe("a provider over REST that lies", function () {
   const LISTS = {
     "of another type": [
       body("text/html", "<html>hello</html>"),
-      /"text\/html" instead of application\/json: is the url/,
+      /"text\/html" instead of application\/json: check that url/,
     ],
     "of no type": [body("", "{}"), /"no content type" instead of application\/json/],
-    "that is no JSON": [body("application/json", "{items"), /the answer is no SpaceList: it is no JSON object/],
-    "without items": [json({}), /no SpaceList: items: Required value/],
+    "that is no JSON": [
+      body("application/json", "{items"),
+      /the response is not a valid SpaceList: it is not a JSON object/,
+    ],
+    "without items": [json({}), /not a valid SpaceList: items: Required value/],
     "with one of no phase": [json({ items: [{ name: "a" }] }), /items\[0\]\.phase: Required value/],
     "with one of another phase": [
       json({ items: [{ name: "a", phase: "Big" }] }),
@@ -73,20 +76,23 @@ describe("a provider over REST that lies", function () {
       /items\[0\]\.name: Invalid/,
     ],
     "with an id that is none": [json({ items: [{ ...READY, id: 7 }] }), /items\[0\]\.id: Invalid value: "integer"/],
-    "with two of one name": [json({ items: [READY, READY] }), /^it has two spaces of the name "a"$/],
-    "in another order": [json({ items: [{ ...READY, name: "b" }, READY] }), /^it lists "a" behind "b"/],
-    "that goes on with nothing": [json({ items: [], continue: "x" }), /lists a page without spaces/],
-    "that leads back": [json({ items: [READY], continue: "x" }), /^it has two spaces of the name "a"$/],
+    "with two of one name": [json({ items: [READY, READY] }), /^the provider returned two spaces with the name "a"$/],
+    "in another order": [json({ items: [{ ...READY, name: "b" }, READY] }), /^the provider listed "a" after "b"/],
+    "that goes on with nothing": [json({ items: [], continue: "x" }), /returned an empty page with a continue token/],
+    "that leads back": [
+      json({ items: [READY], continue: "x" }),
+      /^the provider returned two spaces with the name "a"$/,
+    ],
     "that is too long": [
       json({ items: [{ ...READY, message: "a".repeat(17 * 1024 * 1024) }] }),
       /the answer is longer than 16777216 bytes$/,
     ],
     "of an error page": [
       body("text/html", "<html>secret of somebody else</html>", 502),
-      /: 502 without a Status: is the url/,
+      /: 502 without a Status: check that url/,
     ],
     "of a Status of another code": [json(statusOf(404, "no"), 500), /: 500 without a Status/],
-    "of a code that was not asked for": [json({ items: [] }, 206), /: answered 206 instead of 200$/],
+    "of a code that was not asked for": [json({ items: [] }, 206), /: unexpected status 206 instead of 200$/],
   } as const;
   for (const [what, [says, message]] of Object.entries(LISTS))
     it(`by a list ${what}`, async () => {
@@ -99,7 +105,7 @@ describe("a provider over REST that lies", function () {
   it("by answers that never come, or never end", async () => {
     await using hasty = (await opened({ timeout: 500 })) as SpaceProvider & AsyncDisposable;
     liar.says = { [LIST]: () => undefined };
-    expect(await told(hasty.list(call()))).to.match(/no whole answer within 0\.5 s$/);
+    expect(await told(hasty.list(call()))).to.match(/no complete response within 0\.5 s$/);
     liar.says = {
       [LIST]: (res) => {
         res.writeHead(200, { "content-type": "application/json" });
@@ -107,7 +113,7 @@ describe("a provider over REST that lies", function () {
         res.once("close", () => clearInterval(timer));
       },
     };
-    expect(await told(hasty.list(call()))).to.match(/no whole answer within 0\.5 s$/);
+    expect(await told(hasty.list(call()))).to.match(/no complete response within 0\.5 s$/);
     expect(
       await told(provider.get("a", { parent: undefined, signal: AbortSignal.abort(new Error("enough")) })),
     ).to.equal("enough");
@@ -118,7 +124,7 @@ describe("a provider over REST that lies", function () {
     liar.says = {
       "": (res) => res.writeHead(307, { location: `${elsewhere.url}/v1/spaces` }).end(),
     };
-    const message = /: 307, a redirect, which is not followed: give the url that it leads to$/;
+    const message = /: 307 redirect is not followed: set url to its target$/;
     expect(await told(provider.list(call()))).to.match(message);
     expect(await told(Promise.resolve(provider.delete?.("a", call())))).to.match(message);
     expect(await heard()).to.match(message);
@@ -127,7 +133,7 @@ describe("a provider over REST that lies", function () {
 
   it("by a space that is another one, or is not said to be gone", async () => {
     liar.says = { "GET /v1/spaces/a": json({ name: "b", phase: "Ready" }) };
-    expect(await told(provider.get("a", call()))).to.match(/with the space "b" for the space "a"$/);
+    expect(await told(provider.get("a", call()))).to.match(/returned the space "b" for "a"$/);
     for (const says of [
       body("text/html", "<html>404</html>", 404),
       json({}, 404),
@@ -144,14 +150,14 @@ describe("a provider over REST that lies", function () {
     await provider.delete?.("a", call());
     liar.asked.length = 0;
     for (const name of ["..", "a/b", "", "a?b", ".a", "a#"])
-      expect(await told(provider.get(name, call()))).to.match(/^no provider over REST has a space of the name /);
+      expect(await told(provider.get(name, call()))).to.match(/^invalid space name /);
     expect(liar.asked).to.deep.equal([]);
   });
 
   it("by saying to have begun what it has not", async () => {
     for (const [says, message] of [
-      [json({}, 200), /: answered 200 instead of 202$/],
-      [body("text/html", "<html>", 200), /: answered 200 instead of 202$/],
+      [json({}, 200), /: unexpected status 200 instead of 202$/],
+      [body("text/html", "<html>", 200), /: unexpected status 200 instead of 202$/],
       [json(statusOf(409, "it is being deleted"), 409), /: 409 it is being deleted$/],
     ] as const) {
       liar.says = { "PUT /v1/spaces/a": says, "DELETE /v1/spaces/a": says };
@@ -193,14 +199,14 @@ describe("a provider over REST that lies", function () {
       [body("text/html", "<html>"), /"text\/html" instead of application\/x-ndjson/],
       [json({ items: [] }), /"application\/json" instead of application\/x-ndjson/],
       [json(statusOf(501, "it does not say what changes"), 501), /: 501 it does not say what changes$/],
-      [stream("hello\n"), /^a line of its watch is no event: it is no JSON object$/],
-      [stream('{"type":"ADDED"}\n'), /^a line of its watch is no event: type: Unsupported value: "ADDED"/],
-      [stream('{"type":"CHANGED","name":"../a"}\n'), /^a line of its watch is no event: name: Invalid/],
+      [stream("hello\n"), /^invalid event in the watch: it is not a JSON object$/],
+      [stream('{"type":"ADDED"}\n'), /^invalid event in the watch: type: Unsupported value: "ADDED"/],
+      [stream('{"type":"CHANGED","name":"../a"}\n'), /^invalid event in the watch: name: Invalid/],
       [stream("a".repeat(17 * 1024)), /a line of the body is longer than 16384 bytes$/],
-      [stream('{"type":"ERROR","status":{"code":500}}\n'), /^a line of its watch is no event: status/],
+      [stream('{"type":"ERROR","status":{"code":500}}\n'), /^invalid event in the watch: status/],
       [
         stream(`${JSON.stringify({ type: "ERROR", status: statusOf(500, "it has\u001b[2J\nlost it") })}\n`),
-        /^its watch has ended: it has \[2J lost it$/,
+        /^the watch has ended: it has \[2J lost it$/,
       ],
     ] as const) {
       liar.says = { [WATCH]: says };
@@ -236,8 +242,8 @@ describe("a provider over REST that lies", function () {
   it("by its status", async () => {
     await provider[Symbol.asyncDispose]?.();
     for (const [says, message] of [
-      [json({ ready: true, version: "1" }), /no ProviderStatus: capabilities: Required value/],
-      [json({ ready: "yes", version: "1", capabilities: {} }), /no ProviderStatus: /],
+      [json({ ready: true, version: "1" }), /not a valid ProviderStatus: capabilities: Required value/],
+      [json({ ready: "yes", version: "1", capabilities: {} }), /not a valid ProviderStatus: /],
       [body("text/html", "<html>"), /"text\/html" instead of/],
       [
         json({ ready: false, message: "not\u001b\nyet", version: "1", capabilities: NONE }),
@@ -287,7 +293,7 @@ describe("a provider over REST that lies", function () {
       (await cuts.promise)();
       await untilTold(/: 500 it has lost its list$/);
       const lies = [
-        [json({ items: [READY, READY] }), /^it has two spaces of the name "a"$/],
+        [json({ items: [READY, READY] }), /^the provider returned two spaces with the name "a"$/],
         [json({ items: [{ name: "a" }] }), /items\[0\]\.phase: Required value/],
       ] as const;
       for (const [says, message] of lies) {

@@ -93,7 +93,7 @@ describe("a manager of spaces that are provided over REST", function () {
     await begin({ provider: able });
     await management.make(HERE, "one");
     const one = await management.until(HERE, "one", (space) => conditionOf(space, "Provided") === "False CreateFailed");
-    expect(messageOf(one, "Ready")).to.equal('its provider "here" makes no spaces: set spec.Type to unmanaged');
+    expect(messageOf(one, "Ready")).to.equal('the provider "here" cannot create spaces: set spec.Type to unmanaged');
     kept.set("later");
     await management.until(HERE, "later", isReady);
     await management.client
@@ -137,7 +137,7 @@ describe("a manager of spaces that are provided over REST", function () {
       "one",
       (space) => conditionOf(space, "Provided") === "Unknown ProviderUnreachable",
     );
-    expect(messageOf(one, "Provided")).to.match(/has no spaces below others: leave out the annotation/);
+    expect(messageOf(one, "Provided")).to.match(/has no hierarchy: remove the annotation/);
     await flat.close();
     const { url } = stack.use(await serve(noted, { hierarchy: true }));
     await management.keep("provider-here", { url, token: TOKEN });
@@ -183,14 +183,14 @@ describe("a manager of spaces that are provided over REST", function () {
     const rotated = stack.use(await serve(kept, { port, token: "rotated" }));
     const refused = await management.untilProvider("here", (one) => messageOf(one, "Ready").includes(" 401 "));
     expect(messageOf(refused, "Ready")).to.match(
-      /401 Unauthorized: the provider does not take what the Secret has: put the credential there that it knows$/,
+      /401 Unauthorized: the provider rejects the credential: put one into the Secret that it accepts$/,
     );
     expect(isReady(await management.client.resource(Space).in(HERE).get("found"))).to.equal(true);
     await management.keep("provider-here", { url: rotated.url, token: "rotated" });
     await provided("True");
     await management.keep("provider-here", { url: rotated.url, token: STRANGER });
     const stranger = await management.untilProvider("here", (one) => conditionOf(one, "Ready") === "False OpenFailed");
-    expect(messageOf(stranger, "Ready")).to.match(/403 .*does not let the user of the Secret do this$/);
+    expect(messageOf(stranger, "Ready")).to.match(/403 .*does not authorize the user of the Secret$/);
   });
 
   it("opens one when it is ready", async () => {
@@ -207,14 +207,14 @@ describe("a manager of spaces that are provided over REST", function () {
 
   describe("says of a Secret what is wrong with it:", () => {
     const wrong: Readonly<Record<string, readonly [Readonly<Record<string, string>>, RegExp]>> = {
-      "no url": [{ token: TOKEN }, /^url: the Secret has none: /],
-      "no https": [{ url: "http://provider.example.com", token: TOKEN }, /^url: by plain http anybody on the way /],
-      "no http at all": [{ url: "file:///etc/passwd", token: TOKEN }, /^url: it is none that begins with https:\/\//],
+      "no url": [{ token: TOKEN }, /^url: missing in the Secret: /],
+      "no https": [{ url: "http://provider.example.com", token: TOKEN }, /^url: plain HTTP exposes the credential /],
+      "no http at all": [{ url: "file:///etc/passwd", token: TOKEN }, /^url: invalid URL: use the URL of the provider/],
       "a password in the url": [
         { url: "https://me:secret@provider.example.com", token: TOKEN },
-        /^url: leave out user/,
+        /^url: user, password, query and fragment are not allowed/,
       ],
-      "nobody who asks": [{ url: "https://provider.example.com" }, /^token: the Secret has none/],
+      "nobody who asks": [{ url: "https://provider.example.com" }, /^token: the Secret has neither/],
       "half a certificate": [
         { url: "https://provider.example.com", "tls.crt": "x" },
         /^tls\.crt and tls\.key go together/,
@@ -268,7 +268,7 @@ describe("a manager of spaces that are provided over REST", function () {
     expect(await open(elsewhere, { rewrite })).to.deep.equal([]);
     expect(await failed(open({ url, token: TOKEN }, { rewrite }))).to.equal("nobody is asked there");
     const plain = { url: url.replace("https:", "http:"), token: TOKEN };
-    expect(await failed(open(plain, { mayAskPlain: () => false }))).to.match(/^url: by plain http/);
+    expect(await failed(open(plain, { mayAskPlain: () => false }))).to.match(/^url: plain HTTP/);
     const { mountedServers } = await import("@virtual-workspaces/mounts");
     const whose = "providers";
     const restricted = failed(open({ url, token: TOKEN, "ca.crt": own.cert }, mountedServers({ whose })));
@@ -278,7 +278,7 @@ describe("a manager of spaces that are provided over REST", function () {
   });
 
   it("is made with times that are some", () => {
-    expect(() => restProvider({ timeout: 0 })).to.throw(/^timeout of restProvider: give milliseconds/);
-    expect(() => restProvider({ silence: Number.NaN })).to.throw(/^silence of restProvider/);
+    expect(() => restProvider({ timeout: 0 })).to.throw(/^invalid timeout of restProvider: use at least 1 ms/);
+    expect(() => restProvider({ silence: Number.NaN })).to.throw(/^invalid silence of restProvider/);
   });
 });

@@ -145,7 +145,7 @@ describe("a provider that is served over REST", function () {
   it("takes of a new space what this version has a word for, and no long bodies", async () => {
     const put = (body: string, type?: string): Promise<string> =>
       said(served.url, "/v1/spaces/a", { method: "PUT", body, ...(type !== undefined && { type }) });
-    expect(await put('{"type":"big"}')).to.match(/^400 the body of the request: .*without fields$/);
+    expect(await put('{"type":"big"}')).to.match(/^400 invalid request body: .*without fields$/);
     for (const body of ["", "[]", "null", "{", '"a"']) expect(await put(body), body).to.match(/^400 /);
     expect(await put("{}", "text/yaml")).to.match(/^415 /);
     expect(await put(" ".repeat(65 * 1024))).to.match(/^413 /);
@@ -202,7 +202,7 @@ describe("a provider that is served over REST", function () {
       expect(await said(other.url, path, { method, ...(method === "PUT" && { body: "{}" }) })).to.match(/^501 /);
     kept.set("a", { phase: "Initializing", message: "not now" });
     expect(await said(served.url, "/v1/spaces/a/kubeconfig?scope=external")).to.match(
-      /^409 .*it is not ready: not now$/,
+      /^409 .*the space is not ready: not now$/,
     );
   });
 
@@ -223,7 +223,7 @@ describe("a provider that is served over REST", function () {
     await said(other.url, "/v1/spaces/a?parent=root:org%3Ateam", { method: "PUT", body: "{}" });
     expect(parents).to.deep.equal(["root:org", undefined, "root:org:team"]);
     expect(await said(other.url, "/v1/spaces?parent=")).to.match(/^400 parent: /);
-    expect(await said(other.url, "/v1/spaces?parent=a&parent=b")).to.match(/^400 parent: give it once/);
+    expect(await said(other.url, "/v1/spaces?parent=a&parent=b")).to.match(/^400 parent: duplicate query parameter/);
     expect(await said(served.url, "/v1/spaces?parent=root:org")).to.match(/^501 parent: /);
   });
 
@@ -239,9 +239,9 @@ describe("a provider that is served over REST", function () {
     }
     kept.before = () => undefined;
     kept.said = [{ name: "a/b", phase: "Ready" }];
-    expect(await said(other.url, "/v1/spaces")).to.match(/^500 .*has a space of the name "a\/b": a name has/);
+    expect(await said(other.url, "/v1/spaces")).to.match(/^500 .*has a space with the invalid name "a\/b": use 1/);
     kept.said = [{ name: "a", phase: "Gone" as never }];
-    expect(await said(other.url, "/v1/spaces")).to.match(/^500 .*no phase: Initializing or Ready$/);
+    expect(await said(other.url, "/v1/spaces")).to.match(/^500 .*an invalid phase: use "Initializing" or "Ready"$/);
   });
 
   it("is a middleware of Express and of a plain server, which lets in whom its authenticators know", async () => {
@@ -271,9 +271,9 @@ describe("a provider that is served over REST", function () {
   it("is not made with what cannot be", () => {
     const authorize = authenticated();
     for (const [options, problem] of [
-      [{ heartbeat: 30_001 }, /^heartbeat .*30000 at most/],
-      [{ callTimeout: 0 }, /^callTimeout /],
-      [{ version: "" }, /^version /],
+      [{ heartbeat: 30_001 }, /^invalid heartbeat .*1 to 30000 ms/],
+      [{ callTimeout: 0 }, /^invalid callTimeout /],
+      [{ version: "" }, /^invalid version /],
       [{ authorize: undefined as never }, /authorize/],
     ] as const)
       expect(() => spaceProviderView(kept, { authorize, ...options })).to.throw(problem);

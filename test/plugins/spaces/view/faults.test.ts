@@ -115,7 +115,7 @@ describe("of several spaces one that fails", function () {
     const one = await first.get(MENUS, "-/two");
     expect([one.status, one.body.message]).to.have.ordered.members([
       503,
-      one.body.message.match(/^space default\/two cannot be used now: .*external-two.*$/)?.[0],
+      one.body.message.match(/^space default\/two is not available: .*external-two.*$/)?.[0],
     ]);
     await first[Symbol.asyncDispose]();
     viewed = await Viewed.over(lent, { patience: 200 });

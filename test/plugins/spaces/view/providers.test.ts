@@ -59,7 +59,7 @@ describe("spaces of one name in the view", function () {
     const { status, body } = await viewed.get(MENUS, "all/stall");
     expect([status, body.message]).to.eql([
       409,
-      'Operation cannot be fulfilled on spaces.space.kubestellar.io "stall": there are several of that name: default/stall, spaceprovider-all/stall: rename all but one, or read them together by /services/spaces/*/stall',
+      'Operation cannot be fulfilled on spaces.space.kubestellar.io "stall": several Spaces have this name: default/stall, spaceprovider-all/stall: rename all but one, or read them together at /services/spaces/*/stall',
     ]);
     expect((await viewed.get(MENUS, "*/stall")).status).to.equal(200);
   });

@@ -152,7 +152,7 @@ describe("several spaces as one API server", function () {
     const menu = await viewed.get(`${MAPS}/menu`);
     expect([menu.status, menu.body.reason]).to.eql([409, "Conflict"]);
     expect(menu.body.message).to.match(
-      /several spaces: say which one is meant by \/services\/spaces\/-\/one, \/services\/spaces\/-\/two$/,
+      /several spaces have an object with this name: use one of \/services\/spaces\/-\/one, \/services\/spaces\/-\/two$/,
     );
     expect((await viewed.get(`${MAPS}/nothing`)).status).to.equal(404);
   });

@@ -114,7 +114,7 @@ describe("writes to several spaces as one", function () {
     const refused = await send(`PATCH ${MAPS}/menu?fieldManager=cook`, text, yaml);
     expect([refused.status, refused.body.message]).to.eql([
       400,
-      "a patch (application/apply-patch+yaml) of an object in several spaces that speaks of metadata.resourceVersion, or of annotations of this view: send it as JSON, or leave them out",
+      "unsupported patch (application/apply-patch+yaml) of an object across spaces with metadata.resourceVersion or annotations of this view: send JSON, or omit them",
     ]);
   });
 
@@ -166,7 +166,7 @@ describe("writes to several spaces as one", function () {
     const made = await send(`POST ${MAPS}`, map);
     expect([made.status, made.body.message]).to.eql([
       405,
-      'create is not supported on resources of kind "configmaps" of several spaces: name the one that is meant, as in /services/spaces/-/one',
+      'create is not supported on resources of kind "configmaps" across spaces: name one, as in /services/spaces/-/one',
     ]);
     expect((await send(`DELETE ${MAPS}`)).status).to.equal(405);
     const apply = { "content-type": "application/apply-patch+yaml" };
