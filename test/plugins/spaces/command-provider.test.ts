@@ -1,4 +1,4 @@
-// A provider by any tool of the command line: what it may do is bounded, and what it is told is never a flag.
+// A provider for any command-line tool: its runs are bounded, and no argument can become a flag.
 import { existsSync, readFileSync } from "node:fs";
 import { type CommandProviderOptions, commandProvider } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { StandIn } from "./support/stand-in.ts";
 
 const failure = (error: unknown): string => String((error as Error).message);
 
-/** Prints what it is told to. */
+/** Prints a given text. */
 const printing = (text: string): Pick<CommandProviderOptions, "command" | "list"> => ({
   command: localNode,
   list: ["-e", `process.stdout.write(${JSON.stringify(text)})`],
@@ -23,17 +23,17 @@ async function opened(options: Partial<CommandProviderOptions>): Promise<Opened>
   );
 }
 
-/** The processes of a stand-in that hangs, once there are any. */
+/** Waits for the processes of a stand-in that hangs. */
 async function hanging(stand: StandIn): Promise<readonly number[]> {
   const read = (): string => (existsSync(stand.path("hanging")) ? readFileSync(stand.path("hanging"), "utf8") : "");
   await until(() => read() !== "");
   return read().split(" ").map(Number);
 }
 
-describe("a provider by a tool of the command line", function () {
+describe("commandProvider", function () {
   this.timeout(60_000);
 
-  it("ends what takes too long, or nobody waits for, with all that it has started", async () => {
+  it("kills a tool that takes too long or has no waiting caller, with its child processes", async () => {
     for (const how of ["late", "left"]) {
       await using stand = new StandIn("kind");
       stand.faults({ "get clusters": "hang" });
@@ -50,7 +50,7 @@ describe("a provider by a tool of the command line", function () {
     }
   });
 
-  it("shows what there is, and takes nothing for a name that could be a flag, or for a list that is none", async () => {
+  it("lists clusters, and accepts no name that could be a flag and no invalid list", async () => {
     await using provider = await opened(printing("one\n\n-rf\n--all\n..\nTwo_2\none\n"));
     const shown = await provider.list();
     expect(shown.map(({ name, message }) => [name, message]).sort()).to.deep.equal([
@@ -71,7 +71,7 @@ describe("a provider by a tool of the command line", function () {
     }
   });
 
-  it("makes and deletes none where it is not told how, under no name that cannot be, and in no hierarchy", async () => {
+  it("creates and deletes nothing without arguments for it, under invalid names, or in a hierarchy", async () => {
     await using none = await opened({});
     expect([none.provider.create, none.provider.delete]).to.deep.equal([undefined, undefined]);
     const told: string[] = [];
@@ -99,7 +99,7 @@ describe("a provider by a tool of the command line", function () {
     expect(told).to.deep.equal(["A"]);
   });
 
-  it("refuses options that cannot be", () => {
+  it("rejects invalid options", () => {
     const options = { name: "tool", list: [], kubeconfig: () => [] };
     for (const [bad, message] of [
       [{ within: 0 }, "invalid within of the provider tool: use at least 1 ms"],

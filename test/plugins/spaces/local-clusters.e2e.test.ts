@@ -1,4 +1,4 @@
-// Spaces that kind and k3d make: by programs that stand in for them, whose clusters are servers of workspaces.
+// Spaces of kind and k3d. Stand-ins replace both programs; their clusters are workspace servers.
 import { writeFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { StandIn } from "./support/stand-in.ts";
 const failure = (error: unknown): string => String((error as Error).message);
 
 for (const tool of ["kind", "k3d"] as const)
-  describe(`spaces that ${tool} makes`, function () {
+  describe(`Spaces of ${tool}`, function () {
     this.timeout(90_000);
     const verbs = {
       kind: ["create cluster --name", "delete cluster --name"],
@@ -25,7 +25,7 @@ for (const tool of ["kind", "k3d"] as const)
             `${call.startsWith(CREATE ?? "") ? "create" : "delete"} ${call.split(" ")[tool === "kind" ? 3 : 2]}`,
         );
 
-    it("are made in the background, reached as their administrators, found by others, and deleted", async () => {
+    it("are created in the background, reached as administrator, discovered, and deleted", async () => {
       await using stand = new StandIn(tool);
       const provider = await stand.open();
       expect(await provider.list()).to.deep.equal([]);
@@ -69,7 +69,7 @@ for (const tool of ["kind", "k3d"] as const)
       expect((await provider.ready("shop"))?.id).not.to.equal(first?.id);
     });
 
-    it("that could not be made are made again, once what is left of them is gone", async () => {
+    it("are created again after a failure, once the incomplete cluster is deleted", async () => {
       await using stand = new StandIn(tool);
       const provider = await stand.open();
       stand.faults(tool === "kind" ? { "create cluster": "half" } : { "cluster create": "fail" });
@@ -90,7 +90,7 @@ for (const tool of ["kind", "k3d"] as const)
       );
     });
 
-    it("are made no further when they are deleted, or nobody is there any more", async () => {
+    it("are no longer created after they are deleted or the manager has ended", async () => {
       await using stand = new StandIn(tool);
       stand.faults({ hold: "shop" });
       for (const end of ["deleted", "nobody"]) {
@@ -105,7 +105,7 @@ for (const tool of ["kind", "k3d"] as const)
       expect(stand.logged).to.deep.equal([]);
     });
 
-    it("are not reached by a kubeconfig that would run something", async () => {
+    it("are not reached with a kubeconfig that would run a program", async () => {
       await using stand = new StandIn(tool);
       const provider = await stand.open();
       await provider.create("shop");
@@ -120,7 +120,7 @@ for (const tool of ["kind", "k3d"] as const)
       expect(await other.provider.access("shop", CALL).catch(failure)).to.equal(seen?.message);
     });
 
-    it("say what is wrong with the tool, in one line", async () => {
+    it("show an error of the tool in one line", async () => {
       await using stand = new StandIn(tool);
       const asked = tool === "kind" ? "get clusters" : "cluster list";
       const provider = await stand.open();

@@ -1,4 +1,4 @@
-// Spaces that are processes of this machine: started, started again, ended, and nothing else with them.
+// Spaces that are processes on this machine: started, restarted and stopped, without an effect on other processes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,14 +9,14 @@ import { localNode } from "../../../tools/install.mjs";
 import { MAP } from "./support/management.ts";
 import { CALL, ProcessSpaces } from "./support/processes.ts";
 
-/** One that serves nothing, and minds no request to end. */
+/** A program that serves nothing and ignores SIGTERM. */
 const stubborn = (): [string, ...string[]] => [
   localNode,
   "-e",
   'process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1e6)',
 ];
 
-/** One that writes a kubeconfig, and serves nothing. */
+/** A program that writes a kubeconfig and serves nothing. */
 const saying = (kubeconfig: object) => (): [string, ...string[]] => {
   const text = JSON.stringify(JSON.stringify(kubeconfig));
   return [localNode, "-e", `fs.writeFileSync("admin.kubeconfig", ${text}); setInterval(() => undefined, 1e6)`];
@@ -27,7 +27,7 @@ const failure = (error: unknown): string => String((error as Error).message);
 describe("spaces that are processes", function () {
   this.timeout(60_000);
 
-  it("have their data when they are killed, and are started again at another place", async () => {
+  it("keep their data when they are killed, and are restarted at another port", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open();
     await provider.create("shop");
@@ -59,7 +59,7 @@ describe("spaces that are processes", function () {
     expect(await provider.list()).to.deep.equal([second]);
   });
 
-  it("are not ready while they hang, and are again", async () => {
+  it("are not ready while they hang, and are ready afterwards", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({ answerWithin: 250 });
     await provider.create("shop");
@@ -79,7 +79,7 @@ describe("spaces that are processes", function () {
     expect(spaces.logged).to.deep.equal([]);
   });
 
-  it("go with all that they had, though they do not want to, and are others when they are made again", async () => {
+  it("are deleted with their data even if they ignore SIGTERM, and get another identifier when they are created again", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({ command: stubborn, grace: 50 });
     await provider.create("shop");
@@ -93,7 +93,7 @@ describe("spaces that are processes", function () {
     expect((await provider.get("shop"))?.id).not.to.equal(before?.id);
   });
 
-  it("say why they do not start, and are tried again", async () => {
+  it("show why they do not start, and are retried", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({
       command: (folder) => (folder.includes("none") ? ["/there/is/none"] : [localNode, "-e", "process.exit(3)"]),
@@ -112,7 +112,7 @@ describe("spaces that are processes", function () {
     expect(await provider.list()).to.deep.equal([]);
   });
 
-  it("are not reached by what would run programs, read files, or leads to somebody else", async () => {
+  it("are not reached with a kubeconfig that would run programs, read files, or leads elsewhere", async () => {
     await using spaces = new ProcessSpaces();
     const config = (cluster: object, user: object): object => ({
       "current-context": "it",
@@ -136,7 +136,7 @@ describe("spaces that are processes", function () {
     }
   });
 
-  it("are in folders for their owner alone, from which no name leads out", async () => {
+  it("are in directories for their owner only, which no name leads out of", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({ command: stubborn, grace: 50, most: 2 });
     await provider.create("one");
@@ -174,7 +174,7 @@ describe("spaces that are processes", function () {
     expect((await provider.list()).map(({ name }) => name).sort()).to.deep.equal(["one", "two"]);
   });
 
-  it("never lend their name to a process that has only got the number", async () => {
+  it("never signal a process with a reused PID", async () => {
     await using spaces = new ProcessSpaces();
     const innocent = spawn(localNode, ["-e", "setInterval(() => undefined, 1e6)"], { detached: true });
     await once(innocent, "spawn");
@@ -193,7 +193,7 @@ describe("spaces that are processes", function () {
     await once(innocent, "exit");
   });
 
-  it("refuse options that cannot be", () => {
+  it("reject invalid options", () => {
     const options = { directory: "x", command: stubborn };
     for (const [bad, message] of [
       [{ checkEvery: 0 }, "invalid checkEvery of processesProvider: use at least 1 ms"],
