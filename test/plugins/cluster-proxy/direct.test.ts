@@ -59,7 +59,7 @@ describe("X-Virtual-Workspaces-Direct", function () {
     expect(outcome(refused)).to.deep.equal([
       403,
       "Forbidden",
-      'clusterproxies.proxy.kcp.io "shop" is forbidden: User "carol" cannot use resource "clusterproxies/direct" in the workspace of it',
+      'clusterproxies.proxy.kcp.io "shop" is forbidden: User "carol" cannot use resource "clusterproxies/direct" in its workspace',
     ]);
     const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "direct" } };
     const rules = [{ apiGroups: ["proxy.kcp.io"], resources: ["clusterproxies/direct"], verbs: ["use"] }];
@@ -175,7 +175,7 @@ describe("X-Virtual-Workspaces-Direct", function () {
       expect(outcome(await hub.at("shop").get(MAPS, direct("alice", value)))).to.deep.equal([
         400,
         "BadRequest",
-        "X-Virtual-Workspaces-Direct: say true, to reach the workspace of the ClusterProxy itself, or leave it out",
+        "invalid X-Virtual-Workspaces-Direct: use true for the workspace of the ClusterProxy itself, or omit the header",
       ]);
     expect((await hub.at("none").get(MAPS, direct("alice"))).status).to.equal(404);
   });

@@ -144,7 +144,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
     const { body } = await hub.at("other").get("/api/v1/pods", alice);
     expect([body.code, body.message]).to.deep.equal([
       503,
-      "the agent of this ClusterProxy does not take part in what its spec.tls says: start it otherwise, or change that",
+      "the agent of this ClusterProxy does not support its spec.tls: change spec.tls, or how the agent is started",
     ]);
     const [certificate] = bytes.kept;
     await bytes[Symbol.asyncDispose]();
@@ -175,7 +175,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
   it("needs an agent whose API server is https, and that is not to refuse anything", () => {
     const given = { hub: { url: "http://127.0.0.1:1" }, keep: () => undefined, endToEnd: true };
     const made = (options: object) => () => new Agent({ ...given, ...options } as never);
-    expect(made({ api: { url: "http://127.0.0.1:1" } })).to.throw(/its API server has to be https/);
-    expect(made({ api: { url: target.url }, allow: [] })).to.throw(/nothing of what is asked can be read/);
+    expect(made({ api: { url: "http://127.0.0.1:1" } })).to.throw(/use an https URL/);
+    expect(made({ api: { url: target.url }, allow: [] })).to.throw(/not supported with endToEnd/);
   });
 });

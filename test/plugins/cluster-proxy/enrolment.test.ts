@@ -59,16 +59,16 @@ describe("an agent", function () {
     await using agent = await hub.agent("once", { api: apiOf(target), token });
     await agent.seen("connected");
     for (const used of [token, older])
-      expect((await requested(used, "once"))[2]).to.match(/the token has been used, or a newer one has/);
+      expect((await requested(used, "once"))[2]).to.match(/the token or a newer one has already been used/);
     await using late = await hub.agent("once", { api: apiOf(target), token });
-    expect(String((await late.seen("failed")).error)).to.match(/the token has been used/);
+    expect(String((await late.seen("failed")).error)).to.match(/the token or a newer one has already been used/);
   });
 
   it("is nobody by a token of another ClusterProxy, of one before, by one that is too late, or by none of a hub's", async () => {
     await hub.make("mine");
     await hub.make("theirs");
     const token = await hub.token("mine");
-    expect((await requested(token, "theirs"))[2]).to.match(/are for one ClusterProxy: this is another/);
+    expect((await requested(token, "theirs"))[2]).to.match(/the credential of the agent is for another ClusterProxy/);
     expect((await hub.at("mine").get("/api", { user: token })).status).to.equal(401);
     expect((await hub.server.get("/clusters/root/api", { user: token })).status).to.equal(401);
     const [head, body = "", mark] = token.split(".");
@@ -96,7 +96,9 @@ describe("an agent", function () {
     await using again = await hub.agent("back", { api: apiOf(target), certificate });
     expect((await again.seen("connected")).epoch).to.equal(2);
     await using elsewhere = await hub.agent("other", { api: apiOf(target), certificate });
-    expect(String((await elsewhere.seen("failed")).error)).to.match(/are for one ClusterProxy: this is another/);
+    expect(String((await elsewhere.seen("failed")).error)).to.match(
+      /the credential of the agent is for another ClusterProxy/,
+    );
   });
 
   it("ends for the second of its identity", async () => {
@@ -105,9 +107,7 @@ describe("an agent", function () {
     await first.seen("connected");
     await using second = await hub.agent("twice", { api: apiOf(target), certificate: first.kept[0] as never });
     await second.seen("connected");
-    expect(String(await first.agent.ended)).to.match(
-      /another agent with the same certificate has taken this one's place/,
-    );
+    expect(String(await first.agent.ended)).to.match(/another agent with the same certificate has replaced this one/);
     await hub.until("twice", isReady);
     expect((await hub.at("twice").get("/api", { user: "alice" })).status).to.equal(200);
     expect(second.events.map(({ type }) => type)).not.to.include("disconnected");
@@ -147,7 +147,7 @@ describe("an agent", function () {
     ahead = 31 * DAY;
     await using late = await hub.agent("expired", { api: apiOf(target), certificate: first.kept[0] as never, now });
     expect(String((await late.seen("failed")).error)).to.match(
-      /certificate is not good by this server's clock, until 20/,
+      /certificate is not valid by this server's clock, until 20/,
     );
   });
 
@@ -177,7 +177,7 @@ describe("an agent", function () {
     if (pair === undefined) throw new Error("no certificate was kept");
     const proof = newProof(pair, new Date());
     const ask = (user: string) => hub.agentsAt("proof").get("/apis/agents.proxy.kcp.io/v1alpha1/agenttokens", { user });
-    expect(outcome(await ask(proof))[2]).to.match(/agents do nothing here but renew/);
+    expect(outcome(await ask(proof))[2]).to.match(/agents may only renew/);
     expect((await ask(proof)).status).to.equal(401);
     expect((await hub.agentsAt("proof").get("/tunnel", { user: newProof(pair, new Date()) })).status).to.equal(403);
     expect(
@@ -208,7 +208,7 @@ describe("an agent", function () {
     expect(outcome(await other.agentsAt("keyless").get("/tunnel", { user: proof }))).to.deep.equal([
       503,
       "ServiceUnavailable",
-      "agents cannot be told from others for now: try again",
+      "the keys to authenticate agents are unavailable: try again",
     ]);
     expect(String(other.errors.at(-1))).to.match(
       /the Secret kcp-system\/clusterproxy-hub in root holds no certificate and key: delete it/,

@@ -44,7 +44,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     expect((await asked("silent")).status).to.equal(200);
     way.silence();
     const { error } = await first.seen("disconnected");
-    expect(String(error)).to.match(/the other end of the tunnel does not answer/);
+    expect(String(error)).to.match(/the other end of the tunnel does not respond/);
     const [certificate] = first.kept;
     await first[Symbol.asyncDispose]();
     await using again = await hub.agent("silent", {

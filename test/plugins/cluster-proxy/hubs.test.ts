@@ -230,7 +230,7 @@ describe("several hubs", function () {
       expect(outcome(await asked(await hub.token("asked")))[0]).to.equal(403);
       const made = await hub.askToken("asked", token());
       expect(outcome(made)).to.deep.equal([403, "Forbidden", made.body.message]);
-      expect(made.body.message).to.match(/hubs ask one another for connections, and nothing else/);
+      expect(made.body.message).to.match(/hubs may only open streams of one another/);
       expect((await hub.at("asked").get("/api/v1/pods", { user: token() })).status).to.equal(401);
       expect((await asked(token(), { ...UPGRADE })).status).to.equal(400);
     });

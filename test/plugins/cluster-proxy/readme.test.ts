@@ -18,7 +18,7 @@ describe("packages/plugins/cluster-proxy/README.md", () => {
     expect(stdout.trim().split("\n")).to.deep.equal([
       "hello",
       "",
-      "refused 127.0.0.1:22: the agent does not allow this target: whoever runs the agent can",
+      "refused 127.0.0.1:22: the agent does not allow this target: its administrator can",
     ]);
   });
 });

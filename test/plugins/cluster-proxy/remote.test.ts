@@ -78,7 +78,7 @@ describe("a remote cluster", function () {
     expect(outcome(asController)).to.deep.equal([
       403,
       "Forbidden",
-      'forbidden: "system:kube-scheduler" is nobody in a remote cluster: names that begin with system: are each cluster\'s own. Log in as a user',
+      'forbidden: "system:kube-scheduler" has no identity in remote clusters, since names that start with system: belong to each cluster: log in as a user',
     ]);
     expect(target.asked.length).to.equal(before);
   });

@@ -16,7 +16,7 @@ const environment = (): Record<string, string> => {
 
 describe("killed manager of spaces that are processes", function () {
   this.timeout(180_000);
-  for (const when of ["before", "behind"])
+  for (const when of ["before", "after"])
     it(`leaves nothing that another manager does not complete, killed ${when} any of its actions`, async () => {
       await using spaces = new ProcessSpaces();
       let isDone = false;

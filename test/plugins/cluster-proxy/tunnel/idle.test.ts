@@ -62,7 +62,7 @@ describe("A tunnel through which nothing was asked for", () => {
     await until(() => !(hub.stats.heartbeat === undefined || agent.stats.heartbeat === undefined));
     between.silent = true;
     for (const error of await Promise.all([hub.closed, agent.closed]))
-      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });
+      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not respond" });
     expect(hub.usable).to.equal(false);
   });
 
@@ -73,7 +73,7 @@ describe("A tunnel through which nothing was asked for", () => {
       await using hub = new HubEnd(between.near, { heartbeat: { interval: 20 } });
       if (wanted === "open") expect(await codeOf(hub.open("api"))).to.equal("closed");
       else await hub.drain();
-      expect(await hub.closed).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });
+      expect(await hub.closed).to.include({ code: "closed", message: "the other end of the tunnel does not respond" });
     }
   });
 
@@ -107,7 +107,7 @@ describe("A tunnel through which nothing was asked for", () => {
         const error = await tunnel.closed;
         expect(error, `${said} to the ${end}`).to.include({
           code: "closed",
-          message: "the other end of the tunnel says what no end of a tunnel says",
+          message: "the other end of the tunnel violates the protocol",
         });
         far.destroy();
       }

@@ -54,11 +54,11 @@ describe("A connection through a tunnel", () => {
     const refused = await failure(tunnel.hub.open("127.0.0.1:22"));
     expect(refused).to.be.instanceOf(TunnelError).with.property("code", "refused");
     expect((refused as Error).message).to.equal(
-      "127.0.0.1:22: the agent does not allow this target: whoever runs the agent can",
+      "127.0.0.1:22: the agent does not allow this target: its administrator can",
     );
     const unreachable = await failure(tunnel.hub.open("broken"));
     expect(unreachable).to.be.instanceOf(TunnelError).with.property("code", "unreachable");
-    expect((unreachable as Error).message).to.equal("broken: the agent cannot reach it");
+    expect((unreachable as Error).message).to.equal("broken: the agent cannot connect to the target");
     expect(told).to.deep.equal(["broken: connect ECONNREFUSED 10.0.0.1:443"]);
     expect((await read(await tunnel.hub.open("api"))).toString()).to.equal("hello");
   });
@@ -94,7 +94,7 @@ describe("A connection through a tunnel", () => {
     const refused = await failure(hub.open("api"));
     expect(refused).to.include({
       code: "refused",
-      message: "api: the agent does not allow this target: whoever runs the agent can",
+      message: "api: the agent does not allow this target: its administrator can",
     });
     session.destroy();
   });
@@ -264,7 +264,7 @@ describe("A tunnel", () => {
     between.silent = true;
     const [atHub, atAgent] = await Promise.all([hub.closed, agent.closed]);
     for (const error of [atHub, atAgent])
-      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });
+      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not respond" });
     await broken;
     expect(await codeOf(hub.open("api"))).to.equal("closed");
   });
@@ -307,14 +307,16 @@ describe("A tunnel", () => {
   it("has options that are checked", async () => {
     const [near, far] = await pair();
     const cases = [
-      [{ windows: { tunnel: 1000 } }, /windows.tunnel: give bytes, at least 262144/],
-      [{ windows: { stream: 1000 } }, /windows.stream: give bytes, at least 65536/],
+      [{ windows: { tunnel: 1000 } }, /invalid windows.tunnel: use at least 262144 bytes/],
+      [{ windows: { stream: 1000 } }, /invalid windows.stream: use at least 65536 bytes/],
       [{ windows: { tunnel: MiB, stream: 2 * MiB } }, /at most windows.tunnel/],
-      [{ heartbeat: { interval: 0 } }, /heartbeat.interval: give milliseconds, more than 0/],
+      [{ heartbeat: { interval: 0 } }, /invalid heartbeat.interval: use more than 0 ms/],
     ] as const;
     for (const [options, said] of cases) expect(() => new HubEnd(near, options)).to.throw(said);
     const targets = (): undefined => undefined;
-    expect(() => new AgentEnd(far, { targets, streams: 0 })).to.throw(/streams of an agent: give at least 1/);
+    expect(() => new AgentEnd(far, { targets, streams: 0 })).to.throw(
+      /^invalid streams of an agent: use a number of at least 1/,
+    );
     for (const socket of [near, far]) socket.destroy();
   });
 });
