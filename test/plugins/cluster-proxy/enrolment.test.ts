@@ -1,4 +1,4 @@
-// Who is an agent: tokens that are taken once, certificates that end, are renewed, revoked and replaced, and a second agent.
+// Identity of agents: single-use tokens; certificates that expire, and are renewed, revoked and replaced; and a second agent.
 import { issueCertificate, newSigningRequest } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
@@ -9,7 +9,7 @@ import { newProof } from "./support/proof.ts";
 const CERTIFICATES = "/apis/agents.proxy.kcp.io/v1alpha1/agentcertificates";
 const DAY = 24 * 60 * 60 * 1000;
 
-describe("an agent", function () {
+describe("agent", function () {
   this.timeout(60_000);
   let hub: TestHub;
   let target: Target;
@@ -34,7 +34,7 @@ describe("an agent", function () {
     return outcome(await hub.agentsAt(name).send(`POST ${CERTIFICATES}`, object, { user: token }));
   }
 
-  it("is enrolled by a token of whoever may create clusterproxies/token, and of nobody else", async () => {
+  it("is enrolled with a token of a user who may create clusterproxies/token, and with no other", async () => {
     await hub.make("tokens");
     const made = await hub.askToken("tokens", "alice", { expirationSeconds: 120 });
     expect(made.status, made.text).to.equal(201);
@@ -52,7 +52,7 @@ describe("an agent", function () {
     expect((await requested("alice", "tokens"))[2]).to.match(/agents alone get certificates/);
   });
 
-  it("takes a token once, and none that is as old as one that was taken", async () => {
+  it("uses a token once, and none that is not newer than a used one", async () => {
     await hub.make("once");
     const older = await hub.token("once");
     const token = await hub.token("once");
@@ -64,7 +64,7 @@ describe("an agent", function () {
     expect(String((await late.seen("failed")).error)).to.match(/the token or a newer one has already been used/);
   });
 
-  it("is nobody by a token of another ClusterProxy, of one before, by one that is too late, or by none of a hub's", async () => {
+  it("is rejected with a token of another or an earlier ClusterProxy, an expired one, or one that no hub has signed", async () => {
     await hub.make("mine");
     await hub.make("theirs");
     const token = await hub.token("mine");
@@ -85,7 +85,7 @@ describe("an agent", function () {
     expect((await requested(again, "mine"))[0]).to.equal(401);
   });
 
-  it("comes back by its certificate, which is worth nothing elsewhere", async () => {
+  it("reconnects with its certificate, which is not valid anywhere else", async () => {
     await hub.make("back");
     await hub.make("other");
     const first = await hub.agent("back", { api: apiOf(target) });
@@ -101,7 +101,7 @@ describe("an agent", function () {
     );
   });
 
-  it("ends for the second of its identity", async () => {
+  it("ends when a second agent with its identity connects", async () => {
     await hub.make("twice");
     const first = await hub.agent("twice", { api: apiOf(target) });
     await first.seen("connected");
@@ -113,7 +113,7 @@ describe("an agent", function () {
     expect(second.events.map(({ type }) => type)).not.to.include("disconnected");
   });
 
-  it("is replaced by one that is enrolled after it", async () => {
+  it("is replaced by an agent that is enrolled later", async () => {
     await hub.make("replaced");
     await using first = await hub.agent("replaced", { api: apiOf(target) });
     await first.seen("connected");
@@ -123,7 +123,7 @@ describe("an agent", function () {
     expect(String((await first.seen("failed")).error)).to.match(/another agent has been enrolled since/);
   });
 
-  it("is none any more once it is revoked, until it is enrolled again", async () => {
+  it("is rejected once it is revoked, until it is enrolled again", async () => {
     await hub.make("revoked");
     await using first = await hub.agent("revoked", { api: apiOf(target) });
     await hub.until("revoked", isReady);
@@ -139,7 +139,7 @@ describe("an agent", function () {
     await hub.until("revoked", isReady);
   });
 
-  it("is none by a certificate whose time is over, and is told so", async () => {
+  it("is rejected with an expired certificate, with the reason", async () => {
     await hub.make("expired");
     const first = await hub.agent("expired", { api: apiOf(target) });
     await first.seen("connected");
@@ -151,7 +151,7 @@ describe("an agent", function () {
     );
   });
 
-  it("goes by the hub's clock where its own is wrong", async () => {
+  it("uses the hub's clock if its own is wrong", async () => {
     await hub.make("clock");
     await using agent = await hub.agent("clock", { api: apiOf(target), now: () => new Date(Date.now() - 3 * DAY) });
     await agent.seen("connected");
@@ -159,7 +159,7 @@ describe("an agent", function () {
     expect(agent.events.map(({ type }) => type)).not.to.include("failed");
   });
 
-  it("renews its certificate in time, and goes on", async () => {
+  it("renews its certificate in time and continues", async () => {
     await using short = await TestHub.start({ certificateLifetime: 2_000 });
     await short.make("renewed");
     await using agent = await short.agent("renewed", { api: apiOf(target) });
@@ -169,7 +169,7 @@ describe("an agent", function () {
     expect(agent.events.map(({ type }) => type)).not.to.include("disconnected");
   });
 
-  it("leaves a tunnel and nothing else, by a proof that is taken once", async () => {
+  it("may open tunnels and nothing else, with a proof that is valid once", async () => {
     await hub.make("proof");
     await using agent = await hub.agent("proof", { api: apiOf(target) });
     await agent.seen("connected");
@@ -186,7 +186,7 @@ describe("an agent", function () {
     expect((await hub.at("proof").get("/api", { user: newProof(pair, new Date()) })).status).to.equal(401);
   });
 
-  it("is told to come again while the hub's key cannot be read, and that it is written anew where it is broken", async () => {
+  it("gets 503 while the hub's Secret is invalid, and is enrolled after its deletion", async () => {
     await using other = await TestHub.start();
     const secrets = "/clusters/root/api/v1/namespaces/kcp-system/secrets";
     const data = { "tls.crt": "", "tls.key": "" };

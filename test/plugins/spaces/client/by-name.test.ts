@@ -112,7 +112,7 @@ describe("client of Spaces", function () {
     await when(spaces, () => made() === "root");
   });
 
-  it("keeps the connection of a Space that is not Ready, but returns it to no new caller", async () => {
+  it("keeps existing clients of a Space that is not Ready, and rejects new calls for one", async () => {
     await follow();
     const client = spaces.client("one");
     await lent.conceal("one");

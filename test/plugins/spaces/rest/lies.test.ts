@@ -138,7 +138,7 @@ describe("provider over REST with invalid responses", function () {
     expect(elsewhere.asked).to.deep.equal([]);
   });
 
-  it("rejects another space, and does not treat other errors as a deletion", async () => {
+  it("rejects a response about another space, and treats only a 404 about the space as gone", async () => {
     liar.says = { "GET /v1/spaces/a": json({ name: "b", phase: "Ready" }) };
     expect(await told(provider.get("a", call()))).to.match(/returned the space "b" for "a"$/);
     for (const says of [
@@ -161,7 +161,7 @@ describe("provider over REST with invalid responses", function () {
     expect(liar.asked).to.deep.equal([]);
   });
 
-  it("rejects another success status for a creation or deletion", async () => {
+  it("rejects responses other than 202 to a creation or deletion", async () => {
     for (const [says, message] of [
       [json({}, 200), /: unexpected status 200 instead of 202$/],
       [body("text/html", "<html>", 200), /: unexpected status 200 instead of 202$/],

@@ -173,7 +173,7 @@ describe("spaceProviderView", function () {
     expect((await page("limit=2&watch=0")).items).to.have.length(2);
   });
 
-  it("returns a kubeconfig on request only, with no-store, and a single one for both scopes", async () => {
+  it("returns kubeconfigs of ready spaces with no-store, and a single one for both scopes", async () => {
     const both: SpaceProvider = {
       list: () => kept.list({ signal: AbortSignal.abort() }),
       get: (name) => kept.get(name, { signal: AbortSignal.abort() }),

@@ -84,7 +84,7 @@ export class IdleTunnel {
     else this.#events.failed(new TunnelError("closed", "the other end of the tunnel violates the protocol"));
   }
 
-  /** An end sends no second ping before the answer, so answers to an end that does not read cannot pile up. */
+  /** An end sends no second ping before the answer, so unread answers cannot pile up. */
   #answer(): void {
     if (this.#last !== undefined) return;
     this.#answering = true;
