@@ -73,7 +73,7 @@ describe("agent with an untrusted hub", function () {
       /^HTTP\/1\.1 403 [\s\S]*the request of the hub names no user: send Impersonate-User/,
     );
     expect(await asked("impersonate-user: system:admin", "impersonate-group: system:masters")).to.match(
-      /^HTTP\/1\.1 403 [\s\S]*is nobody in a remote cluster/,
+      /^HTTP\/1\.1 403 [\s\S]*has no identity in remote clusters/,
     );
     expect(await asked("x-remote-user: alice")).to.match(/^HTTP\/1\.1 403 /);
     expect(target.asked.length).to.equal(before);

@@ -49,7 +49,7 @@ describe("agent", function () {
     expect(outcome(await hub.askToken("tokens", "alice", { expirationSeconds: 5 }))[2]).to.match(
       /spec.expirationSeconds: .*greater than or equal to 60/,
     );
-    expect((await requested("alice", "tokens"))[2]).to.match(/agents alone get certificates/);
+    expect((await requested("alice", "tokens"))[2]).to.match(/only agents get certificates/);
   });
 
   it("uses a token once, and none that is not newer than a used one", async () => {
@@ -79,7 +79,7 @@ describe("agent", function () {
     expect((await requested(forged, "theirs"))[0]).to.equal(401);
     await hub.remove("mine");
     await hub.make("mine");
-    expect((await requested(token, "mine"))[2]).to.match(/another one of that name/);
+    expect((await requested(token, "mine"))[2]).to.match(/created again under the same name/);
     const again = await hub.token("mine");
     ahead = 11 * 60_000;
     expect((await requested(again, "mine"))[0]).to.equal(401);
@@ -132,7 +132,7 @@ describe("agent", function () {
     expect(String((await first.seen("failed")).error)).to.match(/enrolled before spec.revokedBefore/);
     const proxy = await hub.until("revoked", (one) => conditionOf(one, "IdentityValid") === "False Revoked");
     expect(proxy.status.phase).to.equal("Unknown");
-    expect((await requested(await hub.token("revoked"), "revoked"))[2]).to.match(/made before spec.revokedBefore/);
+    expect((await requested(await hub.token("revoked"), "revoked"))[2]).to.match(/created before spec.revokedBefore/);
     ahead = 5_000;
     await using second = await hub.agent("revoked", { api: apiOf(target), now });
     await second.seen("connected");

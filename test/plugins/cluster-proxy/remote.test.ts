@@ -157,9 +157,9 @@ describe("remote cluster", function () {
     await over;
     await other.seen("disconnected");
     const { error } = await other.seen("failed");
-    expect(String(error)).to.match(/there is no such ClusterProxy/);
+    expect(String(error)).to.match(/the ClusterProxy does not exist/);
     await hub.make("gone");
-    expect(String((await other.seen("failed", 2)).error)).to.match(/another one of that name/);
+    expect(String((await other.seen("failed", 2)).error)).to.match(/created again under the same name/);
   });
 
   /** Returns the result of a WebSocket: the status, and its data after `more`. */
