@@ -31,7 +31,7 @@ describe("manager of spaces that are processes", function () {
     expect([spaces.pid("shop"), spaces.started]).to.deep.equal([pid, []]);
     // A process that its owner did not end is restarted.
     process.kill(pid, "SIGKILL");
-    const fell = await next.until("shop", (space) => space?.message?.includes("started again") === true);
+    const fell = await next.until("shop", (space) => space?.message?.includes("is restarted") === true);
     expect(fell?.message).to.match(/^the process has ended /);
     expect((await next.ready("shop"))?.id).to.equal(there?.id);
     expect(spaces.started).to.have.length(1);
