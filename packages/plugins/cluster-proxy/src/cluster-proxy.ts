@@ -42,10 +42,7 @@ export function clusterProxy(options: ClusterProxyOptions): readonly VirtualWork
 /** Options of {@link clusterProxyManifests}. */
 export type ClusterProxyManifestsOptions = Pick<ExportManifestsOptions, "mayBind">;
 
-/**
- * Returns the manifests that {@link clusterProxy} needs in `root`: the APIExport `cluster.proxy.kcp.io` with the kind ClusterProxy. It has
- * no permission claims.
- */
+/** Returns the manifests for {@link clusterProxy} in `root`: the APIExport `cluster.proxy.kcp.io` with the kind ClusterProxy and no permission claims. */
 export function clusterProxyManifests(options: ClusterProxyManifestsOptions = {}): KubeObject[] {
   return exportManifests({ name: CLUSTER_PROXY_EXPORT, resources: [ClusterProxy], ...options });
 }

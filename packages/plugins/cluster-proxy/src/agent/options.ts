@@ -13,10 +13,7 @@ export interface AgentOptions {
   readonly certificate?: KeyPair;
   /** Other known hubs, dialed when {@link hub} does not respond. @default none */
   readonly others?: readonly NamedHub[];
-  /**
-   * Stores {@link certificate} and {@link others} for the next start. Errors go to `onEvent` and are retried. Security: the private key is
-   * part of it.
-   */
+  /** Stores {@link certificate} and {@link others}. Errors go to `onEvent` and are retried. Security: the private key is part of it. */
   readonly keep: (kept: KeptByAgent) => Promise<void> | void;
   /** API server of the remote cluster, with a credential that may impersonate users and groups there and needs no other rights. */
   readonly api: Upstream | UpstreamOptions;

@@ -1,6 +1,6 @@
 /**
- * Reason of a failed stream. `closed`: the tunnel has ended. `draining`: its other end accepts no new streams; no request was sent, so
- * another tunnel can be used. `refused`: the agent does not allow the target. `unreachable`: the agent cannot connect to the target.
+ * Reason of a failed stream. With `closed` the tunnel has ended. With `draining` its other end accepts no new streams and received none,
+ * so another tunnel can be used. With `refused` the agent does not allow the target, and with `unreachable` it cannot connect to it.
  */
 export type TunnelErrorCode = "closed" | "draining" | "refused" | "unreachable";
 

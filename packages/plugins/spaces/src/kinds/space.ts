@@ -113,10 +113,7 @@ export interface SpaceContent {
   };
 }
 
-/**
- * KubeStellar's Space (`space.kubestellar.io/v1alpha1`): any Kubernetes API server, by name. This version adds a status subresource,
- * conditions and immutable fields.
- */
+/** KubeStellar's Space (`space.kubestellar.io/v1alpha1`): an API server by name; with a status subresource, conditions and immutable fields. */
 export const Space: Resource<SpaceContent> = defineResource({
   group: "space.kubestellar.io",
   version: "v1alpha1",

@@ -25,8 +25,8 @@ export interface Situation {
 }
 
 /**
- * Steps in order. A failure skips the rest and is retried. `hold`, `release`: the finalizer. `create`, `remove`: at the provider; `remove`
- * waits until the space is gone. `publish`, `withdraw`: the Secrets. `drop`: the Space object.
+ * Steps in order. A failure skips the rest and is retried. The steps `hold` and `release` set the finalizer, `publish` and `withdraw` the
+ * Secrets. `create` and `remove` call the provider; `remove` waits until the space is gone. `drop` deletes the Space object.
  */
 export type Step = "hold" | "release" | "create" | "remove" | "publish" | "withdraw" | "drop";
 

@@ -44,10 +44,7 @@ export interface SpaceProvider {
   list(call: ProviderCall): Promise<readonly PhysicalSpace[]>;
   /** Gets one space; `undefined` if it does not exist. */
   get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined>;
-  /**
-   * Returns the kubeconfigs of a ready space. The manager calls it when the space becomes ready and when
-   * {@link PhysicalSpace.accessVersion} changes.
-   */
+  /** Returns the kubeconfigs of a ready space. Called when it becomes ready and when {@link PhysicalSpace.accessVersion} changes. */
   access(name: string, call: ProviderCall): Promise<SpaceAccess>;
   /** Starts to create a space; resolves before it is ready, and also if it exists. Omit it if the provider cannot create spaces. */
   create?(name: string, call: ProviderCall): Promise<void>;

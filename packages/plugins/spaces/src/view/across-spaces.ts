@@ -40,10 +40,7 @@ import { pathTo } from "./space-path.ts";
 /** Options of a collection across Spaces. */
 export interface AcrossOptions extends ServingOptions, Pick<MergedOptions<object>, "partial" | "patience"> {}
 
-/**
- * Objects of one kind in several Spaces, read as one collection. A write goes to the Space of its object; objects cannot be created, since
- * a request names no Space.
- */
+/** Objects of one kind in several Spaces as one collection. Writes go to the object's Space; creation is impossible without one. */
 export class AcrossSpaces implements Storage<KubeObject> {
   readonly resource: TypedDefinition<object>;
   readonly local = true;

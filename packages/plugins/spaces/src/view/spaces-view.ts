@@ -72,10 +72,7 @@ export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
 const REVIEWS: readonly string[] = ["authentication.k8s.io", "authorization.k8s.io"];
 const IN_ONE: readonly string[] = ["create", "deletecollection"];
 
-/**
- * Reports whether a request is only possible in one Space, which it must name. The view itself answers reviews of the caller's identity and
- * permissions.
- */
+/** Reports whether a request is only possible in one Space. The view itself answers reviews of the caller's identity and permissions. */
 function isInOne({ isResource, group, verb, subresource }: AuthorizeRequest<SpacePath>): boolean {
   if (!isResource || REVIEWS.includes(group)) return false;
   return IN_ONE.includes(verb) || (subresource !== "" && subresource !== "status");

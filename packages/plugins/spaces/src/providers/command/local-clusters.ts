@@ -43,10 +43,7 @@ export function kindProvider({
   });
 }
 
-/**
- * Provider type for the clusters of [k3d](https://k3d.io) on this machine, including existing ones. The user's own kubeconfig stays
- * unchanged. See {@link commandProvider}.
- */
+/** Provider type for the clusters of [k3d](https://k3d.io) on this machine, including existing ones. The user's kubeconfig is unchanged. See {@link commandProvider}. */
 export function k3dProvider({
   command = "k3d",
   env,

@@ -41,10 +41,7 @@ export function begun(res: ServerResponse): void {
   res.writeHead(202, { "Cache-Control": CACHED, "Content-Length": 0 }).end();
 }
 
-/**
- * Status codes that a provider throws on purpose and clients act on. Security: other errors may concern the provider's own credentials and
- * upstreams.
- */
+/** Status codes that a provider throws on purpose. Security: other errors may concern the provider's own credentials and upstreams. */
 const PASSED: ReadonlySet<number> = new Set([400, 409, 429, 503, 504]);
 
 /** Returns the response for an error of the provider, with the provider's message. */
