@@ -161,7 +161,7 @@ describe("a remote cluster, by kubectl", function () {
       stdout: "configmap/one serverside-applied",
     });
     await watch.until("the object", () => watch.lines.includes("configmap/one"));
-    expect((await says("far", "get", "secrets")).stderr).to.match(/the agent does not allow it/);
+    expect((await says("far", "get", "secrets")).stderr).to.match(/the rules of the agent do not allow the request/);
     expect(await remote.kubectl("--context", "root", "get", "configmap", "one", "-o", "jsonpath={.data.a}")).to.equal(
       "0 b",
     );

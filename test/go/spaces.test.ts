@@ -134,7 +134,7 @@ describe("spaces together, to clients written in Go", function () {
     const none = await kubectl(own(), all, ["create", "configmap", "new"]);
     expect([none.code, none.stderr]).to.eql([
       1,
-      'error: failed to create configmap: create is not supported on resources of kind "configmaps" of several spaces: name the one that is meant, as in /services/spaces/default/one',
+      'error: failed to create configmap: create is not supported on resources of kind "configmaps" across spaces: name one, as in /services/spaces/default/one',
     ]);
     expect(await says(all, "delete", "configmap", "soup")).to.equal('configmap "soup" deleted');
     await watch.until("what was changed", () => watch.lines.filter((line) => line === "configmap/soup").length >= 5);

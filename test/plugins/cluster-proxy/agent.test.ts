@@ -1,4 +1,4 @@
-// What an agent lets a hub do, whoever runs that: here a hub of the test's own, which says whatever it likes.
+// Why: an agent does not trust its hub. The hub of these tests sends anything.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,7 +10,7 @@ import { expect } from "chai";
 import { linesOf, startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, TestAgent } from "./support/hub.ts";
 
-describe("an agent, of a hub that is somebody else's,", function () {
+describe("agent with an untrusted hub", function () {
   this.timeout(30_000);
   let hub: Server;
   let target: Target;
@@ -59,19 +59,21 @@ describe("an agent, of a hub that is somebody else's,", function () {
     return agent;
   }
 
-  /** The head of what the agent answers to a request that is written as it is. */
+  /** Returns the head of the agent's response to a raw request. */
   async function asked(...lines: readonly string[]): Promise<string> {
     const stream = await (tunnels.at(-1) as (typeof tunnels)[0]).end.open("api");
     stream.write(`${["GET /api/v1/pods HTTP/1.1", "host: a", "connection: close", ...lines].join("\r\n")}\r\n\r\n`);
     return text(stream);
   }
 
-  it("does nothing for whoever is not named, and for nobody of the system", async () => {
+  it("rejects requests without a user, and for users of the system", async () => {
     await using _ = await dials();
     const before = target.asked.length;
-    expect(await asked()).to.match(/^HTTP\/1\.1 403 [\s\S]*the hub has not said who asks/);
+    expect(await asked()).to.match(
+      /^HTTP\/1\.1 403 [\s\S]*the request of the hub names no user: send Impersonate-User/,
+    );
     expect(await asked("impersonate-user: system:admin", "impersonate-group: system:masters")).to.match(
-      /^HTTP\/1\.1 403 [\s\S]*is nobody in a remote cluster/,
+      /^HTTP\/1\.1 403 [\s\S]*has no identity in remote clusters/,
     );
     expect(await asked("x-remote-user: alice")).to.match(/^HTTP\/1\.1 403 /);
     expect(target.asked.length).to.equal(before);
@@ -93,7 +95,7 @@ describe("an agent, of a hub that is somebody else's,", function () {
     ]);
   });
 
-  it("gives connections to its cluster's API server, and to nothing else", async () => {
+  it("gives connections to its cluster's API server and to nothing else", async () => {
     await using _ = await dials();
     const { end } = tunnels.at(-1) as (typeof tunnels)[0];
     for (const other of ["127.0.0.1:22", "kube-dns", "API", new URL(target.url).host])
@@ -110,10 +112,10 @@ describe("an agent, of a hub that is somebody else's,", function () {
     expect(await asked(alice)).to.match(/^HTTP\/1\.1 200 /);
     const stream = await (tunnels.at(-1) as (typeof tunnels)[0]).end.open("api");
     stream.write(`DELETE /api/v1/namespaces/a/pods/b HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${alice}\r\n\r\n`);
-    expect(await text(stream)).to.match(/^HTTP\/1\.1 403 [\s\S]*the agent does not allow it: whoever runs it can/);
+    expect(await text(stream)).to.match(/^HTTP\/1\.1 403 [\s\S]*the rules of the agent do not allow the request/);
   });
 
-  it("shows it who it is by a proof of its key, which is for this minute, and says its epoch when it comes again", async () => {
+  it("sends a proof of its key that is valid for a minute, and its epoch when it redials", async () => {
     await using agent = await dials({ version: "3.2.1" });
     const { headers, end } = tunnels.at(-1) as (typeof tunnels)[0];
     expect(headers).to.include({ "x-virtual-workspaces-agent-version": "3.2.1" });
@@ -126,7 +128,7 @@ describe("an agent, of a hub that is somebody else's,", function () {
     expect(tunnels.at(-1)?.headers).to.include({ "x-virtual-workspaces-epoch": "7" });
   });
 
-  it("dials another before the one that is drained ends", async () => {
+  it("dials another tunnel before a drained one ends", async () => {
     await using agent = await dials();
     const first = (tunnels.at(-1) as (typeof tunnels)[0]).end;
     const open = await first.open("api");
@@ -139,7 +141,7 @@ describe("an agent, of a hub that is somebody else's,", function () {
     await drained;
   });
 
-  it("waits longer each time while it is refused, and says why", async () => {
+  it("backs off longer after each rejection, and reports the reason", async () => {
     const agent = await dials();
     await using _ = agent;
     refusal = 502;

@@ -1,4 +1,4 @@
-// Ten thousand tunnels of one agent, dialled and left one after the other, each in one of the ways in which tunnels end: nothing is left of them.
+// Ten thousand tunnels of one agent, one after another, ended in each possible way: nothing is left of them.
 import { once } from "node:events";
 import { request } from "node:http";
 import type { Socket } from "node:net";
@@ -16,7 +16,7 @@ const AT_ONCE = 16;
 setFlagsFromString("--expose-gc");
 const gc = runInNewContext("gc") as () => void;
 
-describe("a hub", function () {
+describe("hub", function () {
   this.timeout(300_000);
   let hub: TestHub;
   let target: Target;
@@ -30,7 +30,7 @@ describe("a hub", function () {
     await target?.[Symbol.asyncDispose]();
   });
 
-  it("has nothing left of ten thousand tunnels that came and went", async () => {
+  it("keeps nothing of ten thousand ended tunnels", async () => {
     await hub.make("often");
     const agent = await hub.agent("often", { api: apiOf(target) });
     const { epoch } = await agent.seen("connected");

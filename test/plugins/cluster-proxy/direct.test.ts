@@ -1,4 +1,4 @@
-// The workspace that holds a ClusterProxy, at the URL of that, by a header.
+// The workspace that holds a ClusterProxy, reached at its URL by a header.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -36,7 +36,7 @@ describe("X-Virtual-Workspaces-Direct", function () {
   });
   const map = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { of: "edge" } });
 
-  it("reaches the workspace itself, as who asks, whether or not an agent is there", async () => {
+  it("reaches the workspace itself as the caller, with or without an agent", async () => {
     const at = hub.at("shop");
     expect((await at.get(MAPS, { user: "alice" })).status).to.equal(503);
     expect((await at.send(`POST ${MAPS}`, map("one"), direct("alice"))).status).to.equal(201);
@@ -52,14 +52,14 @@ describe("X-Virtual-Workspaces-Direct", function () {
     expect((await at.get(`${MAPS}/one`, direct("alice"))).body.data).to.deep.equal({ of: "edge" });
   });
 
-  it("is for who may use clusterproxies/direct, and lets nobody do what the workspace's rules do not", async () => {
-    // Carol may read everything: the remote cluster, and the workspace at its own URL.
+  it("requires use of clusterproxies/direct, and grants nothing beyond the workspace's rules", async () => {
+    // Carol may read everything: in the remote cluster, and in the workspace at its own URL.
     expect((await hub.server.get(`/clusters/${hub.edge}${MAPS}`, { user: "carol" })).status).to.equal(200);
     const refused = await hub.at("shop").get(MAPS, direct("carol"));
     expect(outcome(refused)).to.deep.equal([
       403,
       "Forbidden",
-      'clusterproxies.proxy.kcp.io "shop" is forbidden: User "carol" cannot use resource "clusterproxies/direct" in the workspace of it',
+      'clusterproxies.proxy.kcp.io "shop" is forbidden: User "carol" cannot use resource "clusterproxies/direct" in its workspace',
     ]);
     const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "direct" } };
     const rules = [{ apiGroups: ["proxy.kcp.io"], resources: ["clusterproxies/direct"], verbs: ["use"] }];
@@ -74,12 +74,12 @@ describe("X-Virtual-Workspaces-Direct", function () {
     expect((await hub.at("shop").get(MAPS, direct("dave"))).status).to.equal(200);
     const write = await hub.at("shop").send("PATCH /api/v1/namespaces/default", {}, direct("dave"));
     expect(write.status).to.equal(403);
-    // Who may not enter is told nothing, with the header or without.
+    // A user without access to the workspace gets the same response with and without the header.
     for (const options of [direct("bob"), { user: "bob" }])
       expect((await hub.at("shop").get(MAPS, options)).status).to.equal(403);
   });
 
-  it("has what is open end with the right to it, and with the ClusterProxy", async () => {
+  it("ends open requests when the permission is withdrawn or the ClusterProxy is deleted", async () => {
     await hub.make("left");
     await hub.until("left", ({ status }) => status?.virtualWorkspaces !== undefined);
     const open = (user: string) => hub.at("left").watch(`${MAPS}?watch=true`, direct(user));
@@ -92,7 +92,7 @@ describe("X-Virtual-Workspaces-Direct", function () {
     await alices.rest();
   });
 
-  it("is for the view: what is behind it is not told of it", async () => {
+  it("is not forwarded to the workspace", async () => {
     const told: string[] = [];
     class Recorded extends Upstream {
       override stream(request: Parameters<Upstream["stream"]>[0]): ReturnType<Upstream["stream"]> {
@@ -113,16 +113,16 @@ describe("X-Virtual-Workspaces-Direct", function () {
     expect(told.join("\n")).not.to.match(/virtual-workspaces-direct/i);
   });
 
-  it("brings an upgrade to the workspace as well", async () => {
+  it("forwards an upgrade to the workspace", async () => {
     const headers = { ...direct("alice").headers, connection: "Upgrade", upgrade: "websocket" };
     const answer = await hub.at("shop").get(`${MAPS}/one`, { user: "alice", headers });
-    // No kind of the workspace is one to be upgraded: its server says so.
+    // No kind of the workspace supports upgrades, so its server rejects this one.
     expect([answer.status, answer.body.kind]).to.deep.equal([400, "Status"]);
   });
 
-  it("and what the workspace upgrades, a virtual storage of it for one, has bytes both ways", async () => {
+  it("copies bytes both ways after an upgrade, such as that of a virtual storage", async () => {
     const told: IncomingHttpHeaders[] = [];
-    // What stands before the workspace upgrades, and hands on everything else.
+    // A proxy before the workspace accepts upgrades and forwards everything else.
     const before = createServer((req, res) => {
       const on = request(
         `${hub.server.url}${req.url}`,
@@ -170,12 +170,12 @@ describe("X-Virtual-Workspaces-Direct", function () {
     before.close();
   });
 
-  it("is true, or nothing; and of nothing it is nothing", async () => {
+  it("rejects other values with 400, and an unknown ClusterProxy with 404", async () => {
     for (const value of ["yes", "TRUE", "", "false"])
       expect(outcome(await hub.at("shop").get(MAPS, direct("alice", value)))).to.deep.equal([
         400,
         "BadRequest",
-        "X-Virtual-Workspaces-Direct: say true, to reach the workspace of the ClusterProxy itself, or leave it out",
+        "invalid X-Virtual-Workspaces-Direct: use true for the workspace of the ClusterProxy itself, or omit the header",
       ]);
     expect((await hub.at("none").get(MAPS, direct("alice"))).status).to.equal(404);
   });

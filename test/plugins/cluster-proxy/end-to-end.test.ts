@@ -1,4 +1,4 @@
-// TLS from a hub to the remote API server: the agent, and hubs on the way, pass bytes.
+// TLS from a hub to the remote API server: the agent and other hubs copy bytes.
 import { connect } from "node:net";
 import { PassThrough } from "node:stream";
 import { Agent } from "@virtual-workspaces/cluster-proxy";
@@ -13,12 +13,12 @@ import { apiOf, conditionOf, isReady, OtherHub, type TestAgent, TestHub } from "
 const alice = { user: "alice" };
 const secretRef = { namespace: "default", name: "remote" };
 
-describe("a remote cluster whose hub talks TLS with its API server", function () {
+describe("remote cluster with TLS from the hub to its API server", function () {
   this.timeout(60_000);
   let hub: TestHub;
   let target: Target;
   let agent: TestAgent;
-  /** All that the agent has passed on. */
+  /** All bytes that the agent has copied. */
   const passed: Buffer[] = [];
 
   before(async () => {
@@ -54,7 +54,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
 
   const asked = (path = "/api/v1/pods") => hub.at("shop").get(path, alice);
 
-  it("says so, and is asked as who asks by the credential of the Secret, which its agent never sees", async () => {
+  it("has a status with that mode, and is called as the caller with the Secret's credential, which the agent never sees", async () => {
     const { status } = await hub.until("shop", isReady);
     expect([status.tls, status.agent.tls, conditionOf({ status }, "CredentialValid")]).to.deep.equal([
       "EndToEnd",
@@ -74,7 +74,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
     for (const secret of ["recognisable", "hubs-own", "alice", "HTTP/1.1"]) expect(all).not.to.include(secret);
   });
 
-  it("is asked so by a hub that has no tunnel, too, through one that cannot read it either", async () => {
+  it("is also called by a hub without a tunnel, over one that cannot read the bytes either", async () => {
     await using other = await OtherHub.start(hub, { renewEvery: 50 });
     const answer = await untilAnswer(
       () => other.at("shop", hub).get("/api/v1/pods", alice),
@@ -84,7 +84,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
     expect(linesOf(target.asked.at(-1) as never)).to.include("authorization: Bearer hubs-own");
   });
 
-  it("has what is open cut when the Secret changes, and is asked by what it says then", async () => {
+  it("loses its open connections when the Secret changes, and is then called with the new contents", async () => {
     const watch = await hub.at("shop").watch("/api/v1/pods?watch=true", alice);
     await watch.next();
     await hub.keep("remote", { token: "another", "ca.crt": target.authority.ca });
@@ -94,7 +94,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
     expect(linesOf(target.asked.at(-1) as never)).to.include("authorization: Bearer another");
   });
 
-  it("is not asked when somebody else answers in its place", async () => {
+  it("is not called if another server answers in its place", async () => {
     const before = target.asked.length;
     const untrusted = [503, "ServiceUnavailable", "the remote cluster of this ClusterProxy cannot be trusted"];
     await hub.keep("remote", { token: "hubs-own", "ca.crt": createAuthority().ca });
@@ -108,7 +108,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
     await hub.change("shop", { spec: { serverName: "target.example" } });
   });
 
-  it("is asked as a kubeconfig in the Secret says", async () => {
+  it("is called as a kubeconfig in the Secret specifies", async () => {
     const server = "https://target.example/clusters/root";
     const kubeconfig = kubeconfigOf(target, { token: "of-kubeconfig" }, { server });
     await hub.keep("whole", { kubeconfig });
@@ -119,7 +119,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
     expect(linesOf(target.asked.at(-1) as never)).to.include("authorization: Bearer of-kubeconfig");
   });
 
-  it("says what is wrong with its Secret", async () => {
+  it("reports what is wrong with its Secret", async () => {
     await hub.make("poor", { tls: "EndToEnd", secretRef: { namespace: "default", name: "poor" } });
     await using _ = await hub.agent("poor", { api: { url: target.url }, endToEnd: true });
     const said = (wanted: string) => hub.until("poor", (one) => conditionOf(one, "CredentialValid") === wanted);
@@ -137,14 +137,14 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
     await said("True");
   });
 
-  it("is not what an agent gives that talks TLS itself, nor the other way round", async () => {
+  it("does not match an agent in the other TLS mode, either way", async () => {
     await hub.make("other", {});
     const bytes = await hub.agent("other", { api: { url: target.url }, endToEnd: true });
     await hub.until("other", (one) => conditionOf(one, "AgentConnected") === "False ModeMismatch");
     const { body } = await hub.at("other").get("/api/v1/pods", alice);
     expect([body.code, body.message]).to.deep.equal([
       503,
-      "the agent of this ClusterProxy does not take part in what its spec.tls says: start it otherwise, or change that",
+      "the agent of this ClusterProxy does not support its spec.tls: change spec.tls, or how the agent is started",
     ]);
     const [certificate] = bytes.kept;
     await bytes[Symbol.asyncDispose]();
@@ -156,7 +156,7 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
     expect((await hub.at("other").get("/api/v1/pods", alice)).status).to.equal(503);
   });
 
-  it("names a Secret that whoever writes it may get, and one where it needs one", async () => {
+  it("references only a Secret that its writer may get, and needs one in this mode", async () => {
     const path = `/clusters/${hub.edge}/apis/proxy.kcp.io/v1alpha1/clusterproxies` as const;
     const make = (spec: object, user: string) => {
       const object = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy", metadata: { name: "mine" }, spec };
@@ -172,10 +172,10 @@ describe("a remote cluster whose hub talks TLS with its API server", function ()
       expect((await make(spec, "alice")).status).to.equal(422);
   });
 
-  it("needs an agent whose API server is https, and that is not to refuse anything", () => {
+  it("needs an agent with an https API server and without rules", () => {
     const given = { hub: { url: "http://127.0.0.1:1" }, keep: () => undefined, endToEnd: true };
     const made = (options: object) => () => new Agent({ ...given, ...options } as never);
-    expect(made({ api: { url: "http://127.0.0.1:1" } })).to.throw(/its API server has to be https/);
-    expect(made({ api: { url: target.url }, allow: [] })).to.throw(/nothing of what is asked can be read/);
+    expect(made({ api: { url: "http://127.0.0.1:1" } })).to.throw(/use an https URL/);
+    expect(made({ api: { url: target.url }, allow: [] })).to.throw(/not supported with endToEnd/);
   });
 });

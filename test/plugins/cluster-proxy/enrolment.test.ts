@@ -1,4 +1,4 @@
-// Who is an agent: tokens that are taken once, certificates that end, are renewed, revoked and replaced, and a second agent.
+// Identity of agents: single-use tokens; certificates that expire, and are renewed, revoked and replaced; and a second agent.
 import { issueCertificate, newSigningRequest } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
@@ -9,7 +9,7 @@ import { newProof } from "./support/proof.ts";
 const CERTIFICATES = "/apis/agents.proxy.kcp.io/v1alpha1/agentcertificates";
 const DAY = 24 * 60 * 60 * 1000;
 
-describe("an agent", function () {
+describe("agent", function () {
   this.timeout(60_000);
   let hub: TestHub;
   let target: Target;
@@ -34,7 +34,7 @@ describe("an agent", function () {
     return outcome(await hub.agentsAt(name).send(`POST ${CERTIFICATES}`, object, { user: token }));
   }
 
-  it("is enrolled by a token of whoever may create clusterproxies/token, and of nobody else", async () => {
+  it("is enrolled with a token of a user who may create clusterproxies/token, and with no other", async () => {
     await hub.make("tokens");
     const made = await hub.askToken("tokens", "alice", { expirationSeconds: 120 });
     expect(made.status, made.text).to.equal(201);
@@ -49,26 +49,26 @@ describe("an agent", function () {
     expect(outcome(await hub.askToken("tokens", "alice", { expirationSeconds: 5 }))[2]).to.match(
       /spec.expirationSeconds: .*greater than or equal to 60/,
     );
-    expect((await requested("alice", "tokens"))[2]).to.match(/agents alone get certificates/);
+    expect((await requested("alice", "tokens"))[2]).to.match(/only agents get certificates/);
   });
 
-  it("takes a token once, and none that is as old as one that was taken", async () => {
+  it("uses a token once, and none that is not newer than a used one", async () => {
     await hub.make("once");
     const older = await hub.token("once");
     const token = await hub.token("once");
     await using agent = await hub.agent("once", { api: apiOf(target), token });
     await agent.seen("connected");
     for (const used of [token, older])
-      expect((await requested(used, "once"))[2]).to.match(/the token has been used, or a newer one has/);
+      expect((await requested(used, "once"))[2]).to.match(/the token or a newer one has already been used/);
     await using late = await hub.agent("once", { api: apiOf(target), token });
-    expect(String((await late.seen("failed")).error)).to.match(/the token has been used/);
+    expect(String((await late.seen("failed")).error)).to.match(/the token or a newer one has already been used/);
   });
 
-  it("is nobody by a token of another ClusterProxy, of one before, by one that is too late, or by none of a hub's", async () => {
+  it("is rejected with a token of another or an earlier ClusterProxy, an expired one, or one that no hub has signed", async () => {
     await hub.make("mine");
     await hub.make("theirs");
     const token = await hub.token("mine");
-    expect((await requested(token, "theirs"))[2]).to.match(/are for one ClusterProxy: this is another/);
+    expect((await requested(token, "theirs"))[2]).to.match(/the credential of the agent is for another ClusterProxy/);
     expect((await hub.at("mine").get("/api", { user: token })).status).to.equal(401);
     expect((await hub.server.get("/clusters/root/api", { user: token })).status).to.equal(401);
     const [head, body = "", mark] = token.split(".");
@@ -79,13 +79,13 @@ describe("an agent", function () {
     expect((await requested(forged, "theirs"))[0]).to.equal(401);
     await hub.remove("mine");
     await hub.make("mine");
-    expect((await requested(token, "mine"))[2]).to.match(/another one of that name/);
+    expect((await requested(token, "mine"))[2]).to.match(/created again under the same name/);
     const again = await hub.token("mine");
     ahead = 11 * 60_000;
     expect((await requested(again, "mine"))[0]).to.equal(401);
   });
 
-  it("comes back by its certificate, which is worth nothing elsewhere", async () => {
+  it("reconnects with its certificate, which is not valid anywhere else", async () => {
     await hub.make("back");
     await hub.make("other");
     const first = await hub.agent("back", { api: apiOf(target) });
@@ -96,24 +96,24 @@ describe("an agent", function () {
     await using again = await hub.agent("back", { api: apiOf(target), certificate });
     expect((await again.seen("connected")).epoch).to.equal(2);
     await using elsewhere = await hub.agent("other", { api: apiOf(target), certificate });
-    expect(String((await elsewhere.seen("failed")).error)).to.match(/are for one ClusterProxy: this is another/);
+    expect(String((await elsewhere.seen("failed")).error)).to.match(
+      /the credential of the agent is for another ClusterProxy/,
+    );
   });
 
-  it("ends for the second of its identity", async () => {
+  it("ends when a second agent with its identity connects", async () => {
     await hub.make("twice");
     const first = await hub.agent("twice", { api: apiOf(target) });
     await first.seen("connected");
     await using second = await hub.agent("twice", { api: apiOf(target), certificate: first.kept[0] as never });
     await second.seen("connected");
-    expect(String(await first.agent.ended)).to.match(
-      /another agent with the same certificate has taken this one's place/,
-    );
+    expect(String(await first.agent.ended)).to.match(/another agent with the same certificate has replaced this one/);
     await hub.until("twice", isReady);
     expect((await hub.at("twice").get("/api", { user: "alice" })).status).to.equal(200);
     expect(second.events.map(({ type }) => type)).not.to.include("disconnected");
   });
 
-  it("is replaced by one that is enrolled after it", async () => {
+  it("is replaced by an agent that is enrolled later", async () => {
     await hub.make("replaced");
     await using first = await hub.agent("replaced", { api: apiOf(target) });
     await first.seen("connected");
@@ -123,7 +123,7 @@ describe("an agent", function () {
     expect(String((await first.seen("failed")).error)).to.match(/another agent has been enrolled since/);
   });
 
-  it("is none any more once it is revoked, until it is enrolled again", async () => {
+  it("is rejected once it is revoked, until it is enrolled again", async () => {
     await hub.make("revoked");
     await using first = await hub.agent("revoked", { api: apiOf(target) });
     await hub.until("revoked", isReady);
@@ -132,14 +132,14 @@ describe("an agent", function () {
     expect(String((await first.seen("failed")).error)).to.match(/enrolled before spec.revokedBefore/);
     const proxy = await hub.until("revoked", (one) => conditionOf(one, "IdentityValid") === "False Revoked");
     expect(proxy.status.phase).to.equal("Unknown");
-    expect((await requested(await hub.token("revoked"), "revoked"))[2]).to.match(/made before spec.revokedBefore/);
+    expect((await requested(await hub.token("revoked"), "revoked"))[2]).to.match(/created before spec.revokedBefore/);
     ahead = 5_000;
     await using second = await hub.agent("revoked", { api: apiOf(target), now });
     await second.seen("connected");
     await hub.until("revoked", isReady);
   });
 
-  it("is none by a certificate whose time is over, and is told so", async () => {
+  it("is rejected with an expired certificate, with the reason", async () => {
     await hub.make("expired");
     const first = await hub.agent("expired", { api: apiOf(target) });
     await first.seen("connected");
@@ -147,11 +147,11 @@ describe("an agent", function () {
     ahead = 31 * DAY;
     await using late = await hub.agent("expired", { api: apiOf(target), certificate: first.kept[0] as never, now });
     expect(String((await late.seen("failed")).error)).to.match(
-      /certificate is not good by this server's clock, until 20/,
+      /certificate is not valid by this server's clock, until 20/,
     );
   });
 
-  it("goes by the hub's clock where its own is wrong", async () => {
+  it("uses the hub's clock if its own is wrong", async () => {
     await hub.make("clock");
     await using agent = await hub.agent("clock", { api: apiOf(target), now: () => new Date(Date.now() - 3 * DAY) });
     await agent.seen("connected");
@@ -159,7 +159,7 @@ describe("an agent", function () {
     expect(agent.events.map(({ type }) => type)).not.to.include("failed");
   });
 
-  it("renews its certificate in time, and goes on", async () => {
+  it("renews its certificate in time and continues", async () => {
     await using short = await TestHub.start({ certificateLifetime: 2_000 });
     await short.make("renewed");
     await using agent = await short.agent("renewed", { api: apiOf(target) });
@@ -169,7 +169,7 @@ describe("an agent", function () {
     expect(agent.events.map(({ type }) => type)).not.to.include("disconnected");
   });
 
-  it("leaves a tunnel and nothing else, by a proof that is taken once", async () => {
+  it("may open tunnels and nothing else, with a proof that is valid once", async () => {
     await hub.make("proof");
     await using agent = await hub.agent("proof", { api: apiOf(target) });
     await agent.seen("connected");
@@ -177,7 +177,7 @@ describe("an agent", function () {
     if (pair === undefined) throw new Error("no certificate was kept");
     const proof = newProof(pair, new Date());
     const ask = (user: string) => hub.agentsAt("proof").get("/apis/agents.proxy.kcp.io/v1alpha1/agenttokens", { user });
-    expect(outcome(await ask(proof))[2]).to.match(/agents do nothing here but renew/);
+    expect(outcome(await ask(proof))[2]).to.match(/agents may only renew/);
     expect((await ask(proof)).status).to.equal(401);
     expect((await hub.agentsAt("proof").get("/tunnel", { user: newProof(pair, new Date()) })).status).to.equal(403);
     expect(
@@ -186,7 +186,7 @@ describe("an agent", function () {
     expect((await hub.at("proof").get("/api", { user: newProof(pair, new Date()) })).status).to.equal(401);
   });
 
-  it("is told to come again while the hub's key cannot be read, and that it is written anew where it is broken", async () => {
+  it("gets 503 while the hub's Secret is invalid, and is enrolled after its deletion", async () => {
     await using other = await TestHub.start();
     const secrets = "/clusters/root/api/v1/namespaces/kcp-system/secrets";
     const data = { "tls.crt": "", "tls.key": "" };
@@ -208,7 +208,7 @@ describe("an agent", function () {
     expect(outcome(await other.agentsAt("keyless").get("/tunnel", { user: proof }))).to.deep.equal([
       503,
       "ServiceUnavailable",
-      "agents cannot be told from others for now: try again",
+      "the keys to authenticate agents are unavailable: try again",
     ]);
     expect(String(other.errors.at(-1))).to.match(
       /the Secret kcp-system\/clusterproxy-hub in root holds no certificate and key: delete it/,

@@ -1,4 +1,4 @@
-// What goes wrong between a hub, an agent and its cluster, and that all of it goes on afterwards.
+// Failures between a hub, an agent and its cluster, and the recovery from each.
 
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
@@ -11,10 +11,10 @@ import { outcome, startPlain } from "../../_support/plain.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, type TestAgent, type TestAgentOptions, TestHub } from "./support/hub.ts";
 
-/** Dead ends are noticed within three of these. */
+/** Dead ends are detected within three intervals. */
 const FAST = { heartbeat: { interval: 100 } };
 
-describe("a remote cluster, when something goes wrong,", function () {
+describe("remote cluster after a failure", function () {
   this.timeout(60_000);
   let hub: TestHub;
   let target: Target;
@@ -28,7 +28,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     await target?.[Symbol.asyncDispose]();
   });
 
-  /** An agent that dials through something. */
+  /** Starts an agent that dials through a proxy. */
   async function agentThrough(name: string, way: Delayed, options: Partial<TestAgentOptions> = {}): Promise<TestAgent> {
     const url = hub.agentsAt(name).url.replace(/:\d+/, `:${way.port}`);
     return hub.agent(name, { hub: { url }, api: apiOf(target), tunnel: FAST, ...options });
@@ -36,7 +36,7 @@ describe("a remote cluster, when something goes wrong,", function () {
 
   const asked = (name: string) => hub.at(name).get("/api/v1/pods", { user: "alice" });
 
-  it("has a path that is silent: its agent notices, and meets the hub by another", async () => {
+  it("is reached over another tunnel after its agent has detected a silent connection", async () => {
     await hub.make("silent");
     await using way = await delayed(Number(new URL(hub.server.url).port), 0);
     const first = await agentThrough("silent", way);
@@ -44,7 +44,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     expect((await asked("silent")).status).to.equal(200);
     way.silence();
     const { error } = await first.seen("disconnected");
-    expect(String(error)).to.match(/the other end of the tunnel does not answer/);
+    expect(String(error)).to.match(/the other end of the tunnel does not respond/);
     const [certificate] = first.kept;
     await first[Symbol.asyncDispose]();
     await using again = await hub.agent("silent", {
@@ -56,7 +56,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     expect((await asked("silent")).status).to.equal(200);
   });
 
-  it("is as far away as may be: half a second each way", async () => {
+  it("works with a latency of half a second each way", async () => {
     await hub.make("far");
     await using way = await delayed(Number(new URL(hub.server.url).port), 500);
     await using agent = await agentThrough("far", way, { tunnel: {} });
@@ -66,7 +66,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     expect(agent.events.map(({ type }) => type)).to.deep.equal(["certified", "connected"]);
   });
 
-  it("does not answer, and does again: its agent stays, and says so", async () => {
+  it("gets 503 while its API server is down, and recovers with the same tunnel", async () => {
     await hub.make("restarted");
     const first = await startTarget();
     const port = Number(new URL(first.url).port);
@@ -85,7 +85,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     expect(agent.events.map(({ type }) => type)).not.to.include("disconnected");
   });
 
-  it("is dialled and left two hundred times, and nothing is left of it", async () => {
+  it("keeps nothing of two hundred tunnels that were opened and closed", async () => {
     await hub.make("often");
     const first = await hub.agent("often", { api: apiOf(target) });
     await first.seen("connected");
@@ -104,7 +104,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     await hub.remove("often");
   });
 
-  it("has a hub that is nobody's: what answers there is no hub", async () => {
+  it("has an agent that retries if the server at the hub's address is not a hub", async () => {
     const server = createServer((socket) =>
       socket.on("error", () => undefined).end("what is this\r\n\r\n", () => socket.destroy()),
     ).listen(0, "127.0.0.1");
@@ -116,7 +116,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     server.close();
   });
 
-  it("has another hub beside its own, which does not take it for gone", async () => {
+  it("has another hub, which does not report its own hub as gone", async () => {
     await using first = await TestHub.start({ grace: 50 });
     await first.make("shared");
     const agent = await first.agent("shared", { api: apiOf(target) });
@@ -134,7 +134,7 @@ describe("a remote cluster, when something goes wrong,", function () {
     const views = clusterProxy({ upstream, grace: 50, now, onError: (error) => failures.push(error) });
     await using other = await startPlain(views);
     await looked.promise;
-    // So long that it would have said so several times.
+    // Long enough for several wrong reports.
     await pause(500);
     expect(await first.until("shared", () => true)).to.deep.equal(before);
     expect(failures).to.deep.equal([]);

@@ -1,4 +1,4 @@
-// Several hubs over one server: agents that dial some of them, requests that come to any of them.
+// Several hubs over one server: agents dial some of them, and requests arrive at any of them.
 import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
@@ -38,7 +38,7 @@ describe("several hubs", function () {
   const leases = async (): Promise<Answer["body"][]> => (await hub.server.get(LEASES, root)).body.items;
   const held = async (name: string, count: number): Promise<Answer["body"]> =>
     hub.until(name, (one) => isReady(one) && one.status.agent.hubs.length === count);
-  /** The id of a hub, by its Lease. */
+  /** Returns the id of a hub by its Lease. */
   async function idOf(url: string): Promise<string> {
     const found = (await leases()).find(
       ({ metadata }) => metadata.annotations["clusterproxy.proxy.kcp.io/url"] === url,
@@ -46,7 +46,7 @@ describe("several hubs", function () {
     return found.spec.holderIdentity;
   }
 
-  it("say in Leases that they are there, and in each ClusterProxy where", async () => {
+  it("have Leases, and are named in the status of each ClusterProxy", async () => {
     await hub.make("said");
     const at = (url: string) => ({ url: `${url}/services/clusterproxy/${hub.edge}/said` });
     const proxy = await hub.until("said", (one) => one.status?.virtualWorkspaces?.length === 2);
@@ -57,7 +57,7 @@ describe("several hubs", function () {
     expect(lease.spec).to.include({ leaseDurationSeconds: 15 });
   });
 
-  it("send a request one hop to one that has the tunnel, as who asks", async () => {
+  it("forward a request once to a hub with the tunnel, as the caller", async () => {
     await hub.make("far");
     await using _ = await hub.agent("far", { api: apiOf(target), hubs: 1 });
     const { status } = await held("far", 1);
@@ -70,13 +70,13 @@ describe("several hubs", function () {
       "authorization: Bearer agents-own",
     ]);
     expect((await other.at("far", hub).send("POST /api/v1/pods", {}, alice)).text).to.equal("POST /api/v1/pods");
-    // Who may not here may not there.
+    // A user without rights at one hub has none at the other.
     expect((await other.at("far", hub).get("/api/v1/pods", { user: "bob" })).status).to.equal(403);
     const { text } = await hub.server.get("/metrics", root);
     expect(text).to.match(/^clusterproxy_tunnels 1$/m);
   });
 
-  it("have tunnels of one agent, each of them, and lose no request with one of them", async () => {
+  it("have a tunnel of the same agent each, and lose no request when one of them shuts down", async () => {
     await hub.make("both");
     await using third = await OtherHub.start(hub, { ...OFTEN, grace: 300 });
     await using agent = await hub.agent("both", { api: apiOf(target), hub: third.agentsAt("both", hub), hubs: 2 });
@@ -86,7 +86,7 @@ describe("several hubs", function () {
     const watch = await other.at("both", hub).watch("/api/v1/pods?watch=true", alice);
     await watch.next();
     await third[Symbol.asyncDispose]();
-    // The one behind that hub, if it was, ends as a whole, for its client to go on.
+    // A watch over that hub ends as a whole, so that its client resumes.
     for (let times = 0; times < 20; times++)
       for (const at of [hub.at("both"), other.at("both", hub)])
         expect((await at.send("POST /api/v1/pods", {}, alice)).status).to.equal(200);
@@ -98,7 +98,7 @@ describe("several hubs", function () {
     await hub.until("both", (one) => conditionOf(one, "AgentConnected") === "False Disconnected");
   });
 
-  it("end watches cleanly that go by one of them that ends", async () => {
+  it("end watches cleanly over a hub that shuts down", async () => {
     await hub.make("watched");
     await using third = await OtherHub.start(hub, OFTEN);
     await using _ = await hub.agent("watched", { api: apiOf(target), hub: third.agentsAt("watched", hub), hubs: 1 });
@@ -109,7 +109,7 @@ describe("several hubs", function () {
     expect(await watch.rest()).to.deep.equal([]);
   });
 
-  it("count one another as gone by renewals that they miss, and ask no such one twice", async () => {
+  it("detect each other's end by missed renewals, and then send no requests there", async () => {
     await hub.make("gone");
     await using _ = await hub.agent("gone", { api: apiOf(target), hubs: 1 });
     await held("gone", 1);
@@ -139,7 +139,7 @@ describe("several hubs", function () {
     for (let left = await leases(); left.some(({ spec }) => spec.holderIdentity === "dead"); ) left = await leases();
   });
 
-  it("are met one by one by an agent that dials what leads to any of them", async () => {
+  it("are found one by one by an agent behind a load balancer", async () => {
     await hub.make("balanced");
     const ports = [hub.server.url, other.url].map((url) => Number(new URL(url).port));
     let times = 0;
@@ -156,7 +156,7 @@ describe("several hubs", function () {
     balancer.close();
   });
 
-  it("are remembered by an agent that is started again, and by one whose first hub is gone", async () => {
+  it("are remembered by a restarted agent, and by one whose first hub is gone", async () => {
     await hub.make("restarted");
     const third = await OtherHub.start(hub, { ...OFTEN, grace: 300, certificateLifetime: 4_000 });
     const first = await hub.agent("restarted", { api: apiOf(target), hub: third.agentsAt("restarted", hub), hubs: 2 });
@@ -166,7 +166,7 @@ describe("several hubs", function () {
     if (certificate === undefined) throw new Error("no certificate was kept");
     expect(others.map(({ url }) => url)).to.include(hub.agentsAt("restarted").url);
     await third[Symbol.asyncDispose]();
-    // By another hub, since the one that it was told of answers nothing any more.
+    // The agent uses another hub, since the configured one no longer responds.
     const renewed = first.kept.length;
     await first.until(() => first.kept.length > renewed);
     await first[Symbol.asyncDispose]();
@@ -179,7 +179,7 @@ describe("several hubs", function () {
     expect(again.events.map(({ type }) => type)).not.to.include("disconnected");
   });
 
-  describe("believe", () => {
+  describe("accept", () => {
     const stream = { "x-virtual-workspaces-target": "api", ...UPGRADE };
     let key: ReturnType<typeof createPrivateKey>;
     let id: string;
@@ -191,7 +191,7 @@ describe("several hubs", function () {
       id = await idOf(hub.server.url);
     });
 
-    /** A token as hubs have them, but for what is said otherwise. */
+    /** Returns a hub token with the given changes. */
     function token({
       audience: aud = `clusterproxy-hub:${id}`,
       typ = "clusterproxy-hub+jwt",
@@ -208,7 +208,7 @@ describe("several hubs", function () {
     const asked = (user: string, headers: Readonly<Record<string, string>> = stream) =>
       hub.agentsAt("asked").get("/stream", { user, headers });
 
-    it("a token of their key that is for them, now, and nothing else", async () => {
+    it("a valid token of their key for themselves, and no other", async () => {
       expect(outcome(await asked(token()))).to.deep.equal([
         503,
         "ServiceUnavailable",
@@ -226,16 +226,16 @@ describe("several hubs", function () {
       expect((await asked("bob")).status).to.equal(403);
     });
 
-    it("nobody that they are a hub who is an agent, and no hub that it is anything else", async () => {
+    it("no agent as a hub, and no hub as anything else", async () => {
       expect(outcome(await asked(await hub.token("asked")))[0]).to.equal(403);
       const made = await hub.askToken("asked", token());
       expect(outcome(made)).to.deep.equal([403, "Forbidden", made.body.message]);
-      expect(made.body.message).to.match(/hubs ask one another for connections, and nothing else/);
+      expect(made.body.message).to.match(/hubs may only open streams of one another/);
       expect((await hub.at("asked").get("/api/v1/pods", { user: token() })).status).to.equal(401);
       expect((await asked(token(), { ...UPGRADE })).status).to.equal(400);
     });
 
-    it("no other hub that asks them for what they do not have: they ask no third", async () => {
+    it("no requests of other hubs for tunnels that they do not have, and forward to no third hub", async () => {
       await using agent = await hub.agent("asked", { api: apiOf(target), hub: other.agentsAt("asked", hub), hubs: 1 });
       await held("asked", 1);
       expect((await hub.at("asked").get("/api/v1/pods", alice)).status).to.equal(200);

@@ -1,4 +1,4 @@
-// The example of the package's README runs as it is printed.
+// The example of the package's README runs as printed.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ describe("packages/plugins/cluster-proxy/README.md", () => {
     expect(stdout.trim().split("\n")).to.deep.equal([
       "hello",
       "",
-      "refused 127.0.0.1:22: the agent does not allow this target: whoever runs the agent can",
+      "refused 127.0.0.1:22: the agent does not allow this target: its administrator can",
     ]);
   });
 });

@@ -1,11 +1,11 @@
-// Remote clusters through the view, over real sockets: an agent that dials, and an API server that only it can reach.
+// Remote clusters through the view over real sockets: an agent dials, and only it can reach the API server.
 import { request } from "node:http";
 import { expect } from "chai";
 import { type CallOptions, outcome } from "../../_support/plain.ts";
 import { linesOf, startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, type TestAgent, TestHub } from "./support/hub.ts";
 
-describe("a remote cluster", function () {
+describe("remote cluster", function () {
   this.timeout(60_000);
   let hub: TestHub;
   let target: Target;
@@ -36,7 +36,7 @@ describe("a remote cluster", function () {
     return linesOf(target.asked.at(-1) as never);
   };
 
-  it("says how it is, and where, as mounts do", async () => {
+  it("has a status with its URL, as mounts do", async () => {
     const { status, metadata } = await hub.until("shop", isReady);
     const url = `${hub.server.url}/services/clusterproxy/${hub.edge}/shop`;
     expect([status.URL, status.virtualWorkspaces]).to.deep.equal([url, [{ url }]]);
@@ -47,7 +47,7 @@ describe("a remote cluster", function () {
     expect(metadata.annotations["experimental.tenancy.kcp.io/is-mount"]).to.equal("true");
   });
 
-  it("is asked as who asks, by the agent's credential, at the path of its workspace too", async () => {
+  it("is called as the caller with the agent's credential, also at the path of its workspace", async () => {
     const answer = await hub.at("shop").get("/api/v1/pods?limit=5", { user: "alice" });
     expect([answer.status, answer.text]).to.deep.equal([200, "GET /api/v1/pods?limit=5"]);
     const lines = linesOf(target.asked.at(-1) as never);
@@ -61,7 +61,7 @@ describe("a remote cluster", function () {
     );
   });
 
-  it("takes nobody's rights here for rights there, and no header of a client's for its word", async () => {
+  it("grants no rights for rights on this server, and ignores a client's impersonation headers", async () => {
     const lines = await said("/api", {
       user: "root",
       headers: { "x-remote-user": "system:admin", "x-remote-group": "system:masters" },
@@ -78,12 +78,12 @@ describe("a remote cluster", function () {
     expect(outcome(asController)).to.deep.equal([
       403,
       "Forbidden",
-      'forbidden: "system:kube-scheduler" is nobody in a remote cluster: names that begin with system: are each cluster\'s own. Log in as a user',
+      'forbidden: "system:kube-scheduler" has no identity in remote clusters, since names that start with system: belong to each cluster: log in as a user',
     ]);
     expect(target.asked.length).to.equal(before);
   });
 
-  it("is asked by whoever may use the verb on clusterproxies/proxy in its workspace, and by nobody else", async () => {
+  it("is available to users with the verb on clusterproxies/proxy in its workspace, and to no others", async () => {
     expect((await hub.at("shop").get("/api/v1/pods", { user: "carol" })).status).to.equal(200);
     const before = target.asked.length;
     expect(
@@ -104,11 +104,11 @@ describe("a remote cluster", function () {
     expect(target.asked.length).to.equal(before);
   });
 
-  it("passes upgrades, whose ends and breaks are the remote cluster's own", async () => {
+  it("supports upgrades, with the ends and errors of the remote cluster", async () => {
     expect(await upgraded("alice", "/api/v1/namespaces/default/pods/a/exec")).to.equal("101 hello more");
   });
 
-  it("neither follows nor passes on a redirect, and keeps what is for browsers", async () => {
+  it("neither follows nor returns a redirect, and removes headers for browsers", async () => {
     const moved = await hub.at("shop").get("/api/v1/moved", { user: "alice" });
     expect([moved.status, moved.body.message]).to.deep.equal([
       503,
@@ -117,7 +117,7 @@ describe("a remote cluster", function () {
     expect((await hub.at("shop").get("/api/v1/cookies", { user: "alice" })).headers).not.to.have.property("set-cookie");
   });
 
-  it("is counted at its server's /metrics, without its name", async () => {
+  it("has metrics at its server's /metrics, without its name", async () => {
     await hub.at("shop").get("/api/v1/pods", { user: "alice" });
     const { text } = await hub.server.get("/metrics", { user: "root" });
     const counted = new Map(
@@ -139,7 +139,7 @@ describe("a remote cluster", function () {
     expect(text).not.to.match(/shop/);
   });
 
-  it("ends what is open when its object is deleted, and is another one when it is made again", async () => {
+  it("loses open requests when its object is deleted, and is another one when that is created again", async () => {
     await hub.make("gone");
     await using other = await hub.agent("gone", { api: apiOf(target) });
     await hub.until("gone", isReady);
@@ -157,12 +157,12 @@ describe("a remote cluster", function () {
     await over;
     await other.seen("disconnected");
     const { error } = await other.seen("failed");
-    expect(String(error)).to.match(/there is no such ClusterProxy/);
+    expect(String(error)).to.match(/the ClusterProxy does not exist/);
     await hub.make("gone");
-    expect(String((await other.seen("failed", 2)).error)).to.match(/another one of that name/);
+    expect(String((await other.seen("failed", 2)).error)).to.match(/created again under the same name/);
   });
 
-  /** What comes of a WebSocket: the status, and what is said on it, after `more`. */
+  /** Returns the result of a WebSocket: the status, and its data after `more`. */
   function upgraded(user: string, path: string): Promise<string> {
     const headers = { authorization: `Bearer ${user}`, connection: "Upgrade", upgrade: "websocket" };
     const req = request(`${hub.server.url}/services/clusterproxy/${hub.edge}/shop${path}`, {

@@ -1,4 +1,4 @@
-// Tunnels where something on the way passes WebSockets and no other protocol.
+// Tunnels over a proxy that forwards WebSockets and no other upgrades.
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, isReady, TestHub } from "./support/hub.ts";
 
-/** A balancer: passes requests, and upgrades to WebSockets alone. */
+/** A load balancer that forwards requests, and only WebSockets as upgrades. */
 async function startBalancer(to: string): Promise<Server> {
   const { port, hostname } = new URL(to);
   const server = createServer((req, res) => {
@@ -40,7 +40,7 @@ async function startBalancer(to: string): Promise<Server> {
   return server;
 }
 
-describe("a tunnel in a WebSocket", function () {
+describe("tunnel in a WebSocket", function () {
   this.timeout(30_000);
   let hub: TestHub;
   let target: Target;
@@ -64,7 +64,7 @@ describe("a tunnel in a WebSocket", function () {
     balancer?.close();
   });
 
-  it("is what an agent turns to, brings large bodies both ways whole", async () => {
+  it("is the agent's fallback, and transfers large bodies unchanged", async () => {
     const url = hub
       .agentsAt("framed")
       .url.replace(hub.server.url, `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`);
@@ -81,7 +81,7 @@ describe("a tunnel in a WebSocket", function () {
     expect([sent.status, sent.text]).to.deep.equal([200, String(large.length)]);
   });
 
-  it("is given to agents alone", async () => {
+  it("is open to agents only", async () => {
     const { url } = hub.agentsAt("framed");
     const asked = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
       const req = request(`${url}/tunnel`, {

@@ -1,4 +1,4 @@
-// A provider by any tool of the command line: what it may do is bounded, and what it is told is never a flag.
+// A provider for any command-line tool: its runs are bounded, and no argument can become a flag.
 import { existsSync, readFileSync } from "node:fs";
 import { type CommandProviderOptions, commandProvider } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { StandIn } from "./support/stand-in.ts";
 
 const failure = (error: unknown): string => String((error as Error).message);
 
-/** Prints what it is told to. */
+/** Prints a given text. */
 const printing = (text: string): Pick<CommandProviderOptions, "command" | "list"> => ({
   command: localNode,
   list: ["-e", `process.stdout.write(${JSON.stringify(text)})`],
@@ -23,17 +23,17 @@ async function opened(options: Partial<CommandProviderOptions>): Promise<Opened>
   );
 }
 
-/** The processes of a stand-in that hangs, once there are any. */
+/** Waits for the processes of a stand-in that hangs. */
 async function hanging(stand: StandIn): Promise<readonly number[]> {
   const read = (): string => (existsSync(stand.path("hanging")) ? readFileSync(stand.path("hanging"), "utf8") : "");
   await until(() => read() !== "");
   return read().split(" ").map(Number);
 }
 
-describe("a provider by a tool of the command line", function () {
+describe("commandProvider", function () {
   this.timeout(60_000);
 
-  it("ends what takes too long, or nobody waits for, with all that it has started", async () => {
+  it("kills a tool that takes too long or has no waiting caller, with its child processes", async () => {
     for (const how of ["late", "left"]) {
       await using stand = new StandIn("kind");
       stand.faults({ "get clusters": "hang" });
@@ -44,13 +44,13 @@ describe("a provider by a tool of the command line", function () {
       const listed = Promise.resolve(provider.provider.list({ ...CALL, signal: left.signal })).then(String, failure);
       const pids = await hanging(stand);
       if (how === "left") left.abort(new Error("nobody waits"));
-      expect(await listed).to.equal(how === "left" ? "nobody waits" : "tool: get clusters has not ended within 1.5 s");
+      expect(await listed).to.equal(how === "left" ? "nobody waits" : "tool: get clusters did not finish within 1.5 s");
       expect(pids).to.have.length(2);
       for (const pid of pids) await gone(pid);
     }
   });
 
-  it("shows what there is, and takes nothing for a name that could be a flag, or for a list that is none", async () => {
+  it("lists clusters, and accepts no name that could be a flag and no invalid list", async () => {
     await using provider = await opened(printing("one\n\n-rf\n--all\n..\nTwo_2\none\n"));
     const shown = await provider.list();
     expect(shown.map(({ name, message }) => [name, message]).sort()).to.deep.equal([
@@ -62,16 +62,16 @@ describe("a provider by a tool of the command line", function () {
     expect(await provider.provider.access("one", CALL).catch(failure)).to.equal("tool: it ended with exit code 7");
     for (const text of ["one two\n", "one;two\n", "../one\n", `${"x".repeat(300)}\n`, "one\0\n"]) {
       await using odd = await opened(printing(text));
-      expect(await odd.list().then(String, failure)).to.match(/^tool: -e .* has not printed a list of clusters/);
+      expect(await odd.list().then(String, failure)).to.match(/^tool: -e .* did not print a list of clusters/);
     }
     for (const text of ["", "{", "null", '{"name":"one"}', '[{"title":"one"}]', '[{"name":["one"]}]']) {
       const parse = (printed: string): string[] => JSON.parse(printed).map(({ name }: { name: string }) => name);
       await using odd = await opened({ ...printing(text), parse });
-      expect(await odd.list().then(String, failure), text).to.match(/has not printed a list of clusters/);
+      expect(await odd.list().then(String, failure), text).to.match(/did not print a list of clusters/);
     }
   });
 
-  it("makes and deletes none where it is not told how, under no name that cannot be, and in no hierarchy", async () => {
+  it("creates and deletes nothing without arguments for it, under invalid names, or in a hierarchy", async () => {
     await using none = await opened({});
     expect([none.provider.create, none.provider.delete]).to.deep.equal([undefined, undefined]);
     const told: string[] = [];
@@ -82,29 +82,29 @@ describe("a provider by a tool of the command line", function () {
     await using provider = await opened({ create: tell, delete: tell, longestName: 5 });
     for (const name of ["-f", "--all", "a b", "../a", "", "A", "a\0b"]) {
       expect(await provider.create(name).catch(failure), name).to.match(
-        /^metadata.name: tool makes no cluster of this name, /,
+        /^metadata.name: tool cannot create a cluster with this name, /,
       );
       await provider.delete(name);
     }
     expect(await provider.create("longer").catch(failure)).to.equal(
-      "metadata.name: tool takes names of 5 characters at most: take a shorter one",
+      "metadata.name: too long for tool: use at most 5 characters",
     );
     await provider.create("one");
     const below = { ...CALL, parent: "root:there" };
     expect(await provider.provider.list(below)).to.deep.equal([]);
     expect(await provider.provider.get("one", below)).to.equal(undefined);
-    expect(await provider.provider.access("one", below).catch(failure)).to.match(/^its provider has no hierarchy: /);
-    expect(await provider.provider.create?.("one", below).catch(failure)).to.match(/^its provider has no hierarchy: /);
+    expect(await provider.provider.access("one", below).catch(failure)).to.match(/^the provider has no hierarchy: /);
+    expect(await provider.provider.create?.("one", below).catch(failure)).to.match(/^the provider has no hierarchy: /);
     await provider.provider.delete?.("one", below);
     expect(told).to.deep.equal(["A"]);
   });
 
-  it("refuses options that cannot be", () => {
+  it("rejects invalid options", () => {
     const options = { name: "tool", list: [], kubeconfig: () => [] };
     for (const [bad, message] of [
-      [{ within: 0 }, "within of the provider tool: give milliseconds, 1 at least"],
-      [{ createWithin: Number.NaN }, "createWithin of the provider tool: give milliseconds, 1 at least"],
-      [{ command: "" }, "command of the provider tool: name a program"],
+      [{ within: 0 }, "invalid within of the provider tool: use at least 1 ms"],
+      [{ createWithin: Number.NaN }, "invalid createWithin of the provider tool: use at least 1 ms"],
+      [{ command: "" }, "empty command of the provider tool: set the name or path of a program"],
     ] as const)
       expect(() => commandProvider({ ...options, ...bad })).to.throw(message);
   });

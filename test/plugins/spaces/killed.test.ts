@@ -1,4 +1,4 @@
-// A manager that is killed before, or behind, any of its writes: another goes on, and the end is right.
+// A manager that is killed before or after any of its writes: another one continues, and the result is correct.
 import { Client } from "@virtual-workspaces/client";
 import { namespaceOf, Space, type SpaceManager, SpaceProviderDesc } from "@virtual-workspaces/spaces";
 import { TransportError, Upstream } from "@virtual-workspaces/transport";
@@ -8,7 +8,7 @@ import { isReady, Management, NAMESPACE, SECRET } from "./support/management.ts"
 
 const HERE = namespaceOf("here");
 
-/** Has so many writes, to the management cluster and to the provider; what comes then does not arrive, or its answer does not. */
+/** Allows a number of writes to the management cluster and the provider. The next write does not arrive, or its response does not. */
 class Life {
   readonly over = Promise.withResolvers<void>();
   readonly #answered: boolean;
@@ -55,7 +55,7 @@ class Mortal extends Upstream {
   }
 }
 
-/** One life of so many writes through all that happens. @returns whether it was too short */
+/** Runs all steps with that number of writes. @returns whether the run was too short */
 async function killed(left: number, answered: boolean): Promise<boolean> {
   await using stack = new AsyncDisposableStack();
   const management = stack.use(await Management.start());
@@ -98,13 +98,13 @@ async function killed(left: number, answered: boolean): Promise<boolean> {
   return life.isOver;
 }
 
-describe("a manager of spaces that is killed", function () {
+describe("a killed manager of Spaces", function () {
   this.timeout(180_000);
   for (const [when, answered] of [
     ["before", false],
-    ["behind", true],
+    ["after", true],
   ] as const)
-    it(`${when} any of its writes leaves nothing that another does not bring to the end`, async () => {
+    it(`${when} any of its writes leaves nothing that another manager does not complete`, async () => {
       let left = 0;
       while (await killed(left, answered)) left++;
       expect(left).to.be.greaterThan(12);

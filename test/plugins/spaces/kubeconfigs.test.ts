@@ -1,4 +1,4 @@
-// Spaces that are a list of kubeconfigs in a Secret.
+// Spaces from a list of kubeconfigs in a Secret.
 import { kubeconfigsProvider, namespaceOf, Space } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { kubeconfigOf } from "./support/kept-spaces.ts";
@@ -6,7 +6,7 @@ import { conditionOf, isReady, MAP, Management, messageOf, SECRET } from "./supp
 
 const HERE = namespaceOf("list");
 
-describe("spaces that are a list of kubeconfigs", function () {
+describe("Spaces from a list of kubeconfigs", function () {
   this.timeout(30_000);
   let management: Management;
   const types = { kubeconfigs: kubeconfigsProvider() };
@@ -16,7 +16,7 @@ describe("spaces that are a list of kubeconfigs", function () {
   });
   after(() => management?.[Symbol.asyncDispose]());
 
-  it("come, change and go with the keys of the Secret, and cannot be made", async () => {
+  it("appear, change and disappear with the keys of the Secret, and cannot be created", async () => {
     await using manager = management.manager({ types });
     await manager.started;
     const below = management.kubeconfig("root:below");
@@ -34,7 +34,7 @@ describe("spaces that are a list of kubeconfigs", function () {
         .in("default")
         .create({ metadata: { name: "seen" } }),
     ).to.have.property("metadata");
-    // Nothing of a stranger's is run.
+    // The program in a foreign kubeconfig is not run.
     const stranger = await management.until(HERE, "run", (space) => space?.status?.Phase === "Initializing");
     expect(messageOf(stranger, "Ready")).to.match(/^kubeconfig: exec of the user is not taken from a Secret/);
     const there = await management.until(HERE, "there", isReady);
@@ -45,7 +45,7 @@ describe("spaces that are a list of kubeconfigs", function () {
       "made",
       (space) => conditionOf(space, "Provided") === "False CreateFailed",
     );
-    expect(messageOf(made, "Ready")).to.equal('its provider "list" makes no spaces: set spec.Type to unmanaged');
+    expect(messageOf(made, "Ready")).to.equal('the provider "list" cannot create spaces: set spec.Type to unmanaged');
 
     const text = kubeconfigOf("there", "two");
     await management.keep("provider-list", { there: text, made: kubeconfigOf("made", "one") });
@@ -67,7 +67,7 @@ describe("spaces that are a list of kubeconfigs", function () {
       "made",
       (space) => conditionOf(space, "Provided") === "False DeleteFailed",
     );
-    expect(messageOf(held, "Ready")).to.equal('its provider "list" deletes no spaces: set spec.Type to unmanaged');
+    expect(messageOf(held, "Ready")).to.equal('the provider "list" cannot delete spaces: set spec.Type to unmanaged');
     await spaces.mergePatch("made", { spec: { Type: "unmanaged" } });
     await management.until(HERE, "made", (space) => space === undefined);
   });

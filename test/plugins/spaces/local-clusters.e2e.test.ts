@@ -1,4 +1,4 @@
-// Spaces that kind and k3d make: by programs that stand in for them, whose clusters are servers of workspaces.
+// Spaces of kind and k3d. Stand-ins replace both programs; their clusters are workspace servers.
 import { writeFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { StandIn } from "./support/stand-in.ts";
 const failure = (error: unknown): string => String((error as Error).message);
 
 for (const tool of ["kind", "k3d"] as const)
-  describe(`spaces that ${tool} makes`, function () {
+  describe(`Spaces of ${tool}`, function () {
     this.timeout(90_000);
     const verbs = {
       kind: ["create cluster --name", "delete cluster --name"],
@@ -25,7 +25,7 @@ for (const tool of ["kind", "k3d"] as const)
             `${call.startsWith(CREATE ?? "") ? "create" : "delete"} ${call.split(" ")[tool === "kind" ? 3 : 2]}`,
         );
 
-    it("are made in the background, reached as their administrators, found by others, and deleted", async () => {
+    it("are created in the background, reached as administrator, discovered, and deleted", async () => {
       await using stand = new StandIn(tool);
       const provider = await stand.open();
       expect(await provider.list()).to.deep.equal([]);
@@ -60,7 +60,7 @@ for (const tool of ["kind", "k3d"] as const)
 
       process.kill(stand.pid("shop"), "SIGKILL");
       const fell = await provider.until("shop", (space) => space?.phase !== "Ready");
-      expect(fell?.message).to.match(/^its server cannot be reached: /);
+      expect(fell?.message).to.match(/^cannot connect to the server: /);
       expect(fell?.id).to.equal(first?.id);
       await provider.delete("shop");
       expect(await provider.get("shop")).to.equal(undefined);
@@ -69,7 +69,7 @@ for (const tool of ["kind", "k3d"] as const)
       expect((await provider.ready("shop"))?.id).not.to.equal(first?.id);
     });
 
-    it("that could not be made are made again, once what is left of them is gone", async () => {
+    it("are created again after a failure, once the incomplete cluster is deleted", async () => {
       await using stand = new StandIn(tool);
       const provider = await stand.open();
       stand.faults(tool === "kind" ? { "create cluster": "half" } : { "cluster create": "fail" });
@@ -90,7 +90,7 @@ for (const tool of ["kind", "k3d"] as const)
       );
     });
 
-    it("are made no further when they are deleted, or nobody is there any more", async () => {
+    it("are no longer created after they are deleted or the manager has ended", async () => {
       await using stand = new StandIn(tool);
       stand.faults({ hold: "shop" });
       for (const end of ["deleted", "nobody"]) {
@@ -105,7 +105,7 @@ for (const tool of ["kind", "k3d"] as const)
       expect(stand.logged).to.deep.equal([]);
     });
 
-    it("are not reached by a kubeconfig that would run something", async () => {
+    it("are not reached with a kubeconfig that would run a program", async () => {
       await using stand = new StandIn(tool);
       const provider = await stand.open();
       await provider.create("shop");
@@ -120,7 +120,7 @@ for (const tool of ["kind", "k3d"] as const)
       expect(await other.provider.access("shop", CALL).catch(failure)).to.equal(seen?.message);
     });
 
-    it("say what is wrong with the tool, in one line", async () => {
+    it("show an error of the tool in one line", async () => {
       await using stand = new StandIn(tool);
       const asked = tool === "kind" ? "get clusters" : "cluster list";
       const provider = await stand.open();
@@ -129,21 +129,21 @@ for (const tool of ["kind", "k3d"] as const)
         return provider.list().then(String, failure);
       };
       expect(await said("docker")).to.equal(
-        `${tool}: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running? Start it, or let the manager's user use it`,
+        `${tool}: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running? Start Docker, or give the manager's user access to it`,
       );
       expect(await said("fail")).to.match(new RegExp(`^${tool}: no room for that, .{0,284}$`));
       expect(await said("quiet")).to.equal(`${tool}: it ended with exit code 4`);
       expect(await said("rubbish")).to.equal(
-        `${tool}: ${asked} has not printed a list of clusters: is it another program?`,
+        `${tool}: ${asked} did not print a list of clusters: check that this is the right program`,
       );
-      expect(await said("flood")).to.equal(`${tool}: it prints more than 4194304 bytes`);
+      expect(await said("flood")).to.equal(`${tool}: output is longer than 4194304 bytes`);
       const missing = await stand.open({ command: `no-such-${tool}` });
       expect(await missing.list().then(String, failure)).to.equal(
-        `${tool}: there is no such command on the PATH of the manager: install ${tool}, or say where it is in \`command\``,
+        `${tool}: command not found on the PATH of the manager: install ${tool}, or set \`command\``,
       );
       const elsewhere = await stand.open({ command: "/no/such/program" });
-      expect(await elsewhere.list().then(String, failure)).to.match(/: there is no \/no\/such\/program: install /);
+      expect(await elsewhere.list().then(String, failure)).to.match(/: \/no\/such\/program does not exist: install /);
       const text = await stand.open({ command: stand.path("faults.json") });
-      expect(await text.list().then(String, failure)).to.match(/faults\.json cannot be run: EACCES$/);
+      expect(await text.list().then(String, failure)).to.match(/cannot run .*faults\.json: EACCES$/);
     });
   });

@@ -1,4 +1,4 @@
-// What the manager makes of what providers do and say, and of what Spaces say.
+// Reactions of the manager to the behavior of providers and to changes of Spaces.
 import {
   namespaceOf,
   type ProviderContext,
@@ -14,7 +14,7 @@ import { conditionOf, isReady, Management, messageOf, NAMESPACE, SECRET } from "
 
 const HERE = namespaceOf("here");
 
-describe("a manager of spaces", function () {
+describe("SpaceManager", function () {
   this.timeout(30_000);
   let management: Management;
   let running: KeptManagement;
@@ -30,12 +30,12 @@ describe("a manager of spaces", function () {
   });
   afterEach(() => running[Symbol.asyncDispose]());
 
-  /** What is given up is not done later. */
+  /** A call that was given up is not completed later. */
   const never = (_: number, signal: AbortSignal): Promise<void> =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
-  describe("asks a provider", () => {
-    it("again that fails to make a space, and says why meanwhile", async () => {
+  describe("calls a provider", () => {
+    it("again after a failed creation, and shows the reason meanwhile", async () => {
       running.on("create", (times) => {
         if (times <= 2) throw new Error(`no room, for the ${times}. time`);
       });
@@ -51,7 +51,7 @@ describe("a manager of spaces", function () {
       expect(kept.calls.filter((call) => call === "create slow")).to.have.length(3);
     });
 
-    it("that hangs for as long as a call may take, and others meanwhile", async () => {
+    it("up to the time limit if it hangs, and others meanwhile", async () => {
       const others = new KeptSpaces();
       await running.restart({ callTimeout: 300, types: { others: others.type } });
       running.on("create", never);
@@ -65,12 +65,12 @@ describe("a manager of spaces", function () {
         "hangs-0",
         (space) => conditionOf(space, "Provided") === "False CreateFailed",
       );
-      expect(messageOf(late, "Ready")).to.equal("its provider has not answered create within 0.3 s");
+      expect(messageOf(late, "Ready")).to.equal("the provider did not answer create within 0.3 s");
       kept.before = () => undefined;
       for (let n = 0; n < 40; n++) await management.until(HERE, `hangs-${n}`, isReady);
     });
 
-    it("whether it can be opened for as long as a call may take, and closes one that comes too late", async () => {
+    it("to open it until the time limit, and closes one that opens too late", async () => {
       const [late, closed] = [Promise.withResolvers<SpaceProvider & AsyncDisposable>(), Promise.withResolvers<void>()];
       const signals: AbortSignal[] = [];
       const open = ({ signal }: ProviderContext): Promise<SpaceProvider & AsyncDisposable> => {
@@ -83,9 +83,7 @@ describe("a manager of spaces", function () {
         "opening",
         (one) => conditionOf(one, "Ready") === "False OpenFailed",
       );
-      expect(messageOf(provider, "Ready")).to.equal(
-        "its provider has not answered whether it can be opened within 0.3 s",
-      );
+      expect(messageOf(provider, "Ready")).to.equal("the provider did not answer open within 0.3 s");
       expect(signals[0]?.aborted).to.equal(true);
       late.resolve({
         list: async () => [],
@@ -94,7 +92,7 @@ describe("a manager of spaces", function () {
         [Symbol.asyncDispose]: async () => closed.resolve(),
       });
       await closed.promise;
-      // The end of a manager is one to an opening as well.
+      // The shutdown of a manager also aborts an opening.
       const before = signals.length;
       await running.restart({ callTimeout: 60_000, types: { slow: { open } } });
       await until(() => signals.length !== before);
@@ -103,7 +101,7 @@ describe("a manager of spaces", function () {
       await management.removeProvider("opening");
     });
 
-    it("to delete until it is gone, and holds the object as long", async () => {
+    it("to delete a space until it is gone, and keeps the finalizer until then", async () => {
       await management.make(HERE, "held");
       await management.until(HERE, "held", isReady);
       running.on("delete", (times) => {
@@ -120,11 +118,11 @@ describe("a manager of spaces", function () {
       expect(kept.spaces.has("held")).to.equal(false);
     });
 
-    it("to delete what was made for the object, and not what somebody has made in its place", async () => {
+    it("to delete the space of the object, and not one that was created in its place", async () => {
       await management.make(HERE, "twice");
       await management.until(HERE, "twice", isReady);
       running.on("get", (times) => {
-        // Between the deletion of the object and what its manager does then.
+        // Happens between the deletion of the object and the reaction of the manager.
         if (times === 1) kept.spaces.set("twice", { name: "twice", id: "another", phase: "Ready" });
       });
       await running.delete(HERE, "twice");
@@ -132,23 +130,23 @@ describe("a manager of spaces", function () {
       expect(kept.calls).not.to.include("delete twice");
     });
 
-    it("that makes none in vain, and says so", async () => {
+    it("without creation, and shows that in a condition", async () => {
       await management.provide("list", { type: "listed", secret: {} });
       const provider = await management.untilProvider(
         "list",
         (one) => conditionOf(one, "Ready") === "False UnknownType",
       );
-      expect(messageOf(provider, "Ready")).to.match(/"listed", but kept, workspaces$/);
+      expect(messageOf(provider, "Ready")).to.match(/"listed": use one of kept, workspaces$/);
     });
   });
 
-  describe("believes of a provider", () => {
-    it("that a space has gone when it says so twice, and never because it cannot be asked", async () => {
+  describe("accepts from a provider", () => {
+    it("the deletion of a space if list and get agree, and never because the provider is unreachable", async () => {
       await management.make(HERE, "one");
       kept.set("found");
       await management.until(HERE, "one", isReady);
       await management.until(HERE, "found", isReady);
-      // A list that is too short: what is managed stays as it is, since the provider has it when it is asked.
+      // A list that is too short: managed spaces stay, since the provider returns them by name.
       kept.said = [];
       kept.before = (call) => {
         if (call === "get one") kept.said = undefined;
@@ -168,7 +166,7 @@ describe("a manager of spaces", function () {
         (space) => conditionOf(space, "Provided") === "Unknown ProviderUnreachable",
       );
       expect(away?.status?.Phase).to.equal("Ready");
-      expect(messageOf(away, "Provided")).to.equal('its provider "here" cannot be asked: away');
+      expect(messageOf(away, "Provided")).to.equal('the provider "here" is unreachable: away');
       const provider = await management.untilProvider(
         "here",
         (one) => conditionOf(one, "Ready") === "False ProviderUnreachable",
@@ -179,18 +177,18 @@ describe("a manager of spaces", function () {
       await management.until(HERE, "one", (space) => conditionOf(space, "Provided") === "True");
     });
 
-    it("nothing that no provider can mean", async () => {
+    it("no invalid results", async () => {
       const lies: readonly (readonly [unknown, RegExp])[] = [
-        [{}, /without a list of spaces/],
-        [[{ phase: "Ready" }], /no name of 1 to 253 characters/],
-        [[{ name: "a", phase: "Odd" }], /of the space "a" it says no phase: Initializing or Ready/],
-        [[{ name: "a", phase: "Ready", id: "i".repeat(254) }], /an id that is not 1 to 253 characters/],
+        [{}, /did not return a list of spaces/],
+        [[{ phase: "Ready" }], /without a valid name: use 1 to 253 characters/],
+        [[{ name: "a", phase: "Odd" }], /the space "a" with an invalid phase: use "Initializing" or "Ready"/],
+        [[{ name: "a", phase: "Ready", id: "i".repeat(254) }], /an invalid id: use 1 to 253 characters/],
         [
           [
             { name: "a", phase: "Ready" },
             { name: "a", phase: "Ready" },
           ],
-          /two spaces of the name "a"/,
+          /two spaces with the name "a"/,
         ],
       ];
       for (const [said, message] of lies) {
@@ -200,7 +198,7 @@ describe("a manager of spaces", function () {
       }
     });
 
-    it("no name of its own that no namespace can have", async () => {
+    it("no name of its own that is invalid for a namespace", async () => {
       for (const name of ["with.dots", "l".repeat(50)]) {
         await management.provide(name, { type: "kept" });
         const provider = await management.untilProvider(
@@ -208,14 +206,14 @@ describe("a manager of spaces", function () {
           (one) => conditionOf(one, "Ready") === "False NameInvalid",
         );
         expect(messageOf(provider, "Ready")).to.match(
-          /^metadata\.name: its namespace .* cannot be made, .*: make another, of 49/,
+          /^metadata\.name: cannot create the namespace .*, .*: use a name of at most 49/,
         );
         await management.client.resource(SpaceProviderDesc).delete(name);
         await management.untilProvider(name, (one) => one === undefined);
       }
     });
 
-    it("names that no Space can have, and says so", async () => {
+    it("no names that are invalid for a Space, and shows them in a condition", async () => {
       kept.set("No_Name");
       const provider = await management.untilProvider(
         "here",
@@ -226,8 +224,8 @@ describe("a manager of spaces", function () {
     });
   });
 
-  describe("says of a space", () => {
-    it("that it is being made, does not answer any more, and does again", async () => {
+  describe("shows that a Space", () => {
+    it("is being created, no longer responds, and responds again", async () => {
       kept.readyAtOnce = false;
       await management.make(HERE, "turns");
       const begun = await management.until(
@@ -249,7 +247,7 @@ describe("a manager of spaces", function () {
       await management.until(HERE, "turns", isReady);
     });
 
-    it("that it has vanished, makes no other in its place, and deletes nothing twice", async () => {
+    it("has lost its physical space, creates no other one, and deletes nothing twice", async () => {
       await management.make(HERE, "gone");
       await management.until(HERE, "gone", isReady);
       kept.remove("gone");
@@ -258,7 +256,7 @@ describe("a manager of spaces", function () {
       expect(gone?.status).not.to.have.property("externalSecretRef");
       expect(await running.secrets(HERE)).not.to.include("external-gone");
       expect(kept.calls.filter((call) => call === "create gone")).to.have.length(1);
-      // Made again by somebody it is another one.
+      // A space that is created again outside the manager is another one.
       kept.set("gone");
       const back = await management.until(HERE, "gone", isReady);
       expect(back?.status?.spaceID).to.equal("gone-2");
@@ -266,8 +264,8 @@ describe("a manager of spaces", function () {
       expect(kept.spaces.has("gone")).to.equal(false);
     });
 
-    it("which it is, later than that it is there, and deletes it all the same", async () => {
-      // Somebody asks for it, and nobody knows which one that is.
+    it("has an identifier that the provider reports late, and deletes it all the same", async () => {
+      // A space appears that has no identifier yet.
       running.on("create late", () => void kept.spaces.set("late", { name: "late", phase: "Initializing" }));
       await management.make(HERE, "late");
       await management.until(HERE, "late", (space) => space?.status?.spaceID === "late");
@@ -276,7 +274,7 @@ describe("a manager of spaces", function () {
       expect(kept.spaces.has("late")).to.equal(false);
     });
 
-    it("how it is reached, anew when that changes, from where it is wanted, and puts right what others write", async () => {
+    it("has access, with current Secrets for the requested networks, and reverts other changes of them", async () => {
       await management.make(HERE, "keys", { accessscopetype: "External" });
       await management.until(HERE, "keys", isReady);
       expect(await running.secrets(HERE)).to.deep.equal(["external-keys"]);
@@ -306,7 +304,7 @@ describe("a manager of spaces", function () {
       expect(await running.secrets(HERE)).to.deep.equal(["incluster-keys"]);
     });
 
-    it("that it is ready while its access cannot be renewed, by what there is", async () => {
+    it("is Ready while its access cannot be renewed, with the previous access", async () => {
       await management.make(HERE, "stale");
       await management.until(HERE, "stale", isReady);
       running.on("access", () => {
@@ -323,7 +321,7 @@ describe("a manager of spaces", function () {
       expect(await running.secrets(HERE)).to.include("external-stale");
       kept.before = () => undefined;
       await management.until(HERE, "stale", (space) => conditionOf(space, "AccessReady") === "True");
-      // One that has none yet is not ready without.
+      // A Space without access yet is not Ready.
       running.on("access", () => {
         throw new Error("no tokens today");
       });
@@ -336,7 +334,7 @@ describe("a manager of spaces", function () {
       expect(bare?.status?.Phase).to.equal("NotReady");
     });
 
-    it("that somebody's Secret is in the way, and leaves that as it is", async () => {
+    it("conflicts with another Secret, which stays unchanged", async () => {
       await management.keep("external-mine", { kubeconfig: "mine" }, HERE);
       await management.make(HERE, "mine");
       const taken = await management.until(
@@ -353,7 +351,7 @@ describe("a manager of spaces", function () {
     });
   });
 
-  it("says nothing of what is secret in its log", async () => {
+  it("writes no secrets to its log", async () => {
     running.on("create", () => {
       throw new Error("refused");
     });

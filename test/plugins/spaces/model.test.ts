@@ -1,4 +1,4 @@
-// Spaces, their provider and their manager, at random: whatever happened, the end is what the objects and the provider say.
+// Random changes of Spaces, their provider and their manager: the final state is that of the objects and the provider.
 import { namespaceOf, Space, SpaceProviderDesc } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { Random } from "../../_support/random.ts";
@@ -10,14 +10,14 @@ const STEPS = 60;
 const NAMES = ["a", "b", "c"] as const;
 const HERE = namespaceOf("here");
 
-/** What a Space is to be in the end; `undefined`: not there. */
+/** Desired final state of a Space; `undefined` if it does not exist. */
 interface Wanted {
   readonly type: "managed" | "unmanaged";
-  /** Whether what is behind it was deleted behind its back. */
+  /** Whether the physical space was deleted behind the manager. */
   readonly vanished: boolean;
 }
 
-describe("spaces, at random", function () {
+describe("random changes of Spaces", function () {
   this.timeout(180_000);
   let stack: AsyncDisposableStack;
   let management: Management;
@@ -28,7 +28,7 @@ describe("spaces, at random", function () {
   afterEach(() => stack.disposeAsync());
 
   for (let round = 0; round < ROUNDS; round++) {
-    it(`end as they are to be (seed ${round})`, async () => {
+    it(`lead to the desired state (seed ${round})`, async () => {
       const pick = new Random(round);
       const kept = new KeptSpaces();
       const started = () => stack.use(management.manager({ types: { kept: kept.type }, longestWait: 100 }));
@@ -50,7 +50,7 @@ describe("spaces, at random", function () {
           const name = pick.pick(NAMES);
           const wanted = model.get(name);
           if (wanted === undefined || failing) return;
-          // What is unmanaged comes back as long as it is there.
+          // An unmanaged Space comes back while its physical space exists.
           if (wanted.type === "managed") model.delete(name);
           const there = await management.until(HERE, name, (space) => space !== undefined);
           await spaces.delete(name);
@@ -71,7 +71,7 @@ describe("spaces, at random", function () {
           kept.remove(name);
           if (wanted.type === "managed") model.set(name, { type: "managed", vanished: true });
           else model.delete(name);
-          // Until the manager has seen it, it could be made again without anybody noticing.
+          // Before the manager has seen it, a new one could replace it unnoticed.
           await management.until(HERE, name, (space) => space === undefined || space.status?.Phase === "NotReady");
         },
         async () => {
@@ -86,7 +86,7 @@ describe("spaces, at random", function () {
             name,
             (space) => (space?.metadata.finalizers?.length === 1) === (type === "managed"),
           );
-          // One that a user has made stays when it is unmanaged.
+          // A Space that a user created stays when it becomes unmanaged.
           const { metadata } = await spaces.get(name);
           const discovered = metadata.labels?.["space.kubestellar.io/discovered"] === "true";
           if (type === "unmanaged" && !discovered) {
@@ -139,7 +139,7 @@ describe("spaces, at random", function () {
     }
   }
 
-  /** All goes: nothing is left behind. */
+  /** Deletes everything and checks that nothing is left. */
   async function end(kept: KeptSpaces): Promise<void> {
     await using _ = management.manager({ types: { kept: kept.type }, longestWait: 100 });
     const spaces = management.client.resource(Space).in(HERE);

@@ -1,4 +1,4 @@
-// Whose a Space is: the default provider's, nobody's, somebody else's, an importer's; and what stays as it is.
+// Providers and owners of Spaces: default provider, other owners, imported Spaces; and immutable fields.
 import { namespaceOf, Space, SpaceProviderDesc } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { KeptManagement } from "./support/kept-management.ts";
@@ -7,7 +7,7 @@ import { conditionOf, isReady, Management, messageOf } from "./support/managemen
 
 const HERE = namespaceOf("here");
 
-describe("a manager of spaces has a space", function () {
+describe("SpaceManager, for a Space", function () {
   this.timeout(30_000);
   let management: Management;
   let running: KeptManagement;
@@ -23,7 +23,7 @@ describe("a manager of spaces has a space", function () {
   });
   afterEach(() => running[Symbol.asyncDispose]());
 
-  it("of the default provider where it names none: that says so, or is called so", async () => {
+  it("without a provider, uses the annotated default provider or the one named default", async () => {
     await management.make("default", "any");
     const none = await management.until(
       "default",
@@ -31,21 +31,21 @@ describe("a manager of spaces has a space", function () {
       (space) => conditionOf(space, "Provided") === "False NoProvider",
     );
     expect(messageOf(none, "Ready")).to.match(
-      /^spec\.SpaceProviderDescName: there is no default provider: name one, or annotate/,
+      /^spec\.SpaceProviderDescName: no default provider: name one, or annotate/,
     );
     const annotations = { "space.kubestellar.io/is-default-provider": "true" };
     await management.client.resource(SpaceProviderDesc).mergePatch("here", { metadata: { annotations } });
     const any = await management.until("default", "any", isReady);
     expect(any?.spec.SpaceProviderDescName).to.equal("here");
     expect(any?.status?.externalSecretRef).to.deep.equal({ name: "external-any", namespace: "default" });
-    // In the namespace of a provider it is that.
+    // In the namespace of a provider, that one applies.
     await management.make(HERE, "own");
     expect((await management.until(HERE, "own", isReady))?.spec.SpaceProviderDescName).to.equal("here");
     await running.delete("default", "any");
     expect(kept.spaces.has("any")).to.equal(false);
   });
 
-  it("for whoever was there first, and nobody has what others have by naming it", async () => {
+  it("with a claimed name, keeps the first owner, and rejects a takeover by name", async () => {
     kept.set("theirs");
     await management.until(HERE, "theirs", isReady);
     const spec = { SpaceProviderDescName: "here" };
@@ -55,13 +55,11 @@ describe("a manager of spaces has a space", function () {
       "theirs",
       (space) => conditionOf(space, "Ready") === "False NameTaken",
     );
-    expect(messageOf(taken, "Ready")).to.match(
-      /which is that of the Space spaceprovider-here\/theirs: take another name$/,
-    );
+    expect(messageOf(taken, "Ready")).to.match(/belongs to the Space spaceprovider-here\/theirs: use another name$/);
     expect(await running.secrets("default")).not.to.include("external-theirs");
     await running.delete("default", "theirs");
     expect(kept.spaces.has("theirs")).to.equal(true);
-    // Not discovered, and nobody's: for Spaces at the provider alone.
+    // Not discovered and without an owner: only for Spaces in the provider's namespace.
     await management.client.resource(SpaceProviderDesc).mergePatch("here", { spec: { SpacePrefixForDiscovery: "f-" } });
     await management.until(HERE, "theirs", (space) => space === undefined);
     await management.make("default", "theirs", spec);
@@ -71,7 +69,7 @@ describe("a manager of spaces has a space", function () {
       (space) => conditionOf(space, "Ready") === "False NameTaken",
     );
     expect(messageOf(refused, "Ready")).to.match(
-      /was not made for this Space: take another name, or take it over by a Space in spaceprovider-here$/,
+      /already has a space with this name: use another name, or adopt the space with a Space in spaceprovider-here$/,
     );
     await running.delete("default", "theirs");
     await management.make("default", "found", { ...spec, Type: "unmanaged" });
@@ -80,7 +78,7 @@ describe("a manager of spaces has a space", function () {
     expect(kept.calls).not.to.include("access found");
   });
 
-  it("that is imported, by the Secrets of its namespace, and touches nothing of it", async () => {
+  it("imported from Secrets of its namespace, changes nothing in the space", async () => {
     await management.make("default", "far", { Type: "imported", accessscopetype: "External" });
     const missing = await management.until(
       "default",
@@ -88,14 +86,14 @@ describe("a manager of spaces has a space", function () {
       (space) => conditionOf(space, "Ready") === "False AccessMissing",
     );
     expect(messageOf(missing, "Ready")).to.equal(
-      'the Secret "default/external-far" (spec.externalSecretName) is not there, or has no kubeconfig',
+      'the Secret "default/external-far" (spec.externalSecretName) does not exist or has no kubeconfig',
     );
     await management.keep("external-far", { kubeconfig: "}" });
     await management.until("default", "far", (space) =>
       /kubeconfig: it is neither YAML nor JSON/.test(messageOf(space, "Ready")),
     );
     const text = kubeconfigOf("far", "token");
-    // Plain, and as the reference has it, in base64 once more.
+    // Plain, and with a second base64 encoding as KubeStellar writes it.
     for (const kubeconfig of [text, Buffer.from(text).toString("base64")]) {
       await management.keep("external-far", { kubeconfig });
       await management.until("default", "far", isReady);
@@ -113,7 +111,7 @@ describe("a manager of spaces has a space", function () {
     expect(await running.secrets("default")).to.include.members(["external-far", "far-too"]);
   });
 
-  it("deleted before its provider goes, if both are deleted at once", async () => {
+  it("deleted together with its provider, deletes the space first", async () => {
     await management.make(HERE, "last");
     await management.until(HERE, "last", isReady);
     running.on("delete", (times) => {
@@ -121,14 +119,14 @@ describe("a manager of spaces has a space", function () {
     });
     await management.client.resource(Space).in(HERE).delete("last");
     await management.client.resource(SpaceProviderDesc).delete("here");
-    // Another manager finds both so.
+    // Another manager finds both in that state.
     await running.restart();
     await management.until(HERE, "last", (space) => space === undefined);
     expect(kept.spaces.has("last")).to.equal(false);
     await management.untilProvider("here", (one) => one === undefined);
   });
 
-  it("whose fields stay as they are", async () => {
+  it("rejects changes of immutable fields", async () => {
     const spaces = management.client.resource(Space).in(HERE);
     await management.make(HERE, "fixed", { SpaceProviderDescName: "here" });
     const refused = async (patch: object): Promise<string> =>
@@ -137,10 +135,10 @@ describe("a manager of spaces has a space", function () {
         (error) => `${error.code} ${error.message}`,
       );
     expect(await refused({ SpaceProviderDescName: "other" })).to.match(
-      /^422 .*SpaceProviderDescName is immutable: make another Space/,
+      /^422 .*SpaceProviderDescName is immutable: create another Space/,
     );
     expect(await refused({ SpaceProviderDescName: null })).to.match(/^422 .*SpaceProviderDescName is immutable/);
-    expect(await refused({ Type: "imported" })).to.match(/^422 .*Type is immutable where it is, or would be, imported/);
+    expect(await refused({ Type: "imported" })).to.match(/^422 .*Type cannot change from or to imported/);
     expect(await refused({ Type: "odd" })).to.match(/^422 .*spec\.Type: Unsupported value: "odd"/);
     expect(await refused({ Type: "unmanaged" })).to.equal("taken");
     await spaces.mergePatch("fixed", { spec: { Type: "managed" }, status: { Phase: "Ready" } });

@@ -1,4 +1,4 @@
-// Which process a number means: none that gets the number later.
+// Identity of a process with a given PID, which differs from later processes with the same PID.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -7,10 +7,10 @@ import { expect } from "chai";
 import { identityByPs } from "../../../packages/plugins/spaces/src/providers/processes/process-identity.ts";
 import { localNode } from "../../../tools/install.mjs";
 
-describe("the identity of a process", function () {
+describe("identity of a process", function () {
   this.timeout(60_000);
 
-  it("tells a process from others of its number by ps as well, where there are no files that say it", async function () {
+  it("differs from other processes with the same PID, also by ps without /proc", async function () {
     if (!(process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, "ps")))) this.skip();
     const child = spawn(localNode, ["-e", "setInterval(() => undefined, 1e6)"]);
     await once(child, "spawn");

@@ -1,4 +1,4 @@
-// Who looks after spaces that are processes: one of several managers, the next when that is killed, and what it had begun.
+// Managers of spaces that are processes: one of several, its successor after a crash, and interrupted work.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -8,7 +8,7 @@ import { gone, idleIn, isRunning, ProcessSpaces } from "./support/processes.ts";
 
 const FIXTURE = join(import.meta.dirname, "support/keeper.fixture.ts");
 
-/** A manager in a process of its own, whose space is ready. */
+/** Starts a manager in a process of its own and waits until its space is ready. */
 async function elsewhere(spaces: ProcessSpaces, keep: "keep" | "end"): Promise<Program> {
   const args = ["--conditions=@virtual-workspaces/source", FIXTURE, spaces.directory, keep];
   const manager = new Program(localNode, args);
@@ -16,10 +16,10 @@ async function elsewhere(spaces: ProcessSpaces, keep: "keep" | "end"): Promise<P
   return manager;
 }
 
-describe("who looks after spaces that are processes", function () {
+describe("manager of spaces that are processes", function () {
   this.timeout(60_000);
 
-  it("is followed by another that finds them as they are, when it is killed", async () => {
+  it("is replaced after a crash by one that adopts the running processes", async () => {
     await using spaces = new ProcessSpaces();
     await using manager = await elsewhere(spaces, "end");
     const pid = spaces.pid("shop");
@@ -29,15 +29,15 @@ describe("who looks after spaces that are processes", function () {
     const there = await next.get("shop");
     expect(there?.phase).to.equal("Ready");
     expect([spaces.pid("shop"), spaces.started]).to.deep.equal([pid, []]);
-    // Ended by nobody that it belongs to, it is started again.
+    // A process that its owner did not end is restarted.
     process.kill(pid, "SIGKILL");
-    const fell = await next.until("shop", (space) => space?.message?.includes("started again") === true);
-    expect(fell?.message).to.match(/^its process has ended, /);
+    const fell = await next.until("shop", (space) => space?.message?.includes("is restarted") === true);
+    expect(fell?.message).to.match(/^the process has ended /);
     expect((await next.ready("shop"))?.id).to.equal(there?.id);
     expect(spaces.started).to.have.length(1);
   });
 
-  it("has them end with it, or not, as it is told, however it ends", async () => {
+  it("stops the processes with it or keeps them, as configured, however it ends", async () => {
     await using spaces = new ProcessSpaces();
     await using impatient = await elsewhere(spaces, "end");
     const pid = spaces.pid("shop");
@@ -62,7 +62,7 @@ describe("who looks after spaces that are processes", function () {
     expect(spaces.has("shop", "process.json")).to.equal(false);
   });
 
-  it("is one of several, none of whom starts a second, and all see the same", async () => {
+  it("is one of several, of which none starts a second process, and all see the same spaces", async () => {
     await using spaces = new ProcessSpaces();
     const all = await Promise.all([spaces.open(), spaces.open(), spaces.open()]);
     const [first, second, third] = all;
@@ -71,7 +71,7 @@ describe("who looks after spaces that are processes", function () {
     const seen = await Promise.all(all.flatMap((one) => [one.ready("one"), one.ready("two")]));
     expect(new Set(seen.map((space) => space?.id)).size).to.equal(2);
     expect(spaces.started.toSorted()).to.deep.equal(["one", "two"].map((name) => spaces.path(name, "server")));
-    // Whoever does not keep them has them end.
+    // A manager without the lock leaves the end to the owner.
     await Promise.all(all.map((one) => one.delete("two")));
     await Promise.all(all.map((one) => one.until("two", (space) => space === undefined)));
     await first[Symbol.asyncDispose]();
@@ -82,7 +82,7 @@ describe("who looks after spaces that are processes", function () {
     expect(spaces.started).to.have.length(3);
   });
 
-  it("brings to the end what was begun, and takes away what was half made", async () => {
+  it("completes interrupted work and removes incomplete directories", async () => {
     await using spaces = new ProcessSpaces();
     {
       await using first = await spaces.open();
@@ -90,7 +90,7 @@ describe("who looks after spaces that are processes", function () {
       await first.ready("shop");
     }
     const pid = spaces.pid("shop");
-    // As it is when a manager is killed that has started it, and not noted yet which process it is.
+    // State of a manager that crashed after the start and before it recorded the PID.
     writeFileSync(spaces.path("shop", "process.json"), '{"starting":true}');
     {
       await using second = await spaces.open();
@@ -105,7 +105,7 @@ describe("who looks after spaces that are processes", function () {
     for (const name of [".new-x", ".gone-x", "shop"]) expect(spaces.has(name), name).to.equal(false);
   });
 
-  it("does without a holder of the folder who is no more, or never was", async () => {
+  it("takes over the lock of an owner that has ended or never existed", async () => {
     await using spaces = new ProcessSpaces();
     mkdirSync(spaces.directory);
     for (const text of ["", "{", "{}", '{"pid":1,"started":"never"}', `{"pid":${process.pid},"started":"before"}`]) {
@@ -120,7 +120,7 @@ describe("who looks after spaces that are processes", function () {
     }
   });
 
-  it("ends the process of a folder that somebody has deleted", async () => {
+  it("ends the process of a directory that a user removed", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({ command: idleIn });
     await provider.create("shop");

@@ -1,4 +1,4 @@
-// A manager of spaces that are processes, killed before, or behind, anything that it does: another brings it to the end.
+// A manager of spaces that are processes, killed before or after each of its actions: another one completes the work.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -8,16 +8,16 @@ import { idleIn, ProcessSpaces, servingIn } from "./support/processes.ts";
 
 const KILLED = join(import.meta.dirname, "support/killed-keeper.fixture.ts");
 
-/** Modules are compiled once for all. */
+/** Shares a compile cache between the processes. */
 const environment = (): Record<string, string> => {
   const { NODE_COMPILE_CACHE: cache } = process.env;
   return cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
 };
 
-describe("a manager of spaces that are processes", function () {
+describe("killed manager of spaces that are processes", function () {
   this.timeout(180_000);
-  for (const when of ["before", "behind"])
-    it(`leaves nothing that another does not bring to the end, killed ${when} anything that it does`, async () => {
+  for (const when of ["before", "after"])
+    it(`leaves nothing that another manager does not complete, killed ${when} any of its actions`, async () => {
       await using spaces = new ProcessSpaces();
       let isDone = false;
       let left = 0;
@@ -28,7 +28,7 @@ describe("a manager of spaces that are processes", function () {
         isDone = manager.lines.includes("done");
         const isLeaving = spaces.has("shop", "leaving");
         await using next = await spaces.open({ command: idleIn });
-        // What was made is there once, and what was to go goes.
+        // A created space exists once, and a deleted one is removed.
         if ((await next.get("shop")) !== undefined && !isLeaving) {
           await next.until("shop", () => (spaces.has("shop", "process.json") ? spaces.pid("shop") > 0 : false));
           expect(servingIn(spaces.path("shop")), `after ${left}`).to.deep.equal([spaces.pid("shop")]);

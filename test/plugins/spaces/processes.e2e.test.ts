@@ -1,4 +1,4 @@
-// Spaces that are processes of this machine: started, started again, ended, and nothing else with them.
+// Spaces that are processes on this machine: started, restarted and stopped, without an effect on other processes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,14 +9,14 @@ import { localNode } from "../../../tools/install.mjs";
 import { MAP } from "./support/management.ts";
 import { CALL, ProcessSpaces } from "./support/processes.ts";
 
-/** One that serves nothing, and minds no request to end. */
+/** A program that serves nothing and ignores SIGTERM. */
 const stubborn = (): [string, ...string[]] => [
   localNode,
   "-e",
   'process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1e6)',
 ];
 
-/** One that writes a kubeconfig, and serves nothing. */
+/** A program that writes a kubeconfig and serves nothing. */
 const saying = (kubeconfig: object) => (): [string, ...string[]] => {
   const text = JSON.stringify(JSON.stringify(kubeconfig));
   return [localNode, "-e", `fs.writeFileSync("admin.kubeconfig", ${text}); setInterval(() => undefined, 1e6)`];
@@ -27,7 +27,7 @@ const failure = (error: unknown): string => String((error as Error).message);
 describe("spaces that are processes", function () {
   this.timeout(60_000);
 
-  it("have their data when they are killed, and are started again at another place", async () => {
+  it("keep their data when they are killed, and are restarted at another port", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open();
     await provider.create("shop");
@@ -46,7 +46,7 @@ describe("spaces that are processes", function () {
       id: first?.id,
       phase: "Initializing",
       accessVersion: first?.accessVersion,
-      message: "its process was ended by SIGKILL, and is started again: the file log of the space says more",
+      message: "the process was ended by SIGKILL and is restarted: see the file log of the space",
     });
     const refused = await provider.provider.access("shop", CALL).catch(failure);
     expect(refused).to.equal(fell?.message);
@@ -55,18 +55,18 @@ describe("spaces that are processes", function () {
     expect(second?.accessVersion).not.to.equal(first?.accessVersion);
     await using again = await provider.client("shop");
     expect((await again.resource(MAP).in("default").get("menu")).metadata.name).to.equal("menu");
-    expect(spaces.logged).to.deep.equal(["the process of a space has ended its process was ended by SIGKILL"]);
+    expect(spaces.logged).to.deep.equal(["the process of a space has ended the process was ended by SIGKILL"]);
     expect(await provider.list()).to.deep.equal([second]);
   });
 
-  it("are not ready while they hang, and are again", async () => {
+  it("are not ready while they hang, and are ready afterwards", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({ answerWithin: 250 });
     await provider.create("shop");
     const first = await provider.ready("shop");
     spaces.signal("shop", "SIGSTOP");
     const hung = await provider.until("shop", (space) => space?.phase !== "Ready");
-    expect(hung?.message).to.equal("its server does not answer /readyz within 0.25 s");
+    expect(hung?.message).to.equal("the server did not respond to /readyz within 0.25 s");
     spaces.signal("shop", "SIGCONT");
     expect(await provider.ready("shop")).to.deep.equal(first);
     expect(spaces.started).to.have.length(1);
@@ -79,7 +79,7 @@ describe("spaces that are processes", function () {
     expect(spaces.logged).to.deep.equal([]);
   });
 
-  it("go with all that they had, though they do not want to, and are others when they are made again", async () => {
+  it("are deleted with their data even if they ignore SIGTERM, and get another identifier when they are created again", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({ command: stubborn, grace: 50 });
     await provider.create("shop");
@@ -93,18 +93,18 @@ describe("spaces that are processes", function () {
     expect((await provider.get("shop"))?.id).not.to.equal(before?.id);
   });
 
-  it("say why they do not start, and are tried again", async () => {
+  it("show why they do not start, and are retried", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({
       command: (folder) => (folder.includes("none") ? ["/there/is/none"] : [localNode, "-e", "process.exit(3)"]),
     });
     await provider.create("none");
     const none = await provider.until("none", (space) => space?.message?.includes("cannot") === true);
-    expect(none?.message).to.equal("its process cannot be started: ENOENT: see command of the provider");
+    expect(none?.message).to.equal("cannot start the process: ENOENT: check command of the provider");
     await provider.create("ends");
     const ends = await provider.until("ends", (space) => space?.message?.includes("exit code") === true);
     expect(ends?.message).to.equal(
-      "its process ended with exit code 3, and is started again: the file log of the space says more",
+      "the process ended with exit code 3 and is restarted: see the file log of the space",
     );
     await spaces.startedTimes("ends", 3);
     await provider.delete("none");
@@ -112,7 +112,7 @@ describe("spaces that are processes", function () {
     expect(await provider.list()).to.deep.equal([]);
   });
 
-  it("are not reached by what would run programs, read files, or leads to somebody else", async () => {
+  it("are not reached with a kubeconfig that would run programs, read files, or leads elsewhere", async () => {
     await using spaces = new ProcessSpaces();
     const config = (cluster: object, user: object): object => ({
       "current-context": "it",
@@ -123,8 +123,8 @@ describe("spaces that are processes", function () {
     const said: readonly (readonly [object, string])[] = [
       [config({ server: "https://127.0.0.1:1" }, { exec: { command: "touch" } }), "exec of the user is not taken"],
       [config({ server: "https://127.0.0.1:1" }, { tokenFile: "/etc/passwd" }), "tokenFile of the user is not taken"],
-      [config({ server: "no URL" }, { token: "secret" }), "the server's URL, or its certificate authority"],
-      [config({ server: "http://127.0.0.1:1" }, { token: "secret" }), "its server cannot be reached"],
+      [config({ server: "no URL" }, { token: "secret" }), "kubeconfig: invalid server URL or certificate authority"],
+      [config({ server: "http://127.0.0.1:1" }, { token: "secret" }), "cannot connect to the server"],
     ];
     for (const [kubeconfig, message] of said) {
       await using provider = await spaces.open({ command: saying(kubeconfig) });
@@ -136,7 +136,7 @@ describe("spaces that are processes", function () {
     }
   });
 
-  it("are in folders for their owner alone, from which no name leads out", async () => {
+  it("are in directories for their owner only, which no name leads out of", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open({ command: stubborn, grace: 50, most: 2 });
     await provider.create("one");
@@ -146,7 +146,9 @@ describe("spaces that are processes", function () {
     for (const name of [".keeper", "one/space.json", "one/process.json", "one/log"])
       expect(statSync(spaces.path(name)).mode & 0o777, name).to.equal(0o600);
     for (const name of ["..", "../two", "/two", "a/b", ".two", "", "Two", "a\0b", "-"]) {
-      expect(await provider.create(name).catch(failure), name).to.match(/^metadata.name: no folder is called so, /);
+      expect(await provider.create(name).catch(failure), name).to.match(
+        /^metadata.name: invalid name of a directory, /,
+      );
       await provider.delete(name);
       expect(await provider.get(name)).to.equal(undefined);
     }
@@ -156,7 +158,7 @@ describe("spaces that are processes", function () {
     symlinkSync(spaces.path("mine"), spaces.path("link"));
     for (const name of ["mine", "link"])
       expect(await provider.create(name).catch(failure)).to.equal(
-        `there is a ${name} in the folder of its provider that is no space: move it away`,
+        `${name} in the directory of the provider is not a space: move it away`,
       );
     await provider.delete("mine");
     expect(readdirSync(spaces.path("mine"))).to.deep.equal(["letters"]);
@@ -164,15 +166,15 @@ describe("spaces that are processes", function () {
     expect(await provider.provider.list(below)).to.deep.equal([]);
     expect(await provider.provider.get("one", below)).to.equal(undefined);
     await provider.provider.delete?.("one", below);
-    expect(await provider.provider.create?.("two", below).catch(failure)).to.match(/^its provider has no hierarchy: /);
+    expect(await provider.provider.create?.("two", below).catch(failure)).to.match(/^the provider has no hierarchy: /);
     await provider.create("two");
     expect(await provider.create("three").catch(failure)).to.equal(
-      "its provider has 2 processes, and takes no more: delete others, or set most of the provider higher",
+      "the provider has its maximum of 2 processes: delete Spaces, or increase most of the provider",
     );
     expect((await provider.list()).map(({ name }) => name).sort()).to.deep.equal(["one", "two"]);
   });
 
-  it("never lend their name to a process that has only got the number", async () => {
+  it("never signal a process with a reused PID", async () => {
     await using spaces = new ProcessSpaces();
     const innocent = spawn(localNode, ["-e", "setInterval(() => undefined, 1e6)"], { detached: true });
     await once(innocent, "spawn");
@@ -191,13 +193,13 @@ describe("spaces that are processes", function () {
     await once(innocent, "exit");
   });
 
-  it("refuse options that cannot be", () => {
+  it("reject invalid options", () => {
     const options = { directory: "x", command: stubborn };
     for (const [bad, message] of [
-      [{ checkEvery: 0 }, "checkEvery of processesProvider: give milliseconds, 1 at least"],
-      [{ grace: Number.NaN }, "grace of processesProvider: give milliseconds, 1 at least"],
-      [{ most: 0.5 }, "most of processesProvider: give a number, 1 at least"],
-      [{ directory: "" }, "directory of processesProvider: name a folder"],
+      [{ checkEvery: 0 }, "invalid checkEvery of processesProvider: use at least 1 ms"],
+      [{ grace: Number.NaN }, "invalid grace of processesProvider: use at least 1 ms"],
+      [{ most: 0.5 }, "invalid most of processesProvider: use a number of at least 1"],
+      [{ directory: "" }, "empty directory of processesProvider: set the path of a directory"],
     ] as const)
       expect(() => processesProvider({ ...options, ...bad })).to.throw(message);
   });

@@ -1,4 +1,4 @@
-// The table of a Space's states: of every situation, and against what must never be.
+// The state table of a Space: every situation has a row, and no row violates an invariant.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -20,13 +20,13 @@ function* situations(): Generator<Situation> {
                     yield { type, seen, deleting, was, answered, held, discovered, wanted };
 }
 
-describe("the table of a Space's states", () => {
-  it("has a row for every situation, and no row for none", () => {
+describe("state table of a Space", () => {
+  it("has a row for every situation, and no unused row", () => {
     const used = new Set([...situations()].map((situation) => rowOf(situation)));
     expect(TABLE.filter((row) => !used.has(row)).map(({ when }) => when)).to.deep.equal([]);
   });
 
-  it("makes, deletes and drops nothing that is not its to", () => {
+  it("creates, deletes and drops only what the manager owns", () => {
     for (const situation of situations()) {
       const { steps, phase } = rowOf(situation);
       const has = (step: Step): boolean => steps.includes(step);
@@ -34,7 +34,7 @@ describe("the table of a Space's states", () => {
       const { type, deleting, held, seen, discovered, was } = situation;
       if (has("create")) expect([type, deleting, seen, was], text).to.deep.equal(["managed", false, "absent", false]);
       if (has("remove")) expect([type, deleting, held], text).to.deep.equal(["managed", true, true]);
-      // What is not known, or whose provider is away, is taken for nothing.
+      // An unknown state, or an unreachable provider, is no reason to delete.
       if (has("drop")) {
         expect([type, deleting, discovered], text).to.deep.equal(["unmanaged", false, true]);
         expect(seen !== "unknown" || !situation.wanted, text).to.equal(true);
@@ -48,7 +48,7 @@ describe("the table of a Space's states", () => {
     }
   });
 
-  it("is drawn in the guide, row by row", () => {
+  it("is shown in the guide, row by row", () => {
     const guide = readFileSync(join(root, "docs/reference/spaces.md"), "utf8");
     const drawn = guide
       .split("\n")

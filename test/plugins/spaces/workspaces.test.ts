@@ -1,4 +1,4 @@
-// Spaces that are workspaces: made, found, taken over, reached, rotated and deleted.
+// Spaces that are workspaces: created, discovered, adopted, accessed, rotated and deleted.
 import { Workspace } from "@virtual-workspaces/kcp";
 import { namespaceOf, Space, SpaceProviderDesc, workspacesProvider } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
@@ -15,7 +15,7 @@ import {
 
 const HERE = namespaceOf("here");
 
-describe("spaces that are workspaces", function () {
+describe("Spaces that are workspaces", function () {
   this.timeout(60_000);
   let management: Management;
 
@@ -28,7 +28,7 @@ describe("spaces that are workspaces", function () {
   const names = async (): Promise<readonly (string | undefined)[]> =>
     (await workspaces().list()).items.map(({ metadata }) => metadata.name);
 
-  it("are made by objects, reached by their Secrets as administrators of them alone, and deleted with the objects", async () => {
+  it("are created with objects, reached by Secrets as administrator of them only, and deleted with the objects", async () => {
     await using manager = management.manager();
     await manager.started;
     await management.provide("here");
@@ -49,7 +49,7 @@ describe("spaces that are workspaces", function () {
         .in("default")
         .create({ metadata: { name: scope.toLowerCase() } });
       expect(made.metadata.name).to.equal(scope.toLowerCase());
-      // Of another workspace it is nobody.
+      // Security: in another workspace the credential has no rights.
       const refused = await client
         .cluster("root:mgmt")
         .resource(MAP)
@@ -68,7 +68,7 @@ describe("spaces that are workspaces", function () {
     ]);
   });
 
-  it("are found by what their names begin with, come and go with what is behind them, and are taken over and let go", async () => {
+  it("are discovered by a prefix, appear and disappear with their workspaces, and can be adopted and released", async () => {
     await using manager = management.manager();
     await manager.started;
     await management.provide("found", { SpacePrefixForDiscovery: "f-" });
@@ -83,12 +83,12 @@ describe("spaces that are workspaces", function () {
       .resource(MAP)
       .in("default")
       .create({ metadata: { name: "a" } });
-    // A user deletes the object: what is behind it stays, and the object comes back.
+    // A user deletes the object: the workspace stays, and the object comes back.
     const { uid } = one?.metadata ?? {};
     await management.client.resource(Space).in(there).delete("f-one");
     const back = await management.until(there, "f-one", (space) => isReady(space) && space?.metadata.uid !== uid);
     expect(back?.status?.spaceID).to.equal(one?.status?.spaceID);
-    // Taken over, it is deleted with its object; let go, it is not.
+    // An adopted workspace is deleted with its object; a released one is not.
     const spaces = management.client.resource(Space).in(there);
     await spaces.mergePatch("f-one", { spec: { Type: "managed" } });
     await management.until(there, "f-one", (space) => space?.metadata.finalizers?.length === 1);
@@ -101,7 +101,7 @@ describe("spaces that are workspaces", function () {
     expect(all.items.map(({ metadata }) => metadata.name)).to.deep.equal([]);
   });
 
-  it("are below other workspaces where Spaces say so", async () => {
+  it("are below other workspaces if Spaces name them", async () => {
     await using manager = management.manager();
     await manager.started;
     await management.provide("deep", { SpacePrefixForDiscovery: "none" });
@@ -118,7 +118,7 @@ describe("spaces that are workspaces", function () {
     await management.until(there, "app", (space) => space === undefined);
   });
 
-  it("have tokens that are replaced in time", async () => {
+  it("have tokens that are rotated in time", async () => {
     let clock = Date.now();
     const now = Date.now;
     Date.now = () => clock;
@@ -143,7 +143,7 @@ describe("spaces that are workspaces", function () {
     }
   });
 
-  it("are listed once more when a watch has begun: the list of before may be older than that", async () => {
+  it("are listed again after a watch has started, since the earlier list may be older", async () => {
     const { log } = console;
     const type = workspacesProvider({ own: { client: management.below, url: management.server.url } });
     const over = new AbortController();
@@ -157,7 +157,7 @@ describe("spaces that are workspaces", function () {
     await workspaces().delete("next");
   });
 
-  it("are reached where the server is now, after a start at another address", async () => {
+  it("are reached at the server's current address after a restart at another one", async () => {
     const { url } = management.server;
     const at = (place: string) => ({
       workspaces: workspacesProvider({ own: { client: management.below, url: place } }),
@@ -183,7 +183,7 @@ describe("spaces that are workspaces", function () {
     await management.removeProvider("moving");
   }).timeout(10_000);
 
-  it("say what is missing of a provider, and go on when it is there; its end leaves what is managed", async () => {
+  it("show what a provider lacks and continue when it is there; managed ones stay when it is deleted", async () => {
     await using manager = management.manager();
     await manager.started;
     const providers = management.client.resource(SpaceProviderDesc);
@@ -196,16 +196,16 @@ describe("spaces that are workspaces", function () {
     };
     await providers.create({ metadata: { name: "odd" }, spec: { ProviderType: "odd" } });
     expect(await problem("odd")).to.equal(
-      'False UnknownType: spec.ProviderType: there is no type "odd", but workspaces',
+      'False UnknownType: spec.ProviderType: unknown type "odd": use one of workspaces',
     );
     await providers.create({ metadata: { name: "bare" }, spec: { ProviderType: "workspaces" } });
     expect(await problem("bare")).to.match(
-      /^False SecretMissing: spec\.secretRef: a provider of type "workspaces" needs/,
+      /^False SecretMissing: spec\.secretRef: required for type "workspaces": name a Secret/,
     );
     const secretRef = { name: "late", namespace: "default" };
     await providers.create({ metadata: { name: "late" }, spec: { ProviderType: "workspaces", secretRef } });
     expect(await problem("late")).to.equal(
-      "False SecretNotFound: spec.secretRef: the Secret default/late is not there",
+      "False SecretNotFound: spec.secretRef: the Secret default/late does not exist: create it",
     );
     await management.keep("late", { kubeconfig: "}" });
     await management.untilProvider("late", (one) => conditionOf(one, "Ready") === "False OpenFailed");
@@ -228,7 +228,7 @@ describe("spaces that are workspaces", function () {
     const left = await management.until(there, "stays", (space) => space?.status?.Phase === "NotReady");
     expect(conditionOf(left, "Ready")).to.equal("False ProviderNotFound");
     expect(await names()).to.include("stays");
-    // Made again it has what it had, and discovers.
+    // Created again, the provider has its earlier Spaces and discovers others.
     await providers.create({ metadata: { name: "late" }, spec: { ProviderType: "workspaces", secretRef } });
     await management.until(there, "stays", isReady);
     await management.until(there, "seen", isReady);

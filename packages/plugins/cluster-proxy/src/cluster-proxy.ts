@@ -12,15 +12,16 @@ import { agentsView } from "./views/agents-view.ts";
 import { clusterProxyView } from "./views/cluster-proxy-view.ts";
 
 /**
- * Remote clusters that nobody can dial, over the workspaces of a shard, asked as a member of `system:masters`: two views, to be served by
- * one server. `/services/clusterproxy/<logical cluster or path>/<ClusterProxy>/…` is the remote cluster, as its rules let each caller see it; at
- * `/services/clusterproxy-agents/…` agents are enrolled and leave the tunnels that they dial. A controller says in each ClusterProxy how it is.
+ * Serves remote clusters without an inbound address, for the workspaces of a shard with a client that is a member of `system:masters`. It
+ * returns two views for one server. `/services/clusterproxy/<logical cluster or path>/<ClusterProxy>/…` is the remote cluster, with each
+ * caller's rights there. `/services/clusterproxy-agents/…` enrolls agents and accepts their tunnels. A controller maintains the status of
+ * each ClusterProxy.
  *
- * Callers are authorized by a SubjectAccessReview in the workspace of the ClusterProxy, by verb, for `clusterproxies/proxy`; the remote cluster is told
- * of their name and groups, and of none that begins with `system:` but `system:authenticated`. Agents' tunnels end when they are revoked, enrolled
- * again, or started a second time.
+ * Security: a SubjectAccessReview of `clusterproxies/proxy` in the workspace of the ClusterProxy authorizes each caller by verb. The remote
+ * cluster receives the caller's name and groups, without groups that start with `system:` except `system:authenticated`. The tunnels of an
+ * agent end when it is revoked, enrolled again, or started a second time.
  *
- * @throws Error on options that cannot be used
+ * @throws Error on invalid options
  *
  * @example
  * ```ts
@@ -38,13 +39,10 @@ export function clusterProxy(options: ClusterProxyOptions): readonly VirtualWork
   return [clusterProxyView(hub), agentsView(hub)];
 }
 
-/** What {@link clusterProxyManifests} is given. */
+/** Options of {@link clusterProxyManifests}. */
 export type ClusterProxyManifestsOptions = Pick<ExportManifestsOptions, "mayBind">;
 
-/**
- * What must be there for {@link clusterProxy} to have ClusterProxies, in `root`: the APIExport `cluster.proxy.kcp.io` with the kind.
- * It claims nothing of the workspaces that bind it.
- */
+/** Returns the manifests for {@link clusterProxy} in `root`: the APIExport `cluster.proxy.kcp.io` with the kind ClusterProxy and no permission claims. */
 export function clusterProxyManifests(options: ClusterProxyManifestsOptions = {}): KubeObject[] {
   return exportManifests({ name: CLUSTER_PROXY_EXPORT, resources: [ClusterProxy], ...options });
 }

@@ -1,5 +1,5 @@
 /**
- * Remote clusters in the tree of workspaces: the views of a hub, the agent that dials it, and the tunnels between the two.
+ * Remote clusters in the tree of workspaces: the views of a hub, its agents, and the tunnels between them.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Spaces by name, whoever provides them: the kinds, the manager, and what a provider is.
+ * Spaces by name, from any provider: the kinds, the manager, and the provider interface.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// A server that has the views of cluster proxies, a workspace `root:edge` that has bound their kind, and agents that dial it.
+// A server with the views of cluster proxies, a workspace `root:edge` with the bound kind, and agents.
 import {
   Agent,
   type AgentEvent,
@@ -28,14 +28,14 @@ const TOKENS = "/apis/agents.proxy.kcp.io/v1alpha1/agenttokens";
 
 type Proxy = Answer["body"];
 
-/** What agents and their tests need to be told. */
+/** Options of test agents. */
 export type TestAgentOptions = Pick<AgentOptions, "api"> & Partial<AgentOptions>;
 
 export class TestHub implements AsyncDisposable {
   readonly server: Workspaces;
-  /** The logical cluster of `root:edge`, which `alice` may do everything in, `carol` may read, and `bob` may not enter. */
+  /** Logical cluster of `root:edge`: `alice` administers it, `carol` may read it, and `bob` has no access. */
   readonly edge: string;
-  /** What failed besides. */
+  /** Other errors. */
   readonly errors: unknown[];
 
   private constructor(server: Workspaces, edge: string, errors: unknown[]) {
@@ -66,7 +66,7 @@ export class TestHub implements AsyncDisposable {
     return new TestHub(server, edge, errors);
   }
 
-  /** Makes a ClusterProxy. */
+  /** Creates a ClusterProxy. */
   make(name: string, spec: object = {}): Promise<Proxy> {
     const about = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy" };
     return post(this.server, `${this.edge}${PROXIES}`, { ...about, metadata: { name }, spec });
@@ -77,7 +77,7 @@ export class TestHub implements AsyncDisposable {
     expect(changed.status, changed.text).to.equal(200);
   }
 
-  /** Makes a Secret in the namespace `default`, or puts another in its place. */
+  /** Creates or replaces a Secret in the namespace `default`. */
   async keep(name: string, data: Readonly<Record<string, string>>): Promise<void> {
     const secrets = `${this.edge}/api/v1/namespaces/default/secrets`;
     const { resourceVersion } = (await this.server.get(`/clusters/${secrets}/${name}`, root)).body.metadata ?? {};
@@ -92,24 +92,24 @@ export class TestHub implements AsyncDisposable {
     expect(gone.status, gone.text).to.equal(200);
   }
 
-  /** A ClusterProxy, once it is as wanted. */
+  /** Waits until a ClusterProxy meets a condition, and returns it. */
   async until(name: string, is: (proxy: Proxy) => boolean): Promise<Proxy> {
     const ask = (): Promise<Answer> => this.server.get(`/clusters/${this.edge}${PROXIES}/${name}`, root);
     return (await untilAnswer(ask, ({ body }) => is(body))).body;
   }
 
-  /** What is asked of a remote cluster. */
+  /** Returns a caller for a remote cluster. */
   at(name: string, where = this.edge): Calls {
     return callsTo(`${this.server.url}/services/clusterproxy/${where}/${name}`);
   }
 
-  /** What agents ask. */
+  /** Returns a caller for the view of agents. */
   agentsAt(name: string, where = this.edge): Calls & { readonly url: string } {
     const url = `${this.server.url}/services/clusterproxy-agents/${where}/${name}`;
     return { ...callsTo(url), url };
   }
 
-  /** Asks for a token for an agent. */
+  /** Requests a token for an agent. */
   askToken(name: string, user = "alice", spec: object = {}): Promise<Answer> {
     const about = { apiVersion: "agents.proxy.kcp.io/v1alpha1", kind: "AgentToken" };
     return this.agentsAt(name).send(`POST ${TOKENS}`, { ...about, spec }, { user });
@@ -121,7 +121,7 @@ export class TestHub implements AsyncDisposable {
     return made.body.status.token;
   }
 
-  /** An agent, enrolled by a new token unless it has something else. It ends with the test's stack. */
+  /** Starts an agent, by default enrolled with a new token. It ends with the test's stack. */
   async agent(name: string, options: TestAgentOptions): Promise<TestAgent> {
     const { certificate, token = certificate === undefined ? await this.token(name) : undefined } = options;
     return new TestAgent({ hub: { url: this.agentsAt(name).url }, ...(token !== undefined && { token }), ...options });
@@ -132,7 +132,7 @@ export class TestHub implements AsyncDisposable {
   }
 }
 
-/** Another process that serves the views over the workspaces of a hub. */
+/** Another process that serves the views for the workspaces of a hub. */
 export class OtherHub implements AsyncDisposable {
   readonly errors: unknown[];
   readonly #stack: AsyncDisposableStack;
@@ -157,12 +157,12 @@ export class OtherHub implements AsyncDisposable {
     return new OtherHub(url, stack, errors);
   }
 
-  /** What is asked of a remote cluster here. */
+  /** Returns a caller for a remote cluster at this hub. */
   at(name: string, { edge }: TestHub): Calls {
     return callsTo(`${this.url}/services/clusterproxy/${edge}/${name}`);
   }
 
-  /** What agents ask here. */
+  /** Returns a caller for the view of agents at this hub. */
   agentsAt(name: string, { edge }: TestHub): Calls & { readonly url: string } {
     const url = `${this.url}/services/clusterproxy-agents/${edge}/${name}`;
     return { ...callsTo(url), url };
@@ -173,7 +173,7 @@ export class OtherHub implements AsyncDisposable {
   }
 }
 
-/** An agent that remembers what happens to it. */
+/** An agent that records its events. */
 export class TestAgent implements AsyncDisposable {
   readonly agent: Agent;
   readonly events: AgentEvent[] = [];
@@ -196,7 +196,7 @@ export class TestAgent implements AsyncDisposable {
     });
   }
 
-  /** Waits until something has happened so often. */
+  /** Waits until an event has occurred that many times. */
   async seen<T extends AgentEvent["type"]>(type: T, times = 1): Promise<Extract<AgentEvent, { readonly type: T }>> {
     const all = () =>
       this.events.filter((event): event is Extract<AgentEvent, { readonly type: T }> => event.type === type);
@@ -204,7 +204,7 @@ export class TestAgent implements AsyncDisposable {
     return all()[times - 1] as Extract<AgentEvent, { readonly type: T }>;
   }
 
-  /** Waits for something that the agent says, or has kept. */
+  /** Waits until a condition of the agent's events and state holds. */
   async until(is: () => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = (): void => {
@@ -227,7 +227,7 @@ export class TestAgent implements AsyncDisposable {
 
 export const isReady = (proxy: Proxy): boolean => proxy.status?.phase === "Ready";
 
-/** Reason and status of a condition. */
+/** Returns status and reason of a condition. */
 export function conditionOf(proxy: Proxy, type: string): string {
   const found = proxy.status?.conditions?.find((one: { readonly type: string }) => one.type === type);
   return found === undefined ? "" : [found.status, found.reason].filter(Boolean).join(" ");
@@ -239,7 +239,7 @@ async function post(server: Calls, path: string, object: object): Promise<Proxy>
   return made.body;
 }
 
-/** How an agent asks a target. */
+/** Returns the settings of an agent for a target. */
 export function apiOf({ url, authority }: Target): AgentOptions["api"] {
   const credential = { headers: ["Authorization", "Bearer agents-own"] };
   return { url, tls: { ca: authority.ca }, credentials: { get: () => credential } };

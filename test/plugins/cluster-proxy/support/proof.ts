@@ -1,10 +1,10 @@
-// What an agent of any language shows: a token signed by the key of its certificate, with the certificate in it.
+// The proof that an agent in any language sends: a token signed by the key of its certificate, with the certificate in it.
 import { createPrivateKey, randomUUID, sign, X509Certificate } from "node:crypto";
 import type { KeyPair } from "@virtual-workspaces/framework/tls";
 
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-/** A proof that whoever sends it has the key of an agent's certificate, good for a minute from then on. */
+/** Returns a proof of possession of an agent's key that is valid for a minute. */
 export function newProof({ cert, key }: KeyPair, now: Date): string {
   const x5c = [new X509Certificate(cert).raw.toString("base64")];
   const issued = Math.floor(now.getTime() / 1000);

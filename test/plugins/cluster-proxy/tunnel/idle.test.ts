@@ -1,4 +1,4 @@
-// A tunnel costs little until something is asked for through it, and is all that it is later: there, answering, drained, ended.
+// Why: a tunnel needs few resources before its first stream, and still supports heartbeats, draining and closing.
 import { type Duplex, duplexPair } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { AgentEnd, HubEnd } from "@virtual-workspaces/cluster-proxy";
@@ -12,7 +12,7 @@ import { acknowledged, PREFACE, SETTINGS, take } from "./support/raw.ts";
 const targets = (): undefined => undefined;
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** One that sends back what comes. */
+/** A target that echoes all bytes. */
 const echo = (): Promise<Behind> => Behind.start((socket) => void socket.pipe(socket));
 
 async function echoed(hub: HubEnd, word: string): Promise<string> {
@@ -24,8 +24,8 @@ async function ended({ hub, agent }: Pick<Ends, "hub" | "agent">): Promise<void>
   expect(await Promise.all([hub.closed, agent.closed])).to.deep.equal([undefined, undefined]);
 }
 
-describe("A tunnel through which nothing was asked for", () => {
-  it("stays, and each end hears of the other", async () => {
+describe("idle tunnel", () => {
+  it("stays open, with heartbeats of both ends", async () => {
     const heartbeat = { interval: 20 };
     await using tunnel = await ends({ agent: { targets, heartbeat }, hub: { heartbeat } });
     for (const end of [tunnel.hub, tunnel.agent])
@@ -38,12 +38,12 @@ describe("A tunnel through which nothing was asked for", () => {
     expect(tunnel.hub.stats).to.include({ streams: 0, opened: 0 });
   });
 
-  it("says single bytes: it asks once, and answers what it is asked", async () => {
+  it("sends single bytes: one ping at a time, and answers to pings", async () => {
     const [near, far] = await pair();
     await using hub = new HubEnd(near, { heartbeat: { interval: 20 } });
     expect(await take(far, 1)).to.equal("?");
     for (let n = 0; n < 3; n++) {
-      await setTimeout(20); // behind the hub's own timer
+      await setTimeout(20); // After the hub's own timer.
       far.write("?");
       expect(await take(far, 1)).to.equal("!");
     }
@@ -54,7 +54,7 @@ describe("A tunnel through which nothing was asked for", () => {
     far.destroy();
   });
 
-  it("is dead at both ends when nothing comes any more", async () => {
+  it("is closed at both ends when no bytes arrive", async () => {
     const heartbeat = { interval: 20 };
     await using between = await Between.start();
     await using hub = new HubEnd(between.near, { heartbeat });
@@ -62,22 +62,22 @@ describe("A tunnel through which nothing was asked for", () => {
     await until(() => !(hub.stats.heartbeat === undefined || agent.stats.heartbeat === undefined));
     between.silent = true;
     for (const error of await Promise.all([hub.closed, agent.closed]))
-      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });
+      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not respond" });
     expect(hub.usable).to.equal(false);
   });
 
-  it("is dead when nothing comes of what is asked for, nor of its end", async () => {
+  it("is closed when a requested stream or a drain gets no answer", async () => {
     for (const wanted of ["open", "drain"]) {
       await using between = await Between.start();
       between.silent = true;
       await using hub = new HubEnd(between.near, { heartbeat: { interval: 20 } });
       if (wanted === "open") expect(await codeOf(hub.open("api"))).to.equal("closed");
       else await hub.drain();
-      expect(await hub.closed).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });
+      expect(await hub.closed).to.include({ code: "closed", message: "the other end of the tunnel does not respond" });
     }
   });
 
-  it("has ended when the other end has", async () => {
+  it("ends when the other end has ended", async () => {
     const [near, far] = await pair();
     await using hub = new HubEnd(near);
     const opening = codeOf(hub.open("api"));
@@ -88,7 +88,7 @@ describe("A tunnel through which nothing was asked for", () => {
     far.destroy();
   });
 
-  it("has ended when its connection had before", async () => {
+  it("ends at once on a connection that has already ended", async () => {
     const [near, far] = await pair();
     near.destroy();
     await new Promise((resolve) => near.once("close", resolve));
@@ -98,7 +98,7 @@ describe("A tunnel through which nothing was asked for", () => {
     far.destroy();
   });
 
-  it("is ended, with an error, by whatever else is said", async () => {
+  it("ends with an error after any other byte", async () => {
     for (const said of ["x", "!", "??", "?x", PREFACE, "\u00ff"])
       for (const end of ["hub", "agent"]) {
         const [near, far] = await pair();
@@ -107,13 +107,13 @@ describe("A tunnel through which nothing was asked for", () => {
         const error = await tunnel.closed;
         expect(error, `${said} to the ${end}`).to.include({
           code: "closed",
-          message: "the other end of the tunnel says what no end of a tunnel says",
+          message: "the other end of the tunnel violates the protocol",
         });
         far.destroy();
       }
   });
 
-  it("is ended, with an error, by what is not HTTP/2 where that should be", async () => {
+  it("ends with an error after bytes that are not HTTP/2 where that should start", async () => {
     const [near, far] = await pair();
     await using hub = new HubEnd(near);
     const opening = codeOf(hub.open("api"));
@@ -124,8 +124,8 @@ describe("A tunnel through which nothing was asked for", () => {
   });
 });
 
-describe("The first connection through a tunnel", () => {
-  it("is like the next, by TLS and by a connection that is no socket", async () => {
+describe("first stream of a tunnel", () => {
+  it("works like later ones, over TLS and over a connection that is not a socket", async () => {
     await using behind = await echo();
     const connections: (readonly [Duplex, Duplex])[] = [await tlsPair(), duplexPair() as [Duplex, Duplex]];
     for (const sockets of connections) {
@@ -136,7 +136,7 @@ describe("The first connection through a tunnel", () => {
     }
   });
 
-  it("is one of many that are asked for at once", async () => {
+  it("may be one of many concurrent ones", async () => {
     await using behind = await echo();
     await using tunnel = await ends({ agent: { targets: behind.targets } });
     const words = Array.from({ length: 50 }, (_, at) => `word ${at}`);
@@ -144,7 +144,7 @@ describe("The first connection through a tunnel", () => {
     expect(tunnel.agent.stats).to.include({ opened: 50 });
   });
 
-  it("can be given up before the agent knows, and the tunnel is there for others", async () => {
+  it("may be canceled before the agent receives it, and the tunnel works for others", async () => {
     await using behind = await echo();
     await using between = await Between.start();
     await using hub = new HubEnd(between.near);
@@ -158,7 +158,7 @@ describe("The first connection through a tunnel", () => {
     expect(await echoed(hub, "another")).to.equal("another");
   });
 
-  it("begins behind answers that are under way, with whatever comes in the same piece: at the hub", async () => {
+  it("starts after pending answers, with further bytes in the same chunk, at the hub", async () => {
     const [near, far] = await pair();
     await using hub = new HubEnd(near, { heartbeat: { interval: 20 } });
     expect(await take(far, 1)).to.equal("?");
@@ -172,7 +172,7 @@ describe("The first connection through a tunnel", () => {
     expect(await opening).to.equal("closed");
   });
 
-  it("begins when this end has said so, though the other has before", async () => {
+  it("starts when this end has sent BEGIN after the other", async () => {
     const [near, far] = await tlsPair();
     await using hub = new HubEnd(near);
     const opening = new Promise<string>((resolve) => {
@@ -187,7 +187,7 @@ describe("The first connection through a tunnel", () => {
     expect(await opening).to.equal("closed");
   });
 
-  it("begins behind answers that are under way, with whatever comes in the same piece: at the agent", async () => {
+  it("starts after pending answers, with further bytes in the same chunk, at the agent", async () => {
     const [near, far] = await tlsPair();
     await using _agent = new AgentEnd(far, { targets });
     near.write(Buffer.concat([Buffer.from(`?>${PREFACE}`), SETTINGS]));
@@ -197,8 +197,8 @@ describe("The first connection through a tunnel", () => {
   });
 });
 
-describe("A tunnel through which nothing was asked for, when it is drained", () => {
-  it("by the hub, says so to the agent, and ends", async () => {
+describe("drain of an idle tunnel", () => {
+  it("by the hub notifies the agent and ends the tunnel", async () => {
     await using tunnel = await ends({ agent: { targets } });
     const drained = tunnel.hub.drain();
     expect(tunnel.hub.usable).to.equal(false);
@@ -209,20 +209,20 @@ describe("A tunnel through which nothing was asked for, when it is drained", () 
     expect(await codeOf(tunnel.hub.open("api"))).to.equal("closed");
   });
 
-  it("by the agent, ends", async () => {
+  it("by the agent ends the tunnel", async () => {
     await using tunnel = await ends({ agent: { targets } }, await tlsPair());
     await tunnel.agent.drain();
     await ended(tunnel);
     expect(await codeOf(tunnel.hub.open("api"))).to.equal("closed");
   });
 
-  it("by both, ends", async () => {
+  it("by both ends the tunnel", async () => {
     await using tunnel = await ends({ agent: { targets } });
     await Promise.all([tunnel.hub.drain(), tunnel.agent.drain()]);
     await ended(tunnel);
   });
 
-  it("by the hub, opens what was asked for before", async () => {
+  it("by the hub opens streams that were requested before", async () => {
     await using behind = await echo();
     await using tunnel = await ends({ agent: { targets: behind.targets } });
     const before = [echoed(tunnel.hub, "one"), echoed(tunnel.hub, "two")];
@@ -233,7 +233,7 @@ describe("A tunnel through which nothing was asked for, when it is drained", () 
     await ended(tunnel);
   });
 
-  it("by the agent, says of what is asked for meanwhile that another tunnel has to be asked", async () => {
+  it("by the agent rejects concurrent streams with draining", async () => {
     const [near, far] = await pair();
     await using hub = new HubEnd(near);
     const opening = codeOf(hub.open("api"));
@@ -244,7 +244,7 @@ describe("A tunnel through which nothing was asked for, when it is drained", () 
     far.destroy();
   });
 
-  it("by the agent, never begins for a hub that has not heard of it", async () => {
+  it("by the agent never starts HTTP/2 for a hub that has not received it", async () => {
     const [near, far] = duplexPair() as [Duplex, Duplex];
     await using agent = new AgentEnd(far, { targets });
     const drained = agent.drain();
@@ -255,7 +255,7 @@ describe("A tunnel through which nothing was asked for, when it is drained", () 
     expect(await agent.closed).to.equal(undefined);
   });
 
-  it("opens, or says that another has to be asked, whenever that is and however bytes are cut", async () => {
+  it("opens a stream or rejects it with draining, at any time and with any chunks", async () => {
     await using behind = await echo();
     for (let round = 0; round < 60; round++) {
       await using between = await Between.start();

@@ -1,4 +1,4 @@
-// Connections through a tunnel are like others: bytes both ways, ends and breaks told apart, nobody stopped by somebody else.
+// Streams in a tunnel work like TCP connections: bytes both ways, end and error distinguished, no blocking of one by another.
 import { once } from "node:events";
 import { performServerHandshake } from "node:http2";
 import { AgentEnd, HubEnd, isTunnelError, TunnelError } from "@virtual-workspaces/cluster-proxy";
@@ -11,8 +11,8 @@ import { begun } from "./support/raw.ts";
 
 const MiB = 1024 * 1024;
 
-describe("A connection through a tunnel", () => {
-  it("brings bytes both ways, and what comes behind the end of one way", async () => {
+describe("stream in a tunnel", () => {
+  it("transfers bytes both ways, also after the end of one direction", async () => {
     await using behind = await Behind.start((socket) => {
       void read(socket).then((asked) => socket.end(Buffer.concat([Buffer.from("you said: "), asked])));
     });
@@ -23,7 +23,7 @@ describe("A connection through a tunnel", () => {
     expect((await read(stream)).toString()).to.equal("you said: one, two");
   });
 
-  it("brings 64 MiB each way, whole", async () => {
+  it("transfers 64 MiB each way unchanged", async () => {
     await using behind = await Behind.start((socket) => void socket.pipe(socket));
     await using tunnel = await ends({ agent: { targets: behind.targets } });
     const stream = await tunnel.hub.open("api");
@@ -39,7 +39,7 @@ describe("A connection through a tunnel", () => {
       expect(all.subarray(n * MiB, (n + 1) * MiB).equals(piece), `piece ${n}`).to.equal(true);
   });
 
-  it("is to what the agent allows, and to nothing else", async () => {
+  it("leads only to targets that the agent allows", async () => {
     await using behind = await Behind.start((socket) => socket.end("hello"));
     const told: string[] = [];
     await using tunnel = await ends({
@@ -54,16 +54,16 @@ describe("A connection through a tunnel", () => {
     const refused = await failure(tunnel.hub.open("127.0.0.1:22"));
     expect(refused).to.be.instanceOf(TunnelError).with.property("code", "refused");
     expect((refused as Error).message).to.equal(
-      "127.0.0.1:22: the agent does not allow this target: whoever runs the agent can",
+      "127.0.0.1:22: the agent does not allow this target: its administrator can",
     );
     const unreachable = await failure(tunnel.hub.open("broken"));
     expect(unreachable).to.be.instanceOf(TunnelError).with.property("code", "unreachable");
-    expect((unreachable as Error).message).to.equal("broken: the agent cannot reach it");
+    expect((unreachable as Error).message).to.equal("broken: the agent cannot connect to the target");
     expect(told).to.deep.equal(["broken: connect ECONNREFUSED 10.0.0.1:443"]);
     expect((await read(await tunnel.hub.open("api"))).toString()).to.equal("hello");
   });
 
-  it("is none, and no more than that, where the agent's own code throws", async () => {
+  it("fails alone if the agent's own code throws", async () => {
     await using behind = await Behind.start((socket) => socket.end("hello"));
     const told: string[] = [];
     await using tunnel = await ends({
@@ -83,7 +83,7 @@ describe("A connection through a tunnel", () => {
     expect((await read(await tunnel.hub.open("api"))).toString()).to.equal("hello");
   });
 
-  it("is refused in words of the hub's own, whatever an agent says", async () => {
+  it("fails with a message of the hub's own, whatever an agent sends", async () => {
     const [near, far] = await pair();
     await using hub = new HubEnd(near);
     await begun(far);
@@ -94,12 +94,12 @@ describe("A connection through a tunnel", () => {
     const refused = await failure(hub.open("api"));
     expect(refused).to.include({
       code: "refused",
-      message: "api: the agent does not allow this target: whoever runs the agent can",
+      message: "api: the agent does not allow this target: its administrator can",
     });
     session.destroy();
   });
 
-  it("breaks at the hub when it breaks at the target, and does not look whole", async () => {
+  it("fails at the hub when it fails at the target, and never looks complete", async () => {
     await using behind = await Behind.start((socket) => {
       socket.once("data", () => socket.write("half of it", () => socket.resetAndDestroy()));
     });
@@ -109,7 +109,7 @@ describe("A connection through a tunnel", () => {
     await failure(read(stream));
   });
 
-  it("ends at the target when the hub ends it, in the middle or before it is there", async () => {
+  it("ends at the target when the hub ends it, early or before it is connected", async () => {
     const closed = Promise.withResolvers<void>();
     await using behind = await Behind.start((socket) => {
       socket.once("end", () => closed.resolve()).resume();
@@ -142,7 +142,7 @@ describe("A connection through a tunnel", () => {
     if (!signal.aborted) await once(signal, "abort");
   });
 
-  it("is not stopped by fifty that nobody reads, and they hold what a tunnel may hold", async () => {
+  it("is not blocked by fifty others without a reader, which buffer no more than the tunnel's limit", async () => {
     await using behind = await Behind.start((socket) => {
       socket.once("data", (asked) => {
         if (asked.toString() === "small") socket.end("here");
@@ -162,7 +162,7 @@ describe("A connection through a tunnel", () => {
     for (const stream of unread) stream.destroy();
   });
 
-  it("is one of as many as the agent takes; the next wait for their turn", async () => {
+  it("waits for its turn if the agent has its maximum of streams", async () => {
     await using behind = await Behind.start((socket) => void socket.pipe(socket));
     await using tunnel = await ends({ agent: { targets: behind.targets, streams: 2 } });
     const first = await tunnel.hub.open("api");
@@ -176,7 +176,7 @@ describe("A connection through a tunnel", () => {
     first.destroy();
   });
 
-  it("leaves nothing behind, of 1,000", async () => {
+  it("leaves nothing behind after 1,000 of them", async () => {
     await using behind = await Behind.start((socket) => void socket.pipe(socket));
     await using tunnel = await ends({ agent: { targets: behind.targets } });
     for (let n = 0; n < 20; n++)
@@ -200,8 +200,8 @@ describe("A connection through a tunnel", () => {
   });
 });
 
-describe("A tunnel", () => {
-  it("that the agent drains takes no more, and ends when what is open has ended", async () => {
+describe("tunnel", () => {
+  it("accepts no new streams when the agent drains it, and ends when the open ones have ended", async () => {
     await using behind = await Behind.start((socket) => void socket.pipe(socket));
     await using tunnel = await ends({ agent: { targets: behind.targets } });
     const stream = await tunnel.hub.open("api");
@@ -217,7 +217,7 @@ describe("A tunnel", () => {
     expect(await codeOf(tunnel.hub.open("api"))).to.equal("closed");
   });
 
-  it("that is drained while connections are asked for opens them, or says that another tunnel has to be asked", async () => {
+  it("opens concurrent streams or rejects them with draining when it is drained", async () => {
     for (let round = 0; round < 20; round++) {
       await using behind = await Behind.start((socket) => void socket.pipe(socket));
       await using tunnel = await ends({ agent: { targets: behind.targets } });
@@ -238,7 +238,7 @@ describe("A tunnel", () => {
     }
   });
 
-  it("that the hub drains tells its agent, who dials another before it ends", async () => {
+  it("notifies its agent when the hub drains it, and the agent redials before it ends", async () => {
     await using behind = await Behind.start((socket) => void socket.pipe(socket));
     await using tunnel = await ends({ agent: { targets: behind.targets } });
     const stream = await tunnel.hub.open("api");
@@ -251,7 +251,7 @@ describe("A tunnel", () => {
     await tunnel.agent.closed;
   });
 
-  it("whose connection is silent is noticed by both, and what is open on it breaks", async () => {
+  it("detects a silent connection at both ends, and fails its streams", async () => {
     const heartbeat = { interval: 20 };
     await using behind = await Behind.start((socket) => void socket.pipe(socket));
     await using between = await Between.start();
@@ -264,12 +264,12 @@ describe("A tunnel", () => {
     between.silent = true;
     const [atHub, atAgent] = await Promise.all([hub.closed, agent.closed]);
     for (const error of [atHub, atAgent])
-      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });
+      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not respond" });
     await broken;
     expect(await codeOf(hub.open("api"))).to.equal("closed");
   });
 
-  it("whose answers are late behind what is sent is not taken for dead", async () => {
+  it("survives late answers behind other bytes", async () => {
     const heartbeat = { interval: 20 };
     await using behind = await Behind.start((socket) => socket.write(Buffer.alloc(4 * MiB)));
     await using between = await Between.start();
@@ -285,7 +285,7 @@ describe("A tunnel", () => {
     expect(hub.usable).to.equal(true);
   });
 
-  it("of which one end is killed breaks what is open at the other", async () => {
+  it("fails the streams at the other end when one end is killed", async () => {
     await using behind = await Behind.start((socket) => void socket.pipe(socket));
     await using between = await Between.start();
     await using hub = new HubEnd(between.near);
@@ -304,17 +304,19 @@ describe("A tunnel", () => {
     await until(() => behind.open <= 0);
   });
 
-  it("has options that are checked", async () => {
+  it("validates its options", async () => {
     const [near, far] = await pair();
     const cases = [
-      [{ windows: { tunnel: 1000 } }, /windows.tunnel: give bytes, at least 262144/],
-      [{ windows: { stream: 1000 } }, /windows.stream: give bytes, at least 65536/],
+      [{ windows: { tunnel: 1000 } }, /invalid windows.tunnel: use at least 262144 bytes/],
+      [{ windows: { stream: 1000 } }, /invalid windows.stream: use at least 65536 bytes/],
       [{ windows: { tunnel: MiB, stream: 2 * MiB } }, /at most windows.tunnel/],
-      [{ heartbeat: { interval: 0 } }, /heartbeat.interval: give milliseconds, more than 0/],
+      [{ heartbeat: { interval: 0 } }, /invalid heartbeat.interval: use more than 0 ms/],
     ] as const;
     for (const [options, said] of cases) expect(() => new HubEnd(near, options)).to.throw(said);
     const targets = (): undefined => undefined;
-    expect(() => new AgentEnd(far, { targets, streams: 0 })).to.throw(/streams of an agent: give at least 1/);
+    expect(() => new AgentEnd(far, { targets, streams: 0 })).to.throw(
+      /^invalid streams of an agent: use a number of at least 1/,
+    );
     for (const socket of [near, far]) socket.destroy();
   });
 });

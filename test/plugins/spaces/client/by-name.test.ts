@@ -1,4 +1,4 @@
-// Spaces by name: who is found, who cannot be used and why, credentials that change, and what is left at the end.
+// Spaces by name: lookup, errors of unusable Spaces, rotated credentials, and closing.
 import { CoreV1Api, Watch } from "@kubernetes/client-node";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import { type FollowSpacesOptions, followSpaces, namespaceOf, Space, type Spaces } from "@virtual-workspaces/spaces";
@@ -14,7 +14,7 @@ const USER = {
   scope: "Cluster",
 } as const;
 
-describe("a client of spaces", function () {
+describe("client of Spaces", function () {
   this.timeout(60_000);
   let lent: Lent;
   let spaces: Spaces;
@@ -50,19 +50,19 @@ describe("a client of spaces", function () {
     return status.userInfo.username;
   };
 
-  it("finds them by name, and says of those that cannot be used why", async () => {
+  it("finds Spaces by name and explains why one cannot be used", async () => {
     await follow({ namespace: undefined as never });
     expect(spaces.space("default/one").name).to.equal("default/one");
     expect(fault("one")).to.include({ code: 404 });
     expect(fault("one").message).to.equal('spaces.space.kubestellar.io "spaceprovider-default/one" not found');
     expect(fault("default/none")).to.include({ code: 404 });
     for (const wrong of ["a/b/c", "", "/", "a/", "/a", "A/b", "../x"]) expect(fault(wrong)).to.include({ code: 400 });
-    expect(fault("A/b").message).to.match(/^space "A\/b": give <namespace>\/<name>, or a name alone/);
+    expect(fault("A/b").message).to.match(/^invalid space name "A\/b": use <namespace>\/<name>, or a name/);
     await lent.management.make("default", "late", { Type: "imported", accessscopetype: "External" });
     await lent.management.until("default", "late", (space) => space?.status?.Phase === "NotReady");
     await when(spaces, () => spaces.states.some(({ reason }) => reason === "AccessMissing"));
     expect(fault("default/late")).to.include({ code: 503 });
-    expect(fault("default/late").message).to.match(/default\/late cannot be used now: AccessMissing: the Secret/);
+    expect(fault("default/late").message).to.match(/default\/late is not available: AccessMissing: the Secret/);
     await lent.management.keep("external-late", { kubeconfig: "clusters: [" });
     await when(spaces, () => spaces.states.some(({ message }) => message.includes("neither YAML nor JSON")));
     const waited = spaces.when("default/late");
@@ -79,7 +79,7 @@ describe("a client of spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("waits for one until it is told not to, or it is closed", async () => {
+  it("waits for a Space until its signal aborts or the Spaces are closed", async () => {
     await follow();
     const stop = new AbortController();
     const told = spaces.when("none", { signal: stop.signal }).catch((error) => error);
@@ -87,11 +87,11 @@ describe("a client of spaces", function () {
     stop.abort(new Error("enough"));
     expect((await told).message).to.equal("enough");
     await spaces[Symbol.asyncDispose]();
-    expect((await closed).message).to.equal("space default/none: Spaces are not followed any more");
+    expect((await closed).message).to.equal("space default/none: the Spaces are closed");
     expect(await spaces.when("A b").catch(({ code }) => code)).to.equal(400);
   });
 
-  it("has one client of a space, which shows the credential that counts now", async () => {
+  it("returns one client per Space, which uses the current credential", async () => {
     await follow();
     const client = spaces.client("one");
     expect(await whoIn("one")).to.equal("shard-admin");
@@ -103,7 +103,7 @@ describe("a client of spaces", function () {
     await lent.rotate("one", "alice");
     await when(spaces, () => made() === "alice");
     expect(spaces.client("one")).to.equal(client);
-    expect(await whoIn("one").catch(({ code }) => code)).to.equal(403); // alice is nobody there
+    expect(await whoIn("one").catch(({ code }) => code)).to.equal(403); // alice has no rights there.
     expect(spaces.of("one", objectOf)).not.to.equal(first);
     await lent.rotate("one", "admin");
     await when(spaces, () => made() === "admin");
@@ -112,7 +112,7 @@ describe("a client of spaces", function () {
     await when(spaces, () => made() === "root");
   });
 
-  it("goes on with what it has of a space that is not Ready, and gives it to nobody else", async () => {
+  it("keeps existing clients of a Space that is not Ready, and rejects new calls for one", async () => {
     await follow();
     const client = spaces.client("one");
     await lent.conceal("one");
@@ -126,7 +126,7 @@ describe("a client of spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("reaches them where it is told to, and refuses what it is told to refuse", async () => {
+  it("connects to rewritten URLs and rejects what the rewrite rejects", async () => {
     const url = lent.management.server.url;
     await follow({
       rewrite: (address, { metadata }) => {
@@ -137,12 +137,12 @@ describe("a client of spaces", function () {
     expect(spaces.space("one").config.server).to.equal(`${url}/clusters/root:one`);
     await lent.wires.get("one")?.[Symbol.asyncDispose]();
     expect((await spaces.client("one").resource(NAMESPACE).get("default")).metadata.name).to.equal("default");
-    expect(fault("two").message).to.equal("space default/two cannot be used now: Refused: not at such an address");
+    expect(fault("two").message).to.equal("space default/two is not available: Refused: not at such an address");
     expect(failures.map(String)).to.eql(["Error: not at such an address"]);
     await lent.show("one");
   });
 
-  it("connects to them as it is told to", async () => {
+  it("opens connections with the given dialer", async () => {
     const { client } = lent.management;
     const asked: string[] = [];
     await using guarded = followSpaces({
@@ -164,7 +164,7 @@ describe("a client of spaces", function () {
     expect(new Set(asked)).to.eql(new Set(["one 127.0.0.1 true"]));
   });
 
-  it("lets others have their turn while spaces come that take long, and lets nobody wait who asks for one", async () => {
+  it("yields to other work while many Spaces are connected, and serves a requested Space at once", async () => {
     for (const asks of [false, true]) {
       let turn = 0;
       let isOver = false;
@@ -177,7 +177,7 @@ describe("a client of spaces", function () {
       await follow({
         rewrite: (url) => {
           looked.push(turn);
-          // Of the second something has changed as well by then.
+          // The second Space has changed again by then.
           if (asks && looked.length === 1) queueMicrotask(() => spaces.engaged);
           for (const end = performance.now() + 15; performance.now() < end; );
           return url;
@@ -191,7 +191,7 @@ describe("a client of spaces", function () {
     }
   });
 
-  it("needs to read no more than the namespace that it follows", async () => {
+  it("needs access only to the selected namespace", async () => {
     const { client } = lent.management;
     await client
       .resource(ROLES)
@@ -234,7 +234,7 @@ describe("a client of spaces", function () {
     expect(await told.promise).to.include({ code: 403 });
   });
 
-  it("lets unchanged code of the official client work across them", async () => {
+  it("lets unchanged code of the official client work across Spaces", async () => {
     await follow();
     await lent.put("one", "menu", { soup: "leek" });
     await lent.put("two", "menu", { soup: "pea" });
@@ -247,7 +247,7 @@ describe("a client of spaces", function () {
       "pea",
       "leek",
     ]);
-    expect(await soup().catch(({ message }) => message)).to.match(/^no space is picked: call this in spaces\.within/);
+    expect(await soup().catch(({ message }) => message)).to.match(/^no Space is selected: call this in spaces\.within/);
     expect(() => spaces.within("none", soup)).to.throw("not found");
     const seen = Promise.withResolvers<string>();
     const watching = await spaces.within("two", () =>
@@ -266,7 +266,7 @@ describe("a client of spaces", function () {
     await lent.rotate("two", "root");
   });
 
-  it("leaves nothing behind when it is closed, or its signal aborts", async () => {
+  it("leaves nothing open after it is closed or its signal aborts", async () => {
     const stop = new AbortController();
     await follow({ signal: stop.signal });
     const client = spaces.client("one");
@@ -283,7 +283,7 @@ describe("a client of spaces", function () {
     expect(spaces.engaged).to.eql([]);
   });
 
-  it("knows the namespace of a provider", async () => {
+  it("returns the namespace of a provider", async () => {
     await lent.management.provide("made");
     await lent.management.untilProvider("made", (one) => one?.status?.Phase === "Ready");
     await lent.management.make(namespaceOf("made"), "own");

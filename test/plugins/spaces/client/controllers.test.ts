@@ -1,4 +1,4 @@
-// Controllers across spaces: whose turn it is, and what is left of a space that is not there any more.
+// Controllers across Spaces: fairness, and cleanup after a Space is removed.
 import { type Controller, type ControllerOptions, controller, Informer } from "@virtual-workspaces/client";
 import { followSpaces, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { until } from "../../../_support/until.ts";
 import { NOTE, type NoteObject } from "../../../client/informer/support.ts";
 import { Shops } from "../support/shops.ts";
 
-describe("controllers across spaces", function () {
+describe("controllers across Spaces", function () {
   this.timeout(60_000);
   let shops: Shops;
   let spaces: Spaces;
@@ -39,7 +39,7 @@ describe("controllers across spaces", function () {
     );
   };
 
-  it("serve what is to be done in one within a round, whatever is to be done in another", async () => {
+  it("process a Space's work within a round, however much work another Space has", async () => {
     for (let n = 0; n < 10_000; n++) shops.set("one", `n${n}`, "");
     shops.set("two", "menu", "pea");
     const served: string[] = [];
@@ -51,7 +51,7 @@ describe("controllers across spaces", function () {
     expect(running.metrics.queue).to.include({ depth: 0, delayed: 0, working: 0 });
   });
 
-  it("let go of all that was to be done in a space that has left, what waits for another attempt among it", async () => {
+  it("drop all work of a removed Space, including retries", async () => {
     for (let n = 0; n < 200; n++) shops.set("one", `n${n}`, "");
     shops.set("two", "menu", "pea");
     const failed = new Set<string>();

@@ -1,4 +1,4 @@
-// Cursors of watches across spaces: what they say, and where they go on after everything that can have happened meanwhile.
+// Cursors of watches across Spaces: their contents, and where a watch resumes after any change in between.
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import { followSpaces, type SpaceEvent, type Spaces, type SpaceWatchOptions } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ import { Shops } from "../support/shops.ts";
 
 const { backoff } = QUICK;
 
-describe("cursors across spaces", function () {
+describe("cursors across Spaces", function () {
   this.timeout(60_000);
   let shops: Shops;
   let stack: AsyncDisposableStack;
@@ -25,7 +25,7 @@ describe("cursors across spaces", function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  /** As after a restart of the process. */
+  /** Simulates a restart of the process. */
   const follow = (): Spaces => {
     const onError = ({ space, error }: { readonly space?: string; readonly error: unknown }): void =>
       void failures.push(`${space}: ${error}`);
@@ -33,7 +33,7 @@ describe("cursors across spaces", function () {
   };
   const watched = (spaces: Spaces, options: SpaceWatchOptions = {}, from: Partial<Reader> = {}): Reader =>
     stack.use(new Reader(spaces.watch(NOTE, { backoff, ...options }), { keeps: true, ...from }));
-  /** Where somebody stopped who knew everything. */
+  /** Cursor of a reader that was up to date. */
   const stopped = async (): Promise<Reader> => {
     const spaces = follow();
     const reader = watched(spaces);
@@ -44,7 +44,7 @@ describe("cursors across spaces", function () {
   };
   const resumed = ({ cursor, known }: Reader, spaces = follow()): Reader => watched(spaces, { cursor }, { known });
 
-  it("are the same text for the same state, whoever has come to it, and each event's own whenever it is read", async () => {
+  it("are equal text for an equal state, and belong to their event whenever they are read", async () => {
     const spaces = follow();
     await spaces.synced;
     const { cursor } = await spaces.list(NOTE);
@@ -52,7 +52,7 @@ describe("cursors across spaces", function () {
     for (const reader of readers) await until(() => reader.lines.length === 4, { what: "everything" });
     expect(readers.map((reader) => reader.cursor)).to.eql([cursor, cursor]);
     expect(cursor).to.match(/^v1\.[\w-]+$/);
-    // One reads them at once, another later.
+    // One reader reads them at once, another one later.
     const atOnce: string[] = [];
     const later: SpaceEvent<NoteContent>[] = [];
     for (let n = 0; n < 3; n++) shops.set("one", "menu", `${n}`);
@@ -64,7 +64,7 @@ describe("cursors across spaces", function () {
     expect(new Set([cursor, ...atOnce])).to.have.property("size", 4);
   });
 
-  it("go on after every event, after a restart, without loss and without telling anything twice", async () => {
+  it("resume after every event, also after a restart, without lost or repeated events", async () => {
     const spaces = follow();
     const first = watched(spaces);
     await until(() => first.lines.length === 4, { what: "everything" });
@@ -87,7 +87,7 @@ describe("cursors across spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("from before all of a space was told begin with that one anew, and go on with the others", async () => {
+  it("from before a Space was synced restart that Space and resume the others", async () => {
     shops.set("one", "other", "cress");
     const spaces = follow();
     const reader = watched(spaces);
@@ -106,7 +106,7 @@ describe("cursors across spaces", function () {
     expect(again.wrong).to.eql([]);
   });
 
-  it("tell that a space has left meanwhile, or that another has its name, or is where it is reached", async () => {
+  it("report that a Space was removed meanwhile, replaced, or moved to another server", async () => {
     await shops.open("three");
     const reader = await stopped();
     await shops.remove("one");
@@ -126,7 +126,7 @@ describe("cursors across spaces", function () {
     await last.heard("= default/two menu onion");
   });
 
-  it("begin anew with the one space whose server has forgotten", async () => {
+  it("restart only the Space whose server has lost its history", async () => {
     await shops.open("short", { history: 4 });
     shops.set("short", "menu", "leek");
     const spaces = follow();
@@ -144,7 +144,7 @@ describe("cursors across spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("wait for a space that is away, or not Ready, and go on with it then; once it is deleted it has left", async () => {
+  it("wait for a Space that is unreachable or not Ready and resume it; once it is deleted they report that it has left", async () => {
     const reader = await stopped();
     await shops.wire("one").stop();
     await shops.conceal("two");
@@ -169,14 +169,14 @@ describe("cursors across spaces", function () {
     await again.heard("LEFT default/two gone");
   });
 
-  it("come with bookmarks as well, so that quiet spaces do not grow old", async () => {
+  it("also come with bookmarks, so that cursors of quiet Spaces do not expire", async () => {
     await shops.open("short", { history: 4 });
     const spaces = follow();
     const stream = spaces.watch(NOTE, { backoff, fields: "metadata.name=menu", renewEvery: 1 });
     let before = "";
     let last = "";
     for await (const { type, space, cursor } of stream) {
-      // What is told by the watch shows that it is open.
+      // An event of the watch shows that it is open.
       if (type === "SYNCED" && space === "default/short") shops.set("short", "menu", "leek");
       if (type === "ADDED" && space === "default/short") {
         before = cursor;
@@ -195,7 +195,7 @@ describe("cursors across spaces", function () {
     expect(told.filter((type) => type !== "BOOKMARK")).to.eql(["MODIFIED"]);
   });
 
-  it("that are none, or of something else, are refused, and never taken for now", async () => {
+  it("are rejected if they are invalid or of another selection, and never replaced by the current state", async () => {
     const spaces = follow();
     await spaces.synced;
     const { cursor } = await spaces.list(NOTE);
@@ -232,9 +232,11 @@ describe("cursors across spaces", function () {
     for (const text of damaged) expect((await refusal(text)).code, text.slice(0, 40)).to.equal(410);
     for (const options of [{ labels: "a=b" }, { fields: "metadata.name=menu" }, { namespace: "default" }])
       expect(await refusal(cursor, options)).to.include({ code: 410 });
-    expect((await refusal(cursor, { labels: "a=b" })).message).to.match(/^the cursor is of another kind, namespace or/);
+    expect((await refusal(cursor, { labels: "a=b" })).message).to.match(
+      /^the cursor belongs to another kind, namespace or/,
+    );
     expect((await refusal("v2.W10")).message).to.equal(
-      "the cursor is damaged, or none of this version: begin without one",
+      "the cursor is damaged or of another version: start without one",
     );
   });
 });

@@ -1,4 +1,4 @@
-// Informers across spaces: what is told while spaces come, go, move, are away, and are not what they were.
+// Informers across Spaces: events while Spaces are added, removed, moved, unreachable or replaced.
 import { controller, Informer } from "@virtual-workspaces/client";
 import { type EngagedSpace, followSpaces, namespaceOf, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { until } from "../../../_support/until.ts";
 import { type AnyMap, Lent, when } from "../support/lent.ts";
 import { isReady, MAP, NAMESPACE } from "../support/management.ts";
 
-describe("informers across spaces", function () {
+describe("informers across Spaces", function () {
   this.timeout(60_000);
   let lent: Lent;
   let spaces: Spaces;
@@ -58,7 +58,7 @@ describe("informers across spaces", function () {
   };
   const AT_FIRST = ["+ default/one menu leek", "+ default/two menu pea"];
 
-  it("keeps what has the same name in two spaces apart", async () => {
+  it("keep objects with the same name in two Spaces apart", async () => {
     const { sources, statuses } = await watched();
     await heard(...AT_FIRST);
     const soup = (cluster: string) =>
@@ -78,7 +78,7 @@ describe("informers across spaces", function () {
     expect(late.filter((line) => line.includes("menu"))).to.eql(["default/two menu true"]);
   });
 
-  it("tells of spaces that come, of managed ones that their objects are deleted, of others only that they are gone", async () => {
+  it("report new Spaces, the deletion of objects in managed Spaces, and the absence of objects in others", async () => {
     await watched();
     await heard(...AT_FIRST);
     const namespace = namespaceOf("made");
@@ -97,7 +97,7 @@ describe("informers across spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("takes one that was made again by its name for another", async () => {
+  it("treat a Space that is created again under the same name as another Space", async () => {
     await watched();
     await heard(...AT_FIRST);
     await lent.remove("two");
@@ -106,7 +106,7 @@ describe("informers across spaces", function () {
     await heard("? default/two menu pea", "+ default/two menu fish");
   });
 
-  it("tells the differences alone when a space is reached elsewhere", async () => {
+  it("report only the differences when a Space moves to another server", async () => {
     const informers = await watched();
     await heard(...AT_FIRST);
     lent.down("one");
@@ -132,7 +132,7 @@ describe("informers across spaces", function () {
     expect(closed).to.be.instanceOf(Error);
   });
 
-  it("waits for nobody who is away, names them, and shows them when they are back", async () => {
+  it("do not wait for unreachable Spaces, name them, and show them when they are back", async () => {
     lent.down("one");
     const informers = await watched();
     await heard("+ default/two menu pea");
@@ -147,7 +147,7 @@ describe("informers across spaces", function () {
     expect(informers.statuses[0]).to.eql({ space: "default/one", synced: true });
   });
 
-  it("goes on without one that says nothing, once its patience is over", async () => {
+  it("continue without a Space that does not respond, after the time limit", async () => {
     await lent.silence("two");
     const informers = await watched({ patience: 50 });
     await heard("+ default/one menu leek");
@@ -157,7 +157,7 @@ describe("informers across spaces", function () {
     await heard("+ default/two menu pea");
   });
 
-  it("keeps what a space that is not Ready has shown, and goes on following it", async () => {
+  it("keep the objects of a Space that is not Ready, and keep watching it", async () => {
     await watched();
     await heard(...AT_FIRST);
     await lent.conceal("one");
@@ -171,7 +171,7 @@ describe("informers across spaces", function () {
     expect(made).to.have.length(2);
   });
 
-  it("loses nothing while credentials are revoked, and replaced", async () => {
+  it("lose nothing while credentials are revoked and replaced", async () => {
     await watched();
     await heard(...AT_FIRST);
     const client = spaces.client("default/one");
@@ -188,7 +188,7 @@ describe("informers across spaces", function () {
     expect(made).to.have.length(2);
   });
 
-  it("engages one without disturbing the streams of others", async () => {
+  it("add a Space without an effect on the streams of others", async () => {
     await watched();
     await heard(...AT_FIRST);
     await lent.lend("three");
@@ -200,7 +200,7 @@ describe("informers across spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("says of one whose informers cannot be made why, and serves the others", async () => {
+  it("report why the informers of a Space cannot be created, and serve the others", async () => {
     const { client } = lent.management;
     spaces = followSpaces({ client, onError: ({ space, error }) => void failures.push(`${space}: ${error}`) });
     const informers = spaces.informers({
@@ -218,7 +218,7 @@ describe("informers across spaces", function () {
     expect(failures).to.eql(["default/one: Error: not here"]);
   });
 
-  it("has controllers serve one space after the other, and stops them with it", async () => {
+  it("let controllers process one Space after another, and stop with the informers", async () => {
     for (let i = 0; i < 40; i++) await lent.put("one", `dish-${i}`);
     const served: string[] = [];
     const informers = await watched();

@@ -1,10 +1,10 @@
-// Lists across spaces: what is where, and what could not be read.
+// Lists across Spaces: the Space of each object, and failed Spaces.
 import { followSpaces, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { Lent, when } from "../support/lent.ts";
 import { MAP, NAMESPACE } from "../support/management.ts";
 
-describe("lists across spaces", function () {
+describe("lists across Spaces", function () {
   this.timeout(60_000);
   let lent: Lent;
   let spaces: Spaces;
@@ -25,7 +25,7 @@ describe("lists across spaces", function () {
     return items.map(({ space, object }) => `${space} ${(object as { data?: { soup?: string } }).data?.soup}`);
   };
 
-  it("say of each object in which space it is", async () => {
+  it("return each object with its Space", async () => {
     expect(await soups()).to.eql(["default/one of one", "default/three of three", "default/two of two"]);
     const { items, failed } = await spaces.list(NAMESPACE, { fields: "metadata.name=default" });
     expect(items.map(({ space }) => space)).to.eql(["default/one", "default/three", "default/two"]);
@@ -34,7 +34,7 @@ describe("lists across spaces", function () {
     expect(none).to.deep.include({ items: [], failed: [] });
   });
 
-  it("name the spaces that could not be read, and why", async () => {
+  it("name the Spaces that could not be read, with the reason", async () => {
     await lent.conceal("three");
     await when(spaces, () => spaces.engaged.length === 2);
     lent.down("one");
@@ -42,7 +42,7 @@ describe("lists across spaces", function () {
     expect(items.map(({ space }) => space)).to.eql(["default/two"]);
     expect(failed.map(({ space }) => space)).to.eql(["default/one", "default/three"]);
     expect(String(failed[1]?.error)).to.match(
-      /default\/three cannot be used now: (AccessMissing|SecretNotFound): the Secret/,
+      /default\/three is not available: (AccessMissing|SecretNotFound): the Secret/,
     );
     lent.up("one");
     await lent.rotate("three", "root");
@@ -50,7 +50,7 @@ describe("lists across spaces", function () {
     expect(await soups()).to.have.length(3);
   });
 
-  it("name what a space says that does not let it be read", async () => {
+  it("include the message of a Space that rejects the request", async () => {
     await lent.rotate("two", "alice");
     await when(spaces, () => spaces.space("default/two").config.credential?.token === "alice");
     const { items, failed } = await spaces.list(MAP, { namespace: "default", fields: "metadata.name=menu" });
@@ -61,7 +61,7 @@ describe("lists across spaces", function () {
     await when(spaces, () => spaces.space("default/two").config.credential?.token === "root");
   });
 
-  it("end when they are told to", async () => {
+  it("end when their signal aborts", async () => {
     const signal = AbortSignal.abort(new Error("enough"));
     expect(await spaces.list(MAP, { signal }).catch(({ message }) => message)).to.equal("enough");
   });

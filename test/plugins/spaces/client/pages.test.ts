@@ -1,4 +1,4 @@
-// Lists across spaces page by page: what is on which, and what becomes of spaces that change between two of them.
+// Pages of lists across Spaces: their contents, and Spaces that change between two pages.
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import { followSpaces, type SpaceList, type SpaceListOptions, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
@@ -13,7 +13,7 @@ const NAMES = ["a", "b", "c"] as const;
 const { backoff } = QUICK;
 type List = SpaceList<NoteContent>;
 
-describe("pages of lists across spaces", function () {
+describe("pages of lists across Spaces", function () {
   this.timeout(60_000);
   let shops: Shops;
   let spaces: Spaces;
@@ -34,7 +34,7 @@ describe("pages of lists across spaces", function () {
   const all = NAMES.flatMap((name) => [0, 1, 2, 3].map((n) => `${name}/n${n}`));
   const failedIn = ({ failed }: List): string[] =>
     failed.map(({ space, error }) => `${space} ${(error as ApiError).code}`);
-  /** What somebody knows who has taken these pages for true. */
+  /** Objects that a reader of these pages knows. */
   const knownFrom = (pages: readonly List[]): Map<string, Map<string, string>> => {
     const known = new Map<string, Map<string, string>>();
     for (const { items } of pages)
@@ -42,7 +42,7 @@ describe("pages of lists across spaces", function () {
         known.set(space, (known.get(space) ?? new Map()).set(object.metadata.name ?? "", object.spec.text ?? ""));
     return known;
   };
-  /** Goes on from the cursor of the last page until all is known. */
+  /** Resumes from the cursor of the last page until all objects are known. */
   const goOn = async (pages: readonly List[]): Promise<string[]> => {
     const known = knownFrom(pages);
     const { cursor = "" } = pages.at(-1) ?? {};
@@ -59,7 +59,7 @@ describe("pages of lists across spaces", function () {
     return reader.lines.filter((line) => /^(RESET|LEFT)/.test(line));
   };
 
-  it("have as many objects as they may, in order, over spaces, once", async () => {
+  it("have the requested number of objects, sorted by Space, without duplicates", async () => {
     const whole = await page();
     expect(whole).not.to.have.property("continue");
     for (let limit = 1; limit <= 13; limit++) {
@@ -72,7 +72,7 @@ describe("pages of lists across spaces", function () {
     }
   });
 
-  it("have a cursor of all that has been read, as of the first page of each space", async () => {
+  it("have a cursor for all objects so far, as of the first page of each Space", async () => {
     const pages = [await page({ limit: 2 })];
     shops.set("a", "n0", "changed");
     shops.delete("a", "n3");
@@ -83,12 +83,12 @@ describe("pages of lists across spaces", function () {
     }
     expect(pages.flatMap(names)).to.eql(all);
     expect(await goOn(pages)).to.eql([]);
-    // One in the middle says what has been read by then.
+    // A cursor in the middle covers the Spaces up to that page.
     expect(await goOn(pages.slice(0, 1))).to.eql(["RESET default/a incomplete"]);
     expect(await goOn(pages.slice(0, 3))).to.eql(["RESET default/b incomplete"]);
   });
 
-  it("fill up with what few objects many spaces have, by few requests", async () => {
+  it("combine many Spaces with few objects, with few requests", async () => {
     for (const name of NAMES) for (let n = 1; n < 4; n++) shops.delete(name, `n${n}`);
     for (let n = 0; n < 6; n++) await shops.alias(`d${n}`, "c");
     await when(spaces, () => spaces.engaged.length === 9);
@@ -125,9 +125,9 @@ describe("pages of lists across spaces", function () {
       503,
     ],
     ["cannot be read", () => void shops.wire("b").fail(faults.unauthorized(), { on: isList }), 401],
-    ["has forgotten the page", () => void shops.wire("b").fail(faults.gone(), { on: isList, times: 1 }), 410],
+    ["no longer has the page", () => void shops.wire("b").fail(faults.gone(), { on: isList, times: 1 }), 410],
   ] as const)
-    it(`name a space that ${what} between two of its pages, and go on with the others`, async () => {
+    it(`name a Space that ${what} between two pages, and continue with the others`, async () => {
       const pages = [await page({ limit: 6 })];
       expect(names(pages[0] as List)).to.eql(all.slice(0, 6));
       await change();
@@ -149,7 +149,7 @@ describe("pages of lists across spaces", function () {
       expect(await goOn(pages)).to.eql([reasons[what] ?? "RESET default/b incomplete"]);
     });
 
-  it("name a space that cannot be read where it comes, and once", async () => {
+  it("name a Space that cannot be read once, on the page of its turn", async () => {
     await shops.conceal("b");
     await when(spaces, () => spaces.engaged.length === 2);
     shops.wire("c").fail(faults.unauthorized(), { on: isList });
@@ -163,7 +163,7 @@ describe("pages of lists across spaces", function () {
     expect(await goOn(pages)).to.eql([]);
   });
 
-  it("are asked for by what a page of the same list gave, and by no other", async () => {
+  it("accept only the continue token of a page of the same list", async () => {
     const { continue: token = "", cursor } = await page({ limit: 1 });
     const refusal = (options: SpaceListOptions): Promise<ApiError> =>
       page(options).then(
@@ -182,7 +182,7 @@ describe("pages of lists across spaces", function () {
     ).to.equal("enough");
   });
 
-  it("end with a server that knows no pages, or goes round in circles", async () => {
+  it("end with a server that has no pagination, or repeats a continue token", async () => {
     const items = [0, 1, 2].map((n) => ({ metadata: { name: `x${n}`, resourceVersion: "5" }, spec: {} }));
     const list = (metadata: object) =>
       faults.answer({

@@ -1,4 +1,4 @@
-// The open questions of the proposal on lists and watches across clusters, each with what answers it.
+// The open questions of the proposal on lists and watches across clusters, each with its answer.
 import { followSpaces, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { until } from "../../../_support/until.ts";
@@ -13,7 +13,7 @@ const onError = ({ error }: { readonly error: unknown }): never => {
   throw error;
 };
 
-describe("the open questions of the proposal", function () {
+describe("open questions of the proposal", function () {
   this.timeout(60_000);
   let shops: Shops;
   let spaces: Spaces;
@@ -30,7 +30,7 @@ describe("the open questions of the proposal", function () {
     await shops?.[Symbol.asyncDispose]();
   });
 
-  it("1. conflicts of names and versions: which object it is says its space, versions are those of the space, and the stream has a cursor of its own", async () => {
+  it("1. conflicts of names and versions: the Space identifies an object, versions are those of the Space, and the stream has cursors of its own", async () => {
     const { items, cursor } = await spaces.list(NOTE);
     expect(items.map(({ space, object }) => [space, object.metadata.name, object.spec.text])).to.eql([
       ["default/one", "menu", "leek"],
@@ -40,7 +40,7 @@ describe("the open questions of the proposal", function () {
       const own = await spaces.client(space).resource(NOTE).get("menu");
       expect(object).to.eql(own);
     }
-    // Two servers can say the same version of different states: what goes on from a cursor mixes up neither.
+    // Two servers can use the same version for different states: cursors confuse neither.
     const [one, two] = [shops.set("one", "menu", "onion"), shops.set("two", "menu", "onion")];
     const told: string[] = [];
     for await (const event of spaces.watch(NOTE, { cursor, backoff })) {
@@ -51,7 +51,7 @@ describe("the open questions of the proposal", function () {
     expect(told.sort()).to.eql([`default/one ${versions[0]}`, `default/two ${versions[1]}`]);
   });
 
-  it("2. one list and one watch for all kinds, which keep the types of each", async () => {
+  it("2. one list and one watch serve all kinds, with the type of each", async () => {
     const { items } = await spaces.list(NOTE);
     const texts: (string | undefined)[] = items.map(({ object }) => object.spec.text);
     expect(texts).to.have.length(2);
@@ -65,7 +65,7 @@ describe("the open questions of the proposal", function () {
     expect(unknown.items.map(({ object }) => typeof object)).to.eql(["object", "object"]);
   });
 
-  it("3. from which space an object is stands beside it: nothing is written into it, and it is written back as it is", async () => {
+  it("3. an event names the Space of its object beside the object, which is unchanged and can be written back as it is", async () => {
     await using lent = await Lent.start("one", "two");
     await using workspaces = followSpaces({ client: lent.management.client, namespace: "default", onError });
     await workspaces.synced;
@@ -80,7 +80,7 @@ describe("the open questions of the proposal", function () {
       const maps = workspaces.client(space).resource(MAP);
       await maps.update({ ...object, data: { soup: `${space}'s` } });
       written.push(space);
-      // That it has changed meanwhile is said by its own space, and that it is another object by any other.
+      // Its own Space reports that it has changed meanwhile, and any other that it is another object.
       expect(await maps.update(object).catch(({ code }) => code)).to.equal(409);
       const other = workspaces.client(space === "default/one" ? "default/two" : "default/one").resource(MAP);
       expect(await other.update(object).catch(({ code }) => code)).to.equal(409);
@@ -93,7 +93,7 @@ describe("the open questions of the proposal", function () {
     ]);
   });
 
-  it("4. spaces that come and go during a watch: each is told once, as a whole, and nothing of one that is not there any more", async () => {
+  it("4. Spaces that are added and removed during a watch are reported once, as a whole, without later events", async () => {
     await using reader = new Reader(spaces.watch(NOTE, { backoff }));
     await until(() => reader.lines.length === 4, { what: "both" });
     await shops.open("three");

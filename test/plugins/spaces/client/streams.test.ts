@@ -1,4 +1,4 @@
-// Watches across spaces as streams: their pace, their turns, their end, and what is left of them.
+// Watches across Spaces as streams: pace, fairness, end and cleanup.
 import { followSpaces, type Spaces, type SpaceWatchOptions } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { type FaultyUpstream, faults, type Rule } from "../../../_support/faulty.ts";
@@ -11,7 +11,7 @@ import { isList, Shops } from "../support/shops.ts";
 const { backoff } = QUICK;
 const AT_FIRST = ["SYNCED default/one", "SYNCED default/two"] as const;
 
-describe("streams across spaces", function () {
+describe("streams across Spaces", function () {
   this.timeout(60_000);
   let shops: Shops;
   let spaces: Spaces;
@@ -31,12 +31,12 @@ describe("streams across spaces", function () {
     await shops[Symbol.asyncDispose]();
   });
   const watched = (options: SpaceWatchOptions = {}): Reader => new Reader(spaces.watch(NOTE, { backoff, ...options }));
-  /** All that is on its way over loopback has come. */
+  /** Waits until all pending data has arrived over loopback. */
   const arrived = async (): Promise<void> => {
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it("serve one event of a space within a round, whatever waits of another", async () => {
+  it("deliver an event of a Space within a round, however many events of another Space wait", async () => {
     await using reader = watched();
     await reader.heard(...AT_FIRST);
     reader.hold();
@@ -51,7 +51,7 @@ describe("streams across spaces", function () {
     expect(reader.wrong).to.eql([]);
   });
 
-  it("see what comes of another while there is always more of one", async () => {
+  it("see events of other Spaces while one always has more", async () => {
     await using reader = watched();
     await reader.heard(...AT_FIRST);
     for (let n = 0; n < 20_000; n++) shops.set("one", `n${n}`, "");
@@ -61,7 +61,7 @@ describe("streams across spaces", function () {
     expect(reader.lines.indexOf("+ default/two menu pea")).to.be.within(0, 20_000);
   });
 
-  it("hold back the servers for a slow reader, who loses nothing by it", async () => {
+  it("slow the servers down for a slow reader, without lost events", async () => {
     await using reader = watched();
     await reader.heard(...AT_FIRST);
     reader.hold();
@@ -78,7 +78,7 @@ describe("streams across spaces", function () {
     expect(reader.wrong).to.eql([]);
   });
 
-  it("tell nothing of a space that has left, however much of it waits", async () => {
+  it("deliver nothing of a removed Space, however many of its events wait", async () => {
     await using reader = watched();
     await reader.heard(...AT_FIRST);
     reader.hold();
@@ -96,7 +96,7 @@ describe("streams across spaces", function () {
     expect(reader.lines.slice(left + 1).filter((line) => line.includes("default/one"))).to.eql([]);
   });
 
-  it("tell of a space that comes and leaves while nobody reads what is true then", async () => {
+  it("report only the current state of a Space that was added and removed without a reader", async () => {
     await using reader = watched();
     await reader.heard(...AT_FIRST);
     reader.hold();
@@ -125,7 +125,7 @@ describe("streams across spaces", function () {
     return { wire, rule: wire.fail(faults.hang(), { on: isList }) };
   };
 
-  it("begin with sixteen spaces at a time; those that nobody answers hold up nobody else", async () => {
+  it("start to read sixteen Spaces at a time; Spaces that do not respond do not block others", async () => {
     const { wire, rule } = await seventeen();
     await using reader = watched();
     await wire.until(() => rule.met === 16);
@@ -139,7 +139,7 @@ describe("streams across spaces", function () {
     await until(() => reader.lines.length === 17, { what: "the others" });
   });
 
-  it("are as lists in that", async () => {
+  it("behave like lists in that", async () => {
     const { wire, rule } = await seventeen();
     shops.set("all", "menu", "leek");
     const list = spaces.list(NOTE, { retries: false });
@@ -157,7 +157,7 @@ describe("streams across spaces", function () {
   });
 
   for (const way of ["the signal", "the end of the loop", "return, while it waits", "the end of Spaces"] as const)
-    it(`end by ${way}, once, and leave nothing open`, async () => {
+    it(`end with ${way}, once, and leave nothing open`, async () => {
       const ended = new AbortController();
       const reason = new Error("enough");
       const stream = spaces.watch(NOTE, { backoff, signal: ended.signal });
@@ -184,7 +184,7 @@ describe("streams across spaces", function () {
       expect((await spaces.watch(NOTE).next()).done).to.equal(true);
     });
 
-  it("end before they begin by a signal that has aborted, and ask nobody", async () => {
+  it("end at once with a signal that has aborted, without a request", async () => {
     const reason = new Error("never mind");
     const over = await spaces
       .watch(NOTE, { signal: AbortSignal.abort(reason) })
@@ -194,7 +194,7 @@ describe("streams across spaces", function () {
     expect(shops.wire("one").requests).to.eql([]);
   });
 
-  it("end with what is wrong with the program", async () => {
+  it("end with a programming error", async () => {
     const over = await spaces
       .watch(NOTE, { pageSize: 0 })
       .next()

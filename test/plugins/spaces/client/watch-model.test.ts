@@ -1,4 +1,4 @@
-// Watches across spaces, at random: whatever happens, and wherever a process stops and goes on, its reader knows in the end what there is.
+// Random watches across Spaces: after any events, stops and restarts, the reader knows the final state.
 import { followSpaces, type Spaces } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { Random } from "../../../_support/random.ts";
@@ -10,15 +10,15 @@ import { Shops } from "../support/shops.ts";
 const ROUNDS = 12;
 const STEPS = 80;
 const NAMES = ["a", "b", "c"] as const;
-/** How many of the events that were told a new process goes on from. */
+/** Number of events from which a new process resumes. */
 const RESUMED = 12;
 const { backoff } = QUICK;
 
-describe("watches across spaces, at random", function () {
+describe("random watches across Spaces", function () {
   this.timeout(120_000);
 
   for (let round = 0; round < ROUNDS; round++) {
-    it(`know in the end what there is, and go on from every event (seed ${round})`, async () => {
+    it(`know the final state, and resume from every event (seed ${round})`, async () => {
       await using stack = new AsyncDisposableStack();
       const pick = new Random(round);
       const shops = stack.use(await Shops.start());
@@ -73,7 +73,7 @@ describe("watches across spaces, at random", function () {
           if (pick.chance(0.5)) reader.hold();
           else reader.go();
         },
-        // The process is killed, and another one goes on.
+        // The process is killed and another one resumes.
         async () => {
           reader.go();
           const last = reader.cursors.at(-1);
@@ -113,7 +113,7 @@ describe("watches across spaces, at random", function () {
 
 type Told = Reader["cursors"][number];
 
-/** What is known, of spaces in which there is anything. */
+/** Known objects of the Spaces that have any. */
 const sorted = (all: readonly (readonly [string, ReadonlyMap<string, string>])[]): unknown =>
   all
     .filter(([, notes]) => notes.size > 0)

@@ -1,4 +1,4 @@
-// Watches across spaces: what is told of each while they come, go, are away, forget, and are not what they were.
+// Watches across Spaces: events of Spaces that are added, removed, unreachable, without history, or replaced.
 import { followSpaces, type Spaces, type SpaceWatchOptions } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { faults } from "../../../_support/faulty.ts";
@@ -10,7 +10,7 @@ import { isList, Shops } from "../support/shops.ts";
 
 const { backoff } = QUICK;
 
-describe("watches across spaces", function () {
+describe("watches across Spaces", function () {
   this.timeout(60_000);
   let shops: Shops;
   let spaces: Spaces;
@@ -36,7 +36,7 @@ describe("watches across spaces", function () {
   const ONE = ["+ default/one menu leek", "SYNCED default/one"] as const;
   const TWO = ["+ default/two menu pea", "SYNCED default/two"] as const;
 
-  it("tell what is there, where that ends in each, and what happens then", async () => {
+  it("report the initial objects, their end in each Space, and later changes", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     shops.set("two", "menu", "onion");
@@ -46,7 +46,7 @@ describe("watches across spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("tell of what is selected, alone", async () => {
+  it("report only selected objects", async () => {
     shops.set("one", "other", "cress");
     await using reader = watched({ fields: "metadata.name=other" });
     await reader.heard("+ default/one other cress", "SYNCED default/one", "SYNCED default/two");
@@ -55,7 +55,7 @@ describe("watches across spaces", function () {
     await reader.heard("+ default/two other kale");
   });
 
-  it("tell once what a space has that comes, whatever happens in it meanwhile", async () => {
+  it("report the objects of a new Space once, whatever changes meanwhile", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     await shops.move("three");
@@ -72,7 +72,7 @@ describe("watches across spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("say that a space has left, and nothing of it any more; one that is made again by its name is another", async () => {
+  it("report that a Space was removed and nothing later; one that is created again is another Space", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     await shops.remove("two");
@@ -89,7 +89,7 @@ describe("watches across spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("say nothing of a space that is away but by onError, and afterwards what has changed", async () => {
+  it("report an unreachable Space only to onError, and its changes afterwards", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     await shops.wire("one").stop();
@@ -102,7 +102,7 @@ describe("watches across spaces", function () {
     expect(reader.wrong).to.eql([]);
   });
 
-  it("tell what is in one that was away at first once it is there", async () => {
+  it("report the objects of a Space that was unreachable at first once it is reachable", async () => {
     await shops.wire("one").stop();
     await using reader = watched();
     await reader.heard(...TWO);
@@ -111,7 +111,7 @@ describe("watches across spaces", function () {
     await reader.heard(...ONE);
   });
 
-  it("begin anew with the one space whose server has forgotten, once it has said what there is", async () => {
+  it("restart only the Space whose server has lost its history, after its list", async () => {
     await shops.open("short", { history: 4 });
     shops.set("short", "menu", "leek");
     shops.set("short", "gone", "leek");
@@ -140,7 +140,7 @@ describe("watches across spaces", function () {
     expect(reader.wrong).to.eql([]);
   });
 
-  it("go on with how a space was reached until all is read at its other server, and tell that anew", async () => {
+  it("keep the old server of a Space until everything is read at its new one, and then report its objects again", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     const before = spaces.client("one");
@@ -153,7 +153,7 @@ describe("watches across spaces", function () {
     expect(failures).to.eql([]);
   });
 
-  it("stay with how a space was reached where the other server is away, over several of them", async () => {
+  it("keep the old server while the new one is unreachable, over several moves", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     const old = shops.notes("one");
@@ -168,7 +168,7 @@ describe("watches across spaces", function () {
     await reader.heard("RESET default/one moved", "+ default/one menu second", "SYNCED default/one");
   });
 
-  it("lose nothing while credentials are revoked, and replaced", async () => {
+  it("lose nothing while credentials are revoked and replaced", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     const client = spaces.client("one");
@@ -184,7 +184,7 @@ describe("watches across spaces", function () {
     expect(spaces.client("one")).to.equal(client);
   });
 
-  it("go on with a space that is not Ready", async () => {
+  it("continue with a Space that is not Ready", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     await shops.conceal("one");
@@ -197,7 +197,7 @@ describe("watches across spaces", function () {
     await reader.heard("= default/one menu cress");
   });
 
-  it("engage one without disturbing the streams of others", async () => {
+  it("add a Space without an effect on the streams of others", async () => {
     await using reader = watched();
     await reader.heard(...ONE, ...TWO);
     const opened = [shops.wire("one").opened, shops.wire("two").opened];

@@ -1,4 +1,4 @@
-// The protocol's document says what the server does: every answer is looked up in it.
+// The document of the protocol describes the server: every response is validated against it.
 import { ApiError, formatCause, isJsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
 import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { spaceProviderOpenAPI } from "@virtual-workspaces/spaces";
@@ -6,23 +6,23 @@ import { expect } from "chai";
 import { KeptSpaces } from "../support/kept-spaces.ts";
 import { type Served, STRANGER, serve, TOKEN } from "./support/served.ts";
 
-/** A document, as JSON. */
+/** A document as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: it is walked by names that are in it
 type Json = any;
 
-/** What was answered, and where. */
+/** A response and its operation. */
 interface Seen {
   readonly operation: string;
   readonly code: number;
 }
 
-describe("the document of space providers", function () {
+describe("document of space providers", function () {
   this.timeout(20_000);
   const kept = new KeptSpaces();
   const seen: Seen[] = [];
   const document: Json = JSON.parse(JSON.stringify(spaceProviderOpenAPI));
   let served: Served;
-  /** Whether the provider is ready. */
+  /** Reason why the provider is not ready, if any. */
   let problem: string | undefined;
 
   before(async () => {
@@ -38,7 +38,7 @@ describe("the document of space providers", function () {
     problem = undefined;
   });
 
-  /** With `$ref`s replaced by what they lead to. */
+  /** Replaces each `$ref` by its target. */
   function resolved(value: Json): Json {
     if (Array.isArray(value)) return value.map(resolved);
     if (!isJsonObject(value)) return value;
@@ -52,12 +52,12 @@ describe("the document of space providers", function () {
   }
 
   function fits(schema: JsonSchema, value: Json, about: string): void {
-    // The compiler is for objects: what is checked is a field of one.
+    // The compiler takes objects, so the value is a field of one.
     const causes = compileSchema({ type: "object", properties: { it: schema } }).validate({ it: value });
     expect(causes.map(formatCause), about).to.deep.equal([]);
   }
 
-  /** Asks, and compares what comes with the document. */
+  /** Sends a request and validates the response against the document. */
   async function ask(
     method: string,
     path: string,
@@ -91,13 +91,13 @@ describe("the document of space providers", function () {
 
   const json = (body: string): RequestInit => ({ body, headers: { "content-type": "application/json" } });
 
-  it("is served as it is, and all that it refers to is in it", async () => {
+  it("is served unchanged, and contains all its references", async () => {
     expect(await (await ask("GET", "/openapi.json")).json()).to.deep.equal(document);
     resolved(document);
     expect(() => Object.assign(spaceProviderOpenAPI.info, { title: "mine" }), "it is the same for all").to.throw();
   });
 
-  it("has the answers to everything that is asked as it says", async () => {
+  it("describes the response of each operation", async () => {
     await ask("GET", "/v1/status");
     await ask("GET", "/v1/spaces");
     await ask("PUT", "/v1/spaces/a", json("{}"));
@@ -112,7 +112,7 @@ describe("the document of space providers", function () {
     await ask("DELETE", "/v1/spaces/b");
   });
 
-  it("has what is said of a request that is wrong", async () => {
+  it("describes the errors of invalid requests", async () => {
     await ask("GET", "/v1/spaces?limit=none");
     await ask("GET", "/v1/spaces?continue=none");
     await ask("GET", "/v1/spaces/b/kubeconfig");
@@ -126,7 +126,7 @@ describe("the document of space providers", function () {
     await ask("GET", "/v1/spaces?parent=root");
   });
 
-  it("has what is said of a provider that cannot do it", async () => {
+  it("describes the errors of a provider that cannot do something", async () => {
     kept.set("c", { phase: "Initializing" });
     await ask("GET", "/v1/spaces/c/kubeconfig?scope=external");
     problem = "it reads what there is";
@@ -146,7 +146,7 @@ describe("the document of space providers", function () {
     await ask("GET", "/v1/spaces");
   });
 
-  it("has the lines of a watch, the last one included", async () => {
+  it("describes the lines of a watch, including the last one", async () => {
     async function* watch() {
       yield { name: "a" };
       yield {};
@@ -160,7 +160,7 @@ describe("the document of space providers", function () {
     expect(new Set(types)).to.deep.equal(new Set(["CHANGED"]));
   });
 
-  it("has no answer that nobody has seen, but for those that other servers may give", () => {
+  it("describes no untested response, except those of other servers", () => {
     const all = Object.values<Json>(document.paths).flatMap((path) =>
       ["get", "put", "delete"].flatMap((m) => path[m] ?? []),
     );

@@ -1,4 +1,4 @@
-// examples/over-spaces/provider.ts, in a process that is killed: what a manager has of it, before, meanwhile and afterwards.
+// examples/over-spaces/provider.ts in a process that is killed: the manager before, during and after that.
 import { namespaceOf, restProvider, Space } from "@virtual-workspaces/spaces";
 import { checkSpaceProvider } from "@virtual-workspaces/testing";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { ProviderProgram } from "./support/provider-program.ts";
 const HERE = namespaceOf("here");
 const NOTE = { group: "example.dev", version: "v1", kind: "Note", plural: "notes", scope: "Cluster" } as const;
 
-/** Waits until there is nothing to say. */
+/** Check that waits until a watch has no more events. */
 const SLOW = "P6.2";
 
 describe("examples/over-spaces/provider.ts", function () {
@@ -29,14 +29,14 @@ describe("examples/over-spaces/provider.ts", function () {
     folder?.[Symbol.dispose]();
   });
 
-  it("keeps the protocol", async () => {
+  it("implements the protocol", async () => {
     const { url, token, "ca.crt": ca } = program.secret;
     const { results, left } = await checkSpaceProvider({ url, token, ca, write: true, checks: (id) => id !== SLOW });
     expect(results.filter(({ outcome }) => outcome !== "passed")).to.deep.equal([]);
     expect(left).to.deep.equal([]);
   });
 
-  it("has spaces made, used and deleted, and none is lost or orphaned when it is killed", async () => {
+  it("creates, serves and deletes spaces, and loses or orphans none when it is killed", async () => {
     await using manager = management.manager({ types: { rest: restProvider() } });
     await manager.started;
     await management.provide("here", { type: "rest", secret: program.secret });
@@ -63,7 +63,7 @@ describe("examples/over-spaces/provider.ts", function () {
     expect(still?.status?.spaceID).to.equal(one?.status?.spaceID);
     expect(program.spaces).to.deep.equal(["one", "three"]);
 
-    // Killed as soon as it has begun: what it has made is the Space's all the same.
+    // Killed right after the creation has started: the new space still belongs to the Space.
     await management.make(HERE, "four");
     while (!program.spaces.includes("four")) await spaces.get("four");
     await program.kill();

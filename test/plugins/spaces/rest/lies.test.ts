@@ -1,4 +1,5 @@
-// A provider over REST is believed as far as what it says is well-formed; it harms nobody, and nothing is gone that it does not say to be gone.
+// Why: the responses of a provider over REST are untrusted. Only well-formed ones count, they harm no other part, and only an explicit
+// response means that a space is gone.
 import {
   namespaceOf,
   type ProviderCall,
@@ -18,7 +19,7 @@ const WATCH = "GET /v1/spaces?watch";
 const NONE = { create: false, delete: false, watch: false, hierarchy: false };
 const call = (): ProviderCall => ({ parent: undefined, signal: new AbortController().signal });
 
-describe("a provider over REST that lies", function () {
+describe("provider over REST with invalid responses", function () {
   this.timeout(30_000);
   let liar: Liar;
   let provider: SpaceProvider & Partial<AsyncDisposable>;
@@ -41,7 +42,7 @@ describe("a provider over REST that lies", function () {
   });
   afterEach(() => provider[Symbol.asyncDispose]?.());
 
-  /** What an answer comes to. */
+  /** Returns the result of a call as text. */
   const told = (asking: Promise<unknown>): Promise<string> =>
     asking.then(
       (value) => `it has answered ${JSON.stringify(value)}`,
@@ -58,48 +59,60 @@ describe("a provider over REST that lies", function () {
   const LISTS = {
     "of another type": [
       body("text/html", "<html>hello</html>"),
-      /"text\/html" instead of application\/json: is the url/,
+      /"text\/html" instead of application\/json: check that url/,
     ],
     "of no type": [body("", "{}"), /"no content type" instead of application\/json/],
-    "that is no JSON": [body("application/json", "{items"), /the answer is no SpaceList: it is no JSON object/],
-    "without items": [json({}), /no SpaceList: items: Required value/],
-    "with one of no phase": [json({ items: [{ name: "a" }] }), /items\[0\]\.phase: Required value/],
-    "with one of another phase": [
+    "that is not JSON": [
+      body("application/json", "{items"),
+      /the response is not a valid SpaceList: it is not a JSON object/,
+    ],
+    "without items": [json({}), /not a valid SpaceList: items: Required value/],
+    "with a space without a phase": [json({ items: [{ name: "a" }] }), /items\[0\]\.phase: Required value/],
+    "with a space of an unknown phase": [
       json({ items: [{ name: "a", phase: "Big" }] }),
       /items\[0\]\.phase: Unsupported value: "Big"/,
     ],
-    "with a name that is another path": [
+    "with a name that would be another path": [
       json({ items: [{ name: "a/../b", phase: "Ready" }] }),
       /items\[0\]\.name: Invalid/,
     ],
-    "with an id that is none": [json({ items: [{ ...READY, id: 7 }] }), /items\[0\]\.id: Invalid value: "integer"/],
-    "with two of one name": [json({ items: [READY, READY] }), /^it has two spaces of the name "a"$/],
-    "in another order": [json({ items: [{ ...READY, name: "b" }, READY] }), /^it lists "a" behind "b"/],
-    "that goes on with nothing": [json({ items: [], continue: "x" }), /lists a page without spaces/],
-    "that leads back": [json({ items: [READY], continue: "x" }), /^it has two spaces of the name "a"$/],
+    "with an invalid id": [json({ items: [{ ...READY, id: 7 }] }), /items\[0\]\.id: Invalid value: "integer"/],
+    "with two spaces of one name": [
+      json({ items: [READY, READY] }),
+      /^the provider returned two spaces with the name "a"$/,
+    ],
+    "in another order": [json({ items: [{ ...READY, name: "b" }, READY] }), /^the provider listed "a" after "b"/],
+    "with an empty page and a continue token": [
+      json({ items: [], continue: "x" }),
+      /returned an empty page with a continue token/,
+    ],
+    "with a repeated page": [
+      json({ items: [READY], continue: "x" }),
+      /^the provider returned two spaces with the name "a"$/,
+    ],
     "that is too long": [
       json({ items: [{ ...READY, message: "a".repeat(17 * 1024 * 1024) }] }),
       /the answer is longer than 16777216 bytes$/,
     ],
     "of an error page": [
       body("text/html", "<html>secret of somebody else</html>", 502),
-      /: 502 without a Status: is the url/,
+      /: 502 without a Status: check that url/,
     ],
     "of a Status of another code": [json(statusOf(404, "no"), 500), /: 500 without a Status/],
-    "of a code that was not asked for": [json({ items: [] }, 206), /: answered 206 instead of 200$/],
+    "of an unexpected status code": [json({ items: [] }, 206), /: unexpected status 206 instead of 200$/],
   } as const;
   for (const [what, [says, message]] of Object.entries(LISTS))
-    it(`by a list ${what}`, async () => {
+    it(`rejects a list ${what}`, async () => {
       liar.says = { [LIST]: says };
       const said = await told(provider.list(call()));
       expect(said).to.match(message);
       expect(said).not.to.include("somebody else");
     });
 
-  it("by answers that never come, or never end", async () => {
+  it("rejects responses that never start or never end", async () => {
     await using hasty = (await opened({ timeout: 500 })) as SpaceProvider & AsyncDisposable;
     liar.says = { [LIST]: () => undefined };
-    expect(await told(hasty.list(call()))).to.match(/no whole answer within 0\.5 s$/);
+    expect(await told(hasty.list(call()))).to.match(/no complete response within 0\.5 s$/);
     liar.says = {
       [LIST]: (res) => {
         res.writeHead(200, { "content-type": "application/json" });
@@ -107,27 +120,27 @@ describe("a provider over REST that lies", function () {
         res.once("close", () => clearInterval(timer));
       },
     };
-    expect(await told(hasty.list(call()))).to.match(/no whole answer within 0\.5 s$/);
+    expect(await told(hasty.list(call()))).to.match(/no complete response within 0\.5 s$/);
     expect(
       await told(provider.get("a", { parent: undefined, signal: AbortSignal.abort(new Error("enough")) })),
     ).to.equal("enough");
   });
 
-  it("by leading elsewhere: nobody is asked there", async () => {
+  it("rejects redirects and sends no request to their target", async () => {
     await using elsewhere = await Liar.start();
     liar.says = {
       "": (res) => res.writeHead(307, { location: `${elsewhere.url}/v1/spaces` }).end(),
     };
-    const message = /: 307, a redirect, which is not followed: give the url that it leads to$/;
+    const message = /: 307 redirect is not followed: set url to its target$/;
     expect(await told(provider.list(call()))).to.match(message);
     expect(await told(Promise.resolve(provider.delete?.("a", call())))).to.match(message);
     expect(await heard()).to.match(message);
     expect(elsewhere.asked).to.deep.equal([]);
   });
 
-  it("by a space that is another one, or is not said to be gone", async () => {
+  it("rejects a response about another space, and treats only a 404 about the space as gone", async () => {
     liar.says = { "GET /v1/spaces/a": json({ name: "b", phase: "Ready" }) };
-    expect(await told(provider.get("a", call()))).to.match(/with the space "b" for the space "a"$/);
+    expect(await told(provider.get("a", call()))).to.match(/returned the space "b" for "a"$/);
     for (const says of [
       body("text/html", "<html>404</html>", 404),
       json({}, 404),
@@ -144,14 +157,14 @@ describe("a provider over REST that lies", function () {
     await provider.delete?.("a", call());
     liar.asked.length = 0;
     for (const name of ["..", "a/b", "", "a?b", ".a", "a#"])
-      expect(await told(provider.get(name, call()))).to.match(/^no provider over REST has a space of the name /);
+      expect(await told(provider.get(name, call()))).to.match(/^invalid space name /);
     expect(liar.asked).to.deep.equal([]);
   });
 
-  it("by saying to have begun what it has not", async () => {
+  it("rejects responses other than 202 to a creation or deletion", async () => {
     for (const [says, message] of [
-      [json({}, 200), /: answered 200 instead of 202$/],
-      [body("text/html", "<html>", 200), /: answered 200 instead of 202$/],
+      [json({}, 200), /: unexpected status 200 instead of 202$/],
+      [body("text/html", "<html>", 200), /: unexpected status 200 instead of 202$/],
       [json(statusOf(409, "it is being deleted"), 409), /: 409 it is being deleted$/],
     ] as const) {
       liar.says = { "PUT /v1/spaces/a": says, "DELETE /v1/spaces/a": says };
@@ -160,7 +173,7 @@ describe("a provider over REST that lies", function () {
     }
   });
 
-  it("by kubeconfigs that are too long, or something else", async () => {
+  it("rejects kubeconfigs that are too long or of another type", async () => {
     const kubeconfig = "GET /v1/spaces/a/kubeconfig";
     liar.says = { [kubeconfig]: body("application/yaml", "a".repeat(257 * 1024)) };
     expect(await told(provider.access("a", call()))).to.match(/longer than 262144 bytes$/);
@@ -170,7 +183,7 @@ describe("a provider over REST that lies", function () {
     expect(await told(provider.access("a", call()))).to.match(/: 404 spaces "a" not found$/);
   });
 
-  it("by a list that cannot be had to its end", async () => {
+  it("rejects a list whose pages expire again and again", async () => {
     let asked = 0;
     liar.says = {
       [`${LIST}=500&continue`]: (res) => {
@@ -188,19 +201,19 @@ describe("a provider over REST that lies", function () {
     expect(await told(provider.list(call()))).to.match(/: 410 /);
   });
 
-  it("by a watch that is none, or dies", async () => {
+  it("rejects a watch that is invalid or ends", async () => {
     for (const [says, message] of [
       [body("text/html", "<html>"), /"text\/html" instead of application\/x-ndjson/],
       [json({ items: [] }), /"application\/json" instead of application\/x-ndjson/],
       [json(statusOf(501, "it does not say what changes"), 501), /: 501 it does not say what changes$/],
-      [stream("hello\n"), /^a line of its watch is no event: it is no JSON object$/],
-      [stream('{"type":"ADDED"}\n'), /^a line of its watch is no event: type: Unsupported value: "ADDED"/],
-      [stream('{"type":"CHANGED","name":"../a"}\n'), /^a line of its watch is no event: name: Invalid/],
+      [stream("hello\n"), /^invalid event in the watch: it is not a JSON object$/],
+      [stream('{"type":"ADDED"}\n'), /^invalid event in the watch: type: Unsupported value: "ADDED"/],
+      [stream('{"type":"CHANGED","name":"../a"}\n'), /^invalid event in the watch: name: Invalid/],
       [stream("a".repeat(17 * 1024)), /a line of the body is longer than 16384 bytes$/],
-      [stream('{"type":"ERROR","status":{"code":500}}\n'), /^a line of its watch is no event: status/],
+      [stream('{"type":"ERROR","status":{"code":500}}\n'), /^invalid event in the watch: status/],
       [
         stream(`${JSON.stringify({ type: "ERROR", status: statusOf(500, "it has\u001b[2J\nlost it") })}\n`),
-        /^its watch has ended: it has \[2J lost it$/,
+        /^the watch has ended: it has \[2J lost it$/,
       ],
     ] as const) {
       liar.says = { [WATCH]: says };
@@ -222,7 +235,7 @@ describe("a provider over REST that lies", function () {
     expect(await heard()).to.equal('it has answered ["any","a"]');
   });
 
-  it("by too much to do is asked again", async () => {
+  it("retries after 429", async () => {
     liar.says = {
       "PUT /v1/spaces/a": (res) => {
         res.setHeader("retry-after", "3");
@@ -233,11 +246,11 @@ describe("a provider over REST that lies", function () {
     expect(error).to.include({ retryAfter: 3000 });
   });
 
-  it("by its status", async () => {
+  it("rejects an invalid status", async () => {
     await provider[Symbol.asyncDispose]?.();
     for (const [says, message] of [
-      [json({ ready: true, version: "1" }), /no ProviderStatus: capabilities: Required value/],
-      [json({ ready: "yes", version: "1", capabilities: {} }), /no ProviderStatus: /],
+      [json({ ready: true, version: "1" }), /not a valid ProviderStatus: capabilities: Required value/],
+      [json({ ready: "yes", version: "1", capabilities: {} }), /not a valid ProviderStatus: /],
       [body("text/html", "<html>"), /"text\/html" instead of/],
       [
         json({ ready: false, message: "not\u001b\nyet", version: "1", capabilities: NONE }),
@@ -250,7 +263,7 @@ describe("a provider over REST that lies", function () {
     }
   });
 
-  describe("to a manager", () => {
+  describe("for a manager", () => {
     let management: Management;
     const HERE = namespaceOf("here");
     before(async () => {
@@ -258,7 +271,7 @@ describe("a provider over REST that lies", function () {
     });
     after(() => management?.[Symbol.asyncDispose]());
 
-    it("has its conditions say so, and its Spaces stay as they are", async () => {
+    it("shows them in conditions, and leaves its Spaces unchanged", async () => {
       const types = { rest: restProvider() };
       await using manager = management.manager({ types });
       await manager.started;
@@ -279,7 +292,7 @@ describe("a provider over REST that lies", function () {
       const found = await management.until(HERE, "a", isReady);
       const untilTold = (message: RegExp) =>
         management.untilProvider("here", (one) => message.test(messageOf(one, "Ready")));
-      // What it is like then is asked for: by a list that fails, and by its name where a proxy answers.
+      // The manager then reads the space: the list fails, and a proxy answers the read by name.
       liar.says = {
         "GET /v1/spaces/a": body("text/html", "<html>", 404),
         [LIST]: json(statusOf(500, "it has lost its list"), 500),
@@ -287,14 +300,14 @@ describe("a provider over REST that lies", function () {
       (await cuts.promise)();
       await untilTold(/: 500 it has lost its list$/);
       const lies = [
-        [json({ items: [READY, READY] }), /^it has two spaces of the name "a"$/],
+        [json({ items: [READY, READY] }), /^the provider returned two spaces with the name "a"$/],
         [json({ items: [{ name: "a" }] }), /items\[0\]\.phase: Required value/],
       ] as const;
       for (const [says, message] of lies) {
         liar.says = { [LIST]: says };
         await untilTold(message);
       }
-      // A list that leaves it out, while nobody says that it is not there.
+      // The list omits the space, while no response says that it does not exist.
       liar.says = { [LIST]: json({ items: [] }), "GET /v1/spaces/a": body("text/html", "<html>", 404) };
       await management.untilProvider("here", (one) => one?.status?.spaces === 0);
       liar.says = honest;

@@ -1,4 +1,4 @@
-// A manager whose provider is in another place, over REST: what it makes, finds, hands out and deletes there, and what it makes of a provider that is away.
+// A manager with a remote provider over REST: creation, discovery, access and deletion, and an unreachable provider.
 import {
   namespaceOf,
   type RestProviderOptions,
@@ -14,7 +14,7 @@ import { type Served, type ServedOptions, STRANGER, serve, TOKEN } from "./suppo
 
 const HERE = namespaceOf("here");
 
-describe("a manager of spaces that are provided over REST", function () {
+describe("SpaceManager with a provider over REST", function () {
   this.timeout(30_000);
   let management: Management;
   let kept: KeptSpaces;
@@ -40,7 +40,7 @@ describe("a manager of spaces that are provided over REST", function () {
     await stack.disposeAsync();
   });
 
-  /** A manager, and a SpaceProviderDesc `here` of a provider that is served. */
+  /** Starts a manager and creates a SpaceProviderDesc `here` for a served provider. */
   async function begin(
     { provider = kept, ...options }: ServedOptions & { readonly provider?: SpaceProvider } = {},
     rest: RestProviderOptions = {},
@@ -56,13 +56,13 @@ describe("a manager of spaces that are provided over REST", function () {
   const provided = (is: string): Promise<unknown> =>
     management.untilProvider("here", (one) => conditionOf(one, "Ready") === is);
 
-  /** What a Secret of a Space says. */
+  /** Returns the kubeconfig of a Space's Secret. */
   async function kubeconfigIn(name: string, scope: string): Promise<string> {
     const secret = await management.client.resource(SECRET).in(HERE).get(`${scope}-${name}`);
     return Buffer.from(secret.data?.["kubeconfig"] ?? "", "base64").toString();
   }
 
-  it("has them made, found, reached, and deleted", async () => {
+  it("creates, discovers, reaches and deletes spaces", async () => {
     kept.set("found", { externalName: "else" });
     await begin();
     const found = await management.until(HERE, "found", isReady);
@@ -87,13 +87,13 @@ describe("a manager of spaces that are provided over REST", function () {
     await management.until(HERE, "found", (space) => space === undefined);
   });
 
-  it("says of what a provider is not able to do that it is not, and lists one that does not say what changes", async () => {
+  it("shows unsupported operations in conditions, and polls a provider without watch", async () => {
     const { list, get, access } = kept;
     const able = { list: list.bind(kept), get: get.bind(kept), access: access.bind(kept) };
     await begin({ provider: able });
     await management.make(HERE, "one");
     const one = await management.until(HERE, "one", (space) => conditionOf(space, "Provided") === "False CreateFailed");
-    expect(messageOf(one, "Ready")).to.equal('its provider "here" makes no spaces: set spec.Type to unmanaged');
+    expect(messageOf(one, "Ready")).to.equal('the provider "here" cannot create spaces: set spec.Type to unmanaged');
     kept.set("later");
     await management.until(HERE, "later", isReady);
     await management.client
@@ -102,7 +102,7 @@ describe("a manager of spaces that are provided over REST", function () {
       .mergePatch("one", { spec: { Type: "unmanaged" } });
   });
 
-  it("tells what a provider says of why it cannot", async () => {
+  it("shows the provider's reason for a failure", async () => {
     await begin({ onError: () => undefined });
     kept.before = (call) => {
       if (call.startsWith("create")) throw new Error("no room\u001b[2J\nfor it");
@@ -116,7 +116,7 @@ describe("a manager of spaces that are provided over REST", function () {
     await management.until(HERE, "one", isReady);
   });
 
-  it("makes them below others where the provider has a hierarchy, and says where it has none", async () => {
+  it("creates spaces below others if the provider has a hierarchy, and shows an error otherwise", async () => {
     const parents: (string | undefined)[] = [];
     const noted: SpaceProvider = {
       list: (call) => kept.list(call),
@@ -137,7 +137,7 @@ describe("a manager of spaces that are provided over REST", function () {
       "one",
       (space) => conditionOf(space, "Provided") === "Unknown ProviderUnreachable",
     );
-    expect(messageOf(one, "Provided")).to.match(/has no spaces below others: leave out the annotation/);
+    expect(messageOf(one, "Provided")).to.match(/has no hierarchy: remove the annotation/);
     await flat.close();
     const { url } = stack.use(await serve(noted, { hierarchy: true }));
     await management.keep("provider-here", { url, token: TOKEN });
@@ -145,7 +145,7 @@ describe("a manager of spaces that are provided over REST", function () {
     expect(parents).to.deep.equal(["root:org"]);
   });
 
-  it("takes nothing for deleted while a provider is away, and goes on when it is back", async () => {
+  it("treats nothing as deleted while a provider is unreachable, and continues when it is back", async () => {
     kept.set("found");
     const served = await begin();
     await management.make(HERE, "one");
@@ -174,7 +174,7 @@ describe("a manager of spaces that are provided over REST", function () {
     expect([...kept.spaces.keys()]).to.deep.equal([]);
   });
 
-  it("says that a credential is not taken, and goes on with the one that takes its place", async () => {
+  it("shows that a credential is rejected, and continues with its replacement", async () => {
     kept.set("found");
     const served = await begin();
     await management.until(HERE, "found", isReady);
@@ -183,17 +183,17 @@ describe("a manager of spaces that are provided over REST", function () {
     const rotated = stack.use(await serve(kept, { port, token: "rotated" }));
     const refused = await management.untilProvider("here", (one) => messageOf(one, "Ready").includes(" 401 "));
     expect(messageOf(refused, "Ready")).to.match(
-      /401 Unauthorized: the provider does not take what the Secret has: put the credential there that it knows$/,
+      /401 Unauthorized: the provider rejects the credential: put one into the Secret that it accepts$/,
     );
     expect(isReady(await management.client.resource(Space).in(HERE).get("found"))).to.equal(true);
     await management.keep("provider-here", { url: rotated.url, token: "rotated" });
     await provided("True");
     await management.keep("provider-here", { url: rotated.url, token: STRANGER });
     const stranger = await management.untilProvider("here", (one) => conditionOf(one, "Ready") === "False OpenFailed");
-    expect(messageOf(stranger, "Ready")).to.match(/403 .*does not let the user of the Secret do this$/);
+    expect(messageOf(stranger, "Ready")).to.match(/403 .*does not authorize the user of the Secret$/);
   });
 
-  it("opens one when it is ready", async () => {
+  it("opens a provider once it is ready", async () => {
     let problem: string | undefined = "it reads what there is";
     const ready = (): void => {
       if (problem !== undefined) throw new Error(problem);
@@ -205,25 +205,31 @@ describe("a manager of spaces that are provided over REST", function () {
     await provided("True");
   });
 
-  describe("says of a Secret what is wrong with it:", () => {
+  describe("shows what is wrong with a Secret:", () => {
     const wrong: Readonly<Record<string, readonly [Readonly<Record<string, string>>, RegExp]>> = {
-      "no url": [{ token: TOKEN }, /^url: the Secret has none: /],
-      "no https": [{ url: "http://provider.example.com", token: TOKEN }, /^url: by plain http anybody on the way /],
-      "no http at all": [{ url: "file:///etc/passwd", token: TOKEN }, /^url: it is none that begins with https:\/\//],
+      "no url": [{ token: TOKEN }, /^url: missing in the Secret: /],
+      "a url without https": [
+        { url: "http://provider.example.com", token: TOKEN },
+        /^url: plain HTTP exposes the credential /,
+      ],
+      "a url that is not http": [
+        { url: "file:///etc/passwd", token: TOKEN },
+        /^url: invalid URL: use the URL of the provider/,
+      ],
       "a password in the url": [
         { url: "https://me:secret@provider.example.com", token: TOKEN },
-        /^url: leave out user/,
+        /^url: user, password, query and fragment are not allowed/,
       ],
-      "nobody who asks": [{ url: "https://provider.example.com" }, /^token: the Secret has none/],
+      "no credential": [{ url: "https://provider.example.com" }, /^token: the Secret has neither/],
       "half a certificate": [
         { url: "https://provider.example.com", "tls.crt": "x" },
         /^tls\.crt and tls\.key go together/,
       ],
-      "authorities that are none": [
+      "an invalid CA certificate": [
         { url: "https://provider.example.com", token: TOKEN, "ca.crt": "x" },
         /^ca\.crt: give certificates as PEM/,
       ],
-      "a token that is none": [{ url: "https://provider.example.com", token: "a b" }, /^token: it has characters/],
+      "an invalid token": [{ url: "https://provider.example.com", token: "a b" }, /^token: it has characters/],
     };
     for (const [what, [secret, message]] of Object.entries(wrong))
       it(what, async () => {
@@ -239,7 +245,7 @@ describe("a manager of spaces that are provided over REST", function () {
       });
   });
 
-  it("asks where it may, and trusts whom the Secret says", async () => {
+  it("connects only to allowed URLs, and trusts the CA certificate of the Secret", async () => {
     const [own, other] = [Authority.root("own"), Authority.root("other")];
     const tls = own.issue({ name: "127.0.0.1", usages: [SERVER_AUTH] });
     const { url } = stack.use(await serve(kept, { server: { tls: { cert: tls.cert, key: tls.key } } }));
@@ -268,7 +274,7 @@ describe("a manager of spaces that are provided over REST", function () {
     expect(await open(elsewhere, { rewrite })).to.deep.equal([]);
     expect(await failed(open({ url, token: TOKEN }, { rewrite }))).to.equal("nobody is asked there");
     const plain = { url: url.replace("https:", "http:"), token: TOKEN };
-    expect(await failed(open(plain, { mayAskPlain: () => false }))).to.match(/^url: by plain http/);
+    expect(await failed(open(plain, { mayAskPlain: () => false }))).to.match(/^url: plain HTTP/);
     const { mountedServers } = await import("@virtual-workspaces/mounts");
     const whose = "providers";
     const restricted = failed(open({ url, token: TOKEN, "ca.crt": own.cert }, mountedServers({ whose })));
@@ -277,8 +283,8 @@ describe("a manager of spaces that are provided over REST", function () {
     expect(await open({ url, token: TOKEN, "ca.crt": own.cert }, allowed)).to.deep.equal([]);
   });
 
-  it("is made with times that are some", () => {
-    expect(() => restProvider({ timeout: 0 })).to.throw(/^timeout of restProvider: give milliseconds/);
-    expect(() => restProvider({ silence: Number.NaN })).to.throw(/^silence of restProvider/);
+  it("rejects invalid time limits", () => {
+    expect(() => restProvider({ timeout: 0 })).to.throw(/^invalid timeout of restProvider: use at least 1 ms/);
+    expect(() => restProvider({ silence: Number.NaN })).to.throw(/^invalid silence of restProvider/);
   });
 });

@@ -1,4 +1,4 @@
-// What a provider that is served gives, and whom: nothing to nobody, and what it is able to do to those who may ask.
+// Why: a served provider gives access to all its spaces. Unauthorized callers get nothing, and authorized ones get only valid operations.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +18,7 @@ interface Asked {
   readonly type?: string;
 }
 
-/** Asks as it is written: no URL is made of the path before. */
+/** Sends a request with an unchanged path, since URL would normalize it. */
 async function ask(url: string, path: string, asked: Asked = {}): Promise<IncomingMessage> {
   const { method = "GET", token = TOKEN, body, type = "application/json" } = asked;
   const { hostname, port, pathname } = new URL(url);
@@ -39,7 +39,7 @@ async function said(url: string, path: string, asked: Asked = {}): Promise<strin
   return `${answer.statusCode} ${message}`.trim();
 }
 
-describe("a provider that is served over REST", function () {
+describe("spaceProviderView", function () {
   this.timeout(20_000);
   let kept: KeptSpaces;
   let served: Served;
@@ -62,7 +62,7 @@ describe("a provider that is served over REST", function () {
     ["GET", "/v1/nothing"],
   ] as const;
 
-  it("says nothing to nobody, and nothing to who may not ask; and nobody is asked", async () => {
+  it("rejects unauthenticated and unauthorized requests without a call of the provider", async () => {
     kept.set("a");
     for (const [method, path] of EVERYTHING) {
       const body = method === "PUT" ? { body: "{}" } : {};
@@ -76,7 +76,7 @@ describe("a provider that is served over REST", function () {
     expect([...kept.spaces.keys()]).to.deep.equal(["a"]);
   });
 
-  it("takes no name that would be another path, however it is written", async () => {
+  it("rejects names that would be another path, in any encoding", async () => {
     const names = [
       "..",
       ".",
@@ -128,7 +128,7 @@ describe("a provider that is served over REST", function () {
       expect(await said(served.url, path), path).to.match(/^404 /);
   });
 
-  it("has the methods of each path, and says which", async () => {
+  it("supports the methods of each path and lists them in Allow", async () => {
     for (const [path, allowed] of [
       ["/v1/spaces", "GET"],
       ["/v1/spaces/a", "GET, PUT, DELETE"],
@@ -142,10 +142,10 @@ describe("a provider that is served over REST", function () {
       }
   });
 
-  it("takes of a new space what this version has a word for, and no long bodies", async () => {
+  it("accepts only known fields for a new space, and no long bodies", async () => {
     const put = (body: string, type?: string): Promise<string> =>
       said(served.url, "/v1/spaces/a", { method: "PUT", body, ...(type !== undefined && { type }) });
-    expect(await put('{"type":"big"}')).to.match(/^400 the body of the request: .*without fields$/);
+    expect(await put('{"type":"big"}')).to.match(/^400 invalid request body: .*without fields$/);
     for (const body of ["", "[]", "null", "{", '"a"']) expect(await put(body), body).to.match(/^400 /);
     expect(await put("{}", "text/yaml")).to.match(/^415 /);
     expect(await put(" ".repeat(65 * 1024))).to.match(/^413 /);
@@ -153,7 +153,7 @@ describe("a provider that is served over REST", function () {
     expect(await put(" {} ", "application/json; charset=utf-8")).to.equal("202");
   });
 
-  it("lists in pages, in the order of names, whatever comes and goes between them", async () => {
+  it("lists pages sorted by name, whatever changes between them", async () => {
     for (const name of ["d", "b", "f", "a", "c"]) kept.set(name);
     const page = async (query: string) =>
       JSON.parse(await text(await ask(served.url, `/v1/spaces?${query}`))) as {
@@ -173,7 +173,7 @@ describe("a provider that is served over REST", function () {
     expect((await page("limit=2&watch=0")).items).to.have.length(2);
   });
 
-  it("gives a kubeconfig to those who ask for it, for no cache, and one for both where there is one", async () => {
+  it("returns kubeconfigs of ready spaces with no-store, and a single one for both scopes", async () => {
     const both: SpaceProvider = {
       list: () => kept.list({ signal: AbortSignal.abort() }),
       get: (name) => kept.get(name, { signal: AbortSignal.abort() }),
@@ -202,11 +202,11 @@ describe("a provider that is served over REST", function () {
       expect(await said(other.url, path, { method, ...(method === "PUT" && { body: "{}" }) })).to.match(/^501 /);
     kept.set("a", { phase: "Initializing", message: "not now" });
     expect(await said(served.url, "/v1/spaces/a/kubeconfig?scope=external")).to.match(
-      /^409 .*it is not ready: not now$/,
+      /^409 .*the space is not ready: not now$/,
     );
   });
 
-  it("tells of a parent a provider that has a hierarchy", async () => {
+  it("passes a parent to a provider with a hierarchy", async () => {
     const parents: (string | undefined)[] = [];
     const hierarchy: SpaceProvider = {
       list: async ({ parent }) => {
@@ -223,11 +223,11 @@ describe("a provider that is served over REST", function () {
     await said(other.url, "/v1/spaces/a?parent=root:org%3Ateam", { method: "PUT", body: "{}" });
     expect(parents).to.deep.equal(["root:org", undefined, "root:org:team"]);
     expect(await said(other.url, "/v1/spaces?parent=")).to.match(/^400 parent: /);
-    expect(await said(other.url, "/v1/spaces?parent=a&parent=b")).to.match(/^400 parent: give it once/);
+    expect(await said(other.url, "/v1/spaces?parent=a&parent=b")).to.match(/^400 parent: duplicate query parameter/);
     expect(await said(served.url, "/v1/spaces?parent=root:org")).to.match(/^501 parent: /);
   });
 
-  it("says nothing of what a provider asks others for: their refusals are its failures", async () => {
+  it("reports errors of a provider's own upstreams as 500", async () => {
     const told: string[] = [];
     await using other = await serve(kept, { onError: (error) => void told.push(String(error)) });
     const { ApiError } = await import("@virtual-workspaces/apimachinery");
@@ -239,12 +239,12 @@ describe("a provider that is served over REST", function () {
     }
     kept.before = () => undefined;
     kept.said = [{ name: "a/b", phase: "Ready" }];
-    expect(await said(other.url, "/v1/spaces")).to.match(/^500 .*has a space of the name "a\/b": a name has/);
+    expect(await said(other.url, "/v1/spaces")).to.match(/^500 .*has a space with the invalid name "a\/b": use 1/);
     kept.said = [{ name: "a", phase: "Gone" as never }];
-    expect(await said(other.url, "/v1/spaces")).to.match(/^500 .*no phase: Initializing or Ready$/);
+    expect(await said(other.url, "/v1/spaces")).to.match(/^500 .*an invalid phase: use "Initializing" or "Ready"$/);
   });
 
-  it("is a middleware of Express and of a plain server, which lets in whom its authenticators know", async () => {
+  it("is a middleware of Express and of a plain server, with their authenticators", async () => {
     const options = () => ({
       virtualWorkspaces: [spaceProviderView(kept, { authorize: authenticated(), name: "mine" })],
       authentication: [staticTokens({ [TOKEN]: { name: "manager" } })],
@@ -268,12 +268,12 @@ describe("a provider that is served over REST", function () {
     expect([...kept.spaces.keys()]).to.deep.equal(["m"]);
   });
 
-  it("is not made with what cannot be", () => {
+  it("rejects invalid options", () => {
     const authorize = authenticated();
     for (const [options, problem] of [
-      [{ heartbeat: 30_001 }, /^heartbeat .*30000 at most/],
-      [{ callTimeout: 0 }, /^callTimeout /],
-      [{ version: "" }, /^version /],
+      [{ heartbeat: 30_001 }, /^invalid heartbeat .*1 to 30000 ms/],
+      [{ callTimeout: 0 }, /^invalid callTimeout /],
+      [{ version: "" }, /^invalid version /],
       [{ authorize: undefined as never }, /authorize/],
     ] as const)
       expect(() => spaceProviderView(kept, { authorize, ...options })).to.throw(problem);

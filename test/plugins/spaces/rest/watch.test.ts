@@ -1,4 +1,4 @@
-// What a provider that is served says of what changes: as long as somebody listens, and at their pace.
+// Watches of a served provider: changes for as long as a client reads, at its pace.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { KeptSpaces } from "../support/kept-spaces.ts";
 import { type Served, serve, TOKEN } from "./support/served.ts";
 
-/** An open watch, whose lines are asked for. */
+/** An open watch whose lines are read one at a time. */
 class Watch implements Disposable {
   readonly answer: IncomingMessage;
   readonly #lines: AsyncIterator<string>;
@@ -22,7 +22,7 @@ class Watch implements Disposable {
     return new Watch(await answerTo(url));
   }
 
-  /** The next line; "" once it has ended. */
+  /** Returns the next line, or "" at the end. */
   async next(): Promise<string> {
     const step = await this.#lines.next();
     return step.done === true ? "" : step.value;
@@ -41,15 +41,15 @@ async function answerTo(url: string): Promise<IncomingMessage> {
 
 const BOOKMARK = '{"type":"BOOKMARK"}';
 
-/** Whose watch is what the test says. */
+/** Returns a provider with a given watch. */
 function watching(watch: Required<SpaceProvider>["watch"]): SpaceProvider {
   return { list: async () => [], get: async () => undefined, access: async () => ({}), watch };
 }
 
-describe("a watch of a provider that is served", function () {
+describe("watch of spaceProviderView", function () {
   this.timeout(20_000);
 
-  it("says at once that it has begun, what changes from then on, and that it is alive", async () => {
+  it("sends a bookmark at once, then changes, and heartbeats", async () => {
     const kept = new KeptSpaces();
     await using served = await serve(kept, { heartbeat: 100 });
     using watch = await Watch.open(served);
@@ -64,7 +64,7 @@ describe("a watch of a provider that is served", function () {
     expect(await watch.next()).to.equal(BOOKMARK);
   });
 
-  it("ends as HTTP has it when the server closes, and with who listens", async () => {
+  it("ends cleanly when the server closes, and with its client", async () => {
     const ended: string[] = [];
     const left = Promise.withResolvers<void>();
     async function* watch({ signal }: ProviderCall): AsyncGenerator<{ name: string }> {
@@ -91,7 +91,7 @@ describe("a watch of a provider that is served", function () {
     expect(ended).to.deep.equal(["provider", "provider"]);
   });
 
-  it("says once what is said again and again, and any where there is too much", async () => {
+  it("merges repeated changes, and sends an unnamed one if there are too many", async () => {
     async function* watch({ signal }: ProviderCall): AsyncGenerator<{ name: string }> {
       for (let n = 0; n < 5_000; n++) yield { name: `a-${n % 10}` };
       for (let n = 0; n < 5_000; n++) yield { name: `space-${n}` };
@@ -105,7 +105,7 @@ describe("a watch of a provider that is served", function () {
     expect(lines).to.be.at.most(3_000);
   });
 
-  it("waits for who does not read, and keeps what they have missed in little room", async () => {
+  it("waits for a client that does not read, with bounded memory", async () => {
     const ROUNDS = 150;
     const said = Promise.withResolvers<void>();
     async function* watch({ signal }: ProviderCall): AsyncGenerator<{ name: string }> {
@@ -123,11 +123,11 @@ describe("a watch of a provider that is served", function () {
     const closing = served.close();
     const read = await text(answer);
     await closing;
-    // All of it would be 900 lines for each round.
+    // Without merging there would be 900 lines for each round.
     expect(read.split("\n").length).to.be.within(900, 900 * (ROUNDS / 2));
   });
 
-  it("says why it ends where the provider says it, and takes names that are none for any", async () => {
+  it("sends the provider's reason for an end, and replaces invalid names by an unnamed change", async () => {
     async function* watch(): AsyncGenerator<{ name: string }> {
       yield { name: "a/b" };
       throw new Error("it has lost what it hears by");
@@ -146,7 +146,7 @@ describe("a watch of a provider that is served", function () {
     expect(told).to.deep.equal(["Error: it has lost what it hears by"]);
   });
 
-  it("is asked for by so many as the server lets, however long they stay", async () => {
+  it("counts against the server's limit, however long it stays open", async () => {
     const kept = new KeptSpaces();
     await using served = await serve(kept, { server: { limits: { longRunning: 1 } } });
     using watch = await Watch.open(served);

@@ -1,4 +1,4 @@
-// A manager's provider of processes, in a process of its own: makes a space, and waits to be ended.
+// A provider of processes in a process of its own: creates a space and waits for a signal.
 import { processesProvider } from "@virtual-workspaces/spaces";
 import { Opened } from "./processes.ts";
 import { serverIn } from "./server-in.ts";

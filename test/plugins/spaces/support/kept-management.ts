@@ -1,4 +1,4 @@
-// A management cluster with a manager, and a provider `here` that is kept in memory: everything of one test goes with it.
+// A management cluster with a manager and an in-memory provider `here`. Each test has its own.
 import { Space, type SpaceManagerOptions, SpaceProviderDesc } from "@virtual-workspaces/spaces";
 import { KeptSpaces } from "./kept-spaces.ts";
 import { type AnySpace, type Management, SECRET } from "./management.ts";
@@ -20,7 +20,7 @@ export class KeptManagement implements AsyncDisposable {
     return started;
   }
 
-  /** Another manager takes the place of the one that runs. */
+  /** Replaces the running manager. */
   async restart({ types = {}, ...options }: Partial<SpaceManagerOptions> = {}): Promise<void> {
     await this.#running.disposeAsync();
     this.#running = new AsyncDisposableStack();
@@ -28,7 +28,7 @@ export class KeptManagement implements AsyncDisposable {
     await this.#running.use(this.management.manager({ ...options, types: all })).started;
   }
 
-  /** What the provider does with calls that begin so; others are answered. */
+  /** Runs a function for calls of the provider with this prefix, before they are answered. */
   on(call: string, what: (times: number, signal: AbortSignal) => Promise<void> | void): void {
     let times = 0;
     this.kept.before = (asked, signal) => (asked.startsWith(call) ? what(++times, signal) : undefined);
@@ -43,7 +43,7 @@ export class KeptManagement implements AsyncDisposable {
     return items.map(({ metadata }) => metadata.name);
   }
 
-  /** Deletes a Space, and waits until it is gone. */
+  /** Deletes a Space and waits until it is gone. */
   async delete(namespace: string, name: string): Promise<void> {
     await this.management.client.resource(Space).in(namespace).delete(name);
     await this.management.until(namespace, name, (space) => space === undefined);

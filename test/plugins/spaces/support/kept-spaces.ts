@@ -1,4 +1,4 @@
-// A provider in this process whose spaces are kept in memory, and that can be made to fail, to be late, and to lie.
+// In-memory provider that a test can make fail, delay or return wrong results.
 import type {
   PhysicalSpace,
   ProviderChange,
@@ -9,37 +9,37 @@ import type {
 
 export class KeptSpaces implements SpaceProvider {
   readonly spaces = new Map<string, PhysicalSpace>();
-  /** What was asked, in order. */
+  /** Calls in order. */
   readonly calls: string[] = [];
-  /** What a call throws, or waits for, before it is answered. */
+  /** Runs before each call, and may throw or wait. */
   before: (call: string, signal: AbortSignal) => Promise<void> | void = () => undefined;
-  /** What a list says, where it lies. */
+  /** Wrong result of `list`, if any. */
   said: readonly PhysicalSpace[] | undefined;
-  /** Whether what is made is ready at once. */
+  /** Whether new spaces are ready at once. */
   readyAtOnce = true;
-  /** Of kubeconfigs. */
+  /** Token in the kubeconfigs. */
   token = "first";
   #ids = 0;
   readonly #watching = new Set<(change: ProviderChange) => void>();
 
-  /** As a type of providers: all of it share these. */
+  /** Provider type that always opens this provider. */
   get type(): SpaceProviderType {
     return { open: () => this };
   }
 
-  /** Somebody else makes one, or it changes. */
+  /** Creates or changes a space outside the manager. */
   set(name: string, space: Partial<PhysicalSpace> = {}): void {
     const before = this.spaces.get(name) ?? { name, id: `${name}-${++this.#ids}`, phase: "Ready" };
     this.spaces.set(name, { ...before, ...space });
     this.#tell({ name });
   }
 
-  /** Something has changed, and all are to be asked for. */
+  /** Reports a change of any space. */
   nudge(): void {
     this.#tell({});
   }
 
-  /** Somebody else deletes one. */
+  /** Deletes a space outside the manager. */
   remove(name: string): void {
     this.spaces.delete(name);
     this.#tell({ name });
@@ -101,7 +101,7 @@ export class KeptSpaces implements SpaceProvider {
   }
 }
 
-/** One that leads nowhere. */
+/** Returns a kubeconfig for a server that does not exist. */
 export function kubeconfigOf(name: string, token: string, server = `https://${name}.example.com`): string {
   return JSON.stringify({
     apiVersion: "v1",

@@ -1,4 +1,4 @@
-// A provider of processes that is killed before, or behind, one of the things that it does with files and processes.
+// A provider of processes that is killed before or after one of its operations on files and processes.
 import childProcess from "node:child_process";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -10,7 +10,7 @@ function mortal<T extends object>(module: T, ...names: readonly (keyof T)[]): vo
   for (const name of names) {
     const does = module[name] as (...args: unknown[]) => unknown;
     const dies = (...args: unknown[]): unknown => {
-      // Node reads modules by the same functions.
+      // Node.js uses the same functions to load modules.
       const counts = name === "spawn" || String(args[0]).startsWith(directory);
       const last = counts && lives-- === 0;
       if (last && when === "before") process.kill(process.pid, "SIGKILL");

@@ -1,4 +1,4 @@
-// Workspaces that are lent as imported Spaces, each over a wire of its own that can be cut, by credentials that can be changed.
+// Workspaces as imported Spaces, each over a connection that a test can interrupt, with credentials that it can replace.
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
@@ -14,7 +14,7 @@ export class Lent implements AsyncDisposable {
   readonly management: Management;
   readonly wires = new Map<string, Relay>();
   readonly #workspaces = new Set<string>();
-  /** Where wires lead that do not lead to the server. */
+  /** Ports that connections lead to instead of the server. */
   readonly #astray = new Map<string, number>();
   readonly #stack = new AsyncDisposableStack();
 
@@ -23,7 +23,7 @@ export class Lent implements AsyncDisposable {
     this.#stack.use(manager);
   }
 
-  /** A management cluster with a manager, and Spaces `default/<name>` of workspaces of these names. */
+  /** Starts a management cluster with a manager, and Spaces `default/<name>` of workspaces with these names. */
   static async start(...names: readonly string[]): Promise<Lent> {
     const management = await Management.start();
     const manager = management.manager();
@@ -33,7 +33,7 @@ export class Lent implements AsyncDisposable {
     return lent;
   }
 
-  /** Makes a workspace and a Space, and waits until it is Ready. */
+  /** Creates a workspace and a Space, and waits until it is Ready. */
   async lend(name: string): Promise<void> {
     if (!this.#workspaces.has(name)) await makeWorkspace(this.management.server, name);
     this.#workspaces.add(name);
@@ -42,7 +42,7 @@ export class Lent implements AsyncDisposable {
     await this.management.until("default", name, isReady);
   }
 
-  /** Another way to a Space, beside the one that was: it is what its Secrets say from now on. */
+  /** Opens another address for a Space and writes it to its Secrets. */
   async show(name: string, token = "root"): Promise<Relay> {
     const port = Number(new URL(this.management.server.url).port);
     const wire = this.#stack.use(await startRelay(() => this.#astray.get(name) ?? port));
@@ -51,13 +51,13 @@ export class Lent implements AsyncDisposable {
     return wire;
   }
 
-  /** Its server is away: nobody answers. */
+  /** Makes the server of a Space unreachable. */
   down(name: string): void {
     this.#astray.set(name, NOBODY);
     this.wires.get(name)?.cut();
   }
 
-  /** What answers in its place takes connections, and says nothing. */
+  /** Replaces the server by one that accepts connections and does not respond. */
   async silence(name: string): Promise<void> {
     const silent = createServer((socket) => socket.resume().on("error", () => undefined)).listen(0, "127.0.0.1");
     this.#stack.defer(() => void silent.close());
@@ -70,19 +70,19 @@ export class Lent implements AsyncDisposable {
     this.#astray.delete(name);
   }
 
-  /** Changes the credential in the Secrets of a Space. */
+  /** Replaces the credential in the Secrets of a Space. */
   async rotate(name: string, token: string): Promise<void> {
     const url = `http://127.0.0.1:${this.wires.get(name)?.port}`;
     const kubeconfig = this.management.kubeconfig(`root:${name}`, token, url);
     for (const scope of ["incluster", "external"]) await this.management.keep(`${scope}-${name}`, { kubeconfig });
   }
 
-  /** The workspace itself, by no Space. */
+  /** Returns a client of the workspace itself. */
   inside(name: string): Client {
     return this.management.client.cluster(`root:${name}`);
   }
 
-  /** Makes a ConfigMap there, or changes it. */
+  /** Creates or changes a ConfigMap there. */
   async put(space: string, name: string, data: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.inside(space)
       .resource(MAP)
@@ -94,7 +94,7 @@ export class Lent implements AsyncDisposable {
     await this.inside(space).resource(MAP).in("default").delete(name);
   }
 
-  /** Takes away what leads to a Space from outside. */
+  /** Deletes the external access Secret of a Space. */
   async conceal(space: string): Promise<void> {
     await this.management.client.resource(SECRET).in("default").delete(`external-${space}`);
   }
@@ -103,7 +103,7 @@ export class Lent implements AsyncDisposable {
     return this.management.removeSpace("default", space);
   }
 
-  /** Nothing is left of what was lent; the workspace is empty. */
+  /** Deletes a Space and empties its workspace. */
   async giveBack(space: string): Promise<void> {
     this.up(space);
     const maps = this.inside(space).resource(MAP).in("default");
@@ -116,10 +116,10 @@ export class Lent implements AsyncDisposable {
   }
 }
 
-/** A port at which nobody listens. */
+/** A port without a listener. */
 const NOBODY = 1;
 
-/** Resolves when the Spaces are so. */
+/** Waits until a condition of the Spaces holds. */
 export async function when(spaces: Spaces, is: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const look = (): void => {

@@ -1,4 +1,4 @@
-// A management cluster, which is a workspace, with a manager of spaces, and a workspace that spaces are made in.
+// A workspace as management cluster, with a manager of Spaces, and another workspace as parent of the spaces.
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
 import { Client, Informer } from "@virtual-workspaces/client";
 import { onCode } from "@virtual-workspaces/client/http";
@@ -42,9 +42,9 @@ export type AnyProvider = ObjectOf<SpaceProviderDescContent>;
 
 export class Management implements AsyncDisposable {
   readonly server: Workspaces;
-  /** The management cluster. */
+  /** Client of the management cluster. */
   readonly client: Client;
-  /** Where spaces are made. */
+  /** Client of the parent of the spaces. */
   readonly below: Client;
   readonly logged: string[] = [];
   readonly #stack = new AsyncDisposableStack();
@@ -63,7 +63,7 @@ export class Management implements AsyncDisposable {
     return new Management(server);
   }
 
-  /** A manager, with the provider of workspaces and others. */
+  /** Starts a manager with the provider type of workspaces and others. */
   manager(options: Partial<SpaceManagerOptions> = {}): SpaceManager {
     const { types = {}, ...rest } = options;
     return new SpaceManager({
@@ -76,12 +76,12 @@ export class Management implements AsyncDisposable {
     });
   }
 
-  /** The management cluster, for somebody else. */
+  /** Returns a client of the management cluster for another user. */
   as(user: string): Client {
     return clientOf(this.server, "root:mgmt", user);
   }
 
-  /** A kubeconfig of a workspace, by a token. */
+  /** Returns a kubeconfig of a workspace with a token. */
   kubeconfig(workspace: string, token = "root", url = this.server.url): string {
     const name = "it";
     return JSON.stringify({
@@ -94,7 +94,7 @@ export class Management implements AsyncDisposable {
     });
   }
 
-  /** Makes a SpaceProviderDesc, with its Secret. */
+  /** Creates a SpaceProviderDesc with its Secret. */
   async provide(name: string, { type = "workspaces", secret = {}, ...spec }: Provided = {}): Promise<void> {
     const data = { ...(type === "workspaces" && { kubeconfig: this.kubeconfig("root:below") }), ...secret };
     const secretRef = { name: `provider-${name}`, namespace: "default" };
@@ -105,7 +105,7 @@ export class Management implements AsyncDisposable {
     });
   }
 
-  /** Makes a Secret, or puts another in its place. */
+  /** Creates or replaces a Secret. */
   async keep(name: string, content: Readonly<Record<string, string>>, namespace = "default"): Promise<void> {
     const data = Object.fromEntries(
       Object.entries(content).map(([key, value]) => [key, Buffer.from(value).toString("base64")]),
@@ -125,20 +125,20 @@ export class Management implements AsyncDisposable {
       .create({ metadata: { name, ...metadata }, spec });
   }
 
-  /** Deletes a Space, until it is gone. */
+  /** Deletes a Space and waits until it is gone. */
   async removeSpace(namespace: string, name: string): Promise<void> {
     await this.client.resource(Space).in(namespace).delete(name);
     await this.until(namespace, name, (space) => space === undefined);
   }
 
-  /** Deletes a SpaceProviderDesc, until it is gone. */
+  /** Deletes a SpaceProviderDesc and waits until it is gone. */
   async removeProvider(name: string): Promise<void> {
     const providers = this.client.resource(SpaceProviderDesc);
     await providers.delete(name).catch(onCode<unknown>(404, () => undefined));
     await this.untilProvider(name, (provider) => provider === undefined);
   }
 
-  /** A Space, once it is as wanted. */
+  /** Waits until a Space meets a condition, and returns it. */
   until(namespace: string, name: string, is: (space: AnySpace | undefined) => boolean): Promise<AnySpace | undefined> {
     return follow(new Informer({ resource: this.client.resource(Space).in(namespace) }), { namespace, name }, is);
   }
@@ -147,7 +147,7 @@ export class Management implements AsyncDisposable {
     return follow(new Informer({ resource: this.client.resource(SpaceProviderDesc) }), { namespace: "", name }, is);
   }
 
-  /** What the Secret of a Space leads to. */
+  /** Returns a client from the Secret of a Space. */
   async reached(
     { status }: AnySpace,
     scope: "inClusterSecretRef" | "externalSecretRef" = "externalSecretRef",
@@ -171,7 +171,7 @@ interface Provided {
 
 export const isReady = (space: AnySpace | undefined): boolean => space?.status?.Phase === "Ready";
 
-/** Status and reason of a condition. */
+/** Returns status and reason of a condition. */
 export function conditionOf(object: AnySpace | AnyProvider | undefined, type: string): string {
   const found = object?.status?.conditions?.find((one) => one.type === type);
   return found === undefined ? "" : [found.status, found.reason].filter(Boolean).join(" ");

@@ -1,4 +1,5 @@
-// A space that is no workspace: an API server of ours, of config maps in memory that remembers little, over a wire that can be cut.
+// A space that is not a workspace: an API server with in-memory config maps and a short history, over a connection that a test can
+// interrupt.
 import {
   allow,
   type Collection,
@@ -13,7 +14,7 @@ import type { Lent } from "./lent.ts";
 
 type Maps = { readonly data?: Readonly<Record<string, string>> };
 
-/** What is called config maps there. */
+/** Returns the resource that is served as config maps. */
 export const plainMaps = (kind = "ConfigMap"): Resource<Maps> =>
   defineResource({
     group: "",
@@ -37,7 +38,7 @@ export class PlainSpace implements AsyncDisposable {
     this.wire = wire(() => (this.#isAway ? 1 : Number(port)));
   }
 
-  /** Starts one, and lends it as the imported Space `default/<name>`. */
+  /** Starts a server and creates the imported Space `default/<name>` for it. */
   static async lend(lent: Lent, name: string, kind = plainMaps()): Promise<PlainSpace> {
     const maps = kind.collection({ history: { events: 4 } });
     const view = defineVirtualWorkspace({
@@ -66,7 +67,7 @@ export class PlainSpace implements AsyncDisposable {
     return space;
   }
 
-  /** Puts one in the namespace `default`. */
+  /** Creates or changes a config map in the namespace `default`. */
   put(name: string, soup: string): void {
     this.maps.in("root", "default").set(name, { data: { soup } });
   }
@@ -75,7 +76,7 @@ export class PlainSpace implements AsyncDisposable {
     this.maps.in("root", "default").delete(name);
   }
 
-  /** Nobody answers any more. */
+  /** Makes the server unreachable. */
   down(): void {
     this.#isAway = true;
     this.wire.cut();

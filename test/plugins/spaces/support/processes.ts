@@ -1,4 +1,4 @@
-// Providers of processes over one folder, whose processes are servers of workspaces: what a test starts ends with it.
+// Providers of processes over one directory, with workspace servers as processes. All of them end with the test.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -16,7 +16,7 @@ import { serverIn } from "./server-in.ts";
 
 type Provider = SpaceProvider & Partial<AsyncDisposable>;
 
-/** A process that serves nothing. */
+/** A program that serves nothing. */
 export const idleIn = (folder: string): readonly [string, ...string[]] => [
   localNode,
   "-e",
@@ -24,16 +24,16 @@ export const idleIn = (folder: string): readonly [string, ...string[]] => [
   folder,
 ];
 
-/** Nobody has to wait: what is not told is looked for soon. */
+/** Short intervals, since changes without an event are found by polling. */
 const QUICK = { checkEvery: 50, answerWithin: 2_000, grace: 2_000 } as const;
 
-/** What a provider is asked with. */
+/** Default arguments of a provider's call. */
 export const CALL = { parent: undefined, signal: new AbortController().signal } as const;
 
 export class ProcessSpaces implements AsyncDisposable {
   readonly folder: Tree = tree({});
   readonly logged: string[] = [];
-  /** The folders of those that were started, in order. */
+  /** Directories of the started processes in order. */
   readonly started: string[] = [];
   #starts: () => void = () => undefined;
   readonly #stack = new AsyncDisposableStack();
@@ -56,7 +56,7 @@ export class ProcessSpaces implements AsyncDisposable {
     };
   }
 
-  /** Another provider over the folder. */
+  /** Opens another provider over the directory. */
   async open(options: Partial<ProcessesProviderOptions> = {}): Promise<Opened> {
     return this.#stack.use(await this.#open(options));
   }
@@ -73,7 +73,7 @@ export class ProcessSpaces implements AsyncDisposable {
     return new Opened(provider);
   }
 
-  /** Resolves when so many have been started of a space. */
+  /** Waits until processes of a space were started that many times. */
   async startedTimes(name: string, times: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#starts = () => {
@@ -91,7 +91,7 @@ export class ProcessSpaces implements AsyncDisposable {
     return existsSync(this.path(...names));
   }
 
-  /** The process of a space, as it is noted. */
+  /** Returns the recorded PID of a space. */
   pid(name: string): number {
     return JSON.parse(readFileSync(this.path(name, "process.json"), "utf8")).pid;
   }
@@ -103,13 +103,13 @@ export class ProcessSpaces implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
     using _ = this.folder;
-    // Whatever a test has left running ends here.
+    // Ends all processes that the test has left running.
     await using last = await this.#open({ keep: false });
     for (const name of readdirSync(this.directory)) await last.delete(name);
   }
 }
 
-/** The processes that serve what is in a folder. */
+/** Returns the processes that serve a directory. */
 export function servingIn(folder: string): readonly number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => argumentsOf(pid).some((one) => one.includes(folder)) && isRunning(pid));
@@ -123,7 +123,7 @@ function argumentsOf(pid: number): readonly string[] {
   }
 }
 
-/** Resolves when a process has ended, though it may not be buried yet. */
+/** Waits until a process has ended, even as a zombie. */
 export async function gone(pid: number): Promise<void> {
   await until(() => !isRunning(pid));
 }
@@ -136,7 +136,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** A provider, asked as a manager would. */
+/** A provider that is called as a manager would. */
 export class Opened implements AsyncDisposable {
   readonly provider: Provider;
   #isOver = false;
@@ -161,7 +161,7 @@ export class Opened implements AsyncDisposable {
     await this.provider.delete?.(name, CALL);
   }
 
-  /** A space, once it is as wanted: asked for whenever something is said of it. */
+  /** Waits until a space meets a condition; reads it after each change. */
   async until(name: string, is: (space: PhysicalSpace | undefined) => boolean): Promise<PhysicalSpace | undefined> {
     if (this.provider.watch === undefined)
       for (; ; await nextTurn()) {
@@ -188,7 +188,7 @@ export class Opened implements AsyncDisposable {
     return this.until(name, (space) => space?.phase === "Ready");
   }
 
-  /** A client by the access to a space, to be closed. */
+  /** Returns a client from the access of a space. The caller closes it. */
   async client(name: string): Promise<Client> {
     const { external = "" } = await this.provider.access(name, CALL);
     return Client.fromKubeconfig({ contents: [{ file: name, content: JSON.parse(external) }] });

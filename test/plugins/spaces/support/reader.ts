@@ -1,4 +1,4 @@
-// Whoever watches across spaces, and believes what he is told: what he knows then, and that nothing was told that cannot be true.
+// A reader of a watch across Spaces that applies all events, and records those that cannot be correct.
 import type { SpaceEvent } from "@virtual-workspaces/spaces";
 import { until } from "../../../_support/until.ts";
 import type { NoteContent } from "../../../client/informer/support.ts";
@@ -6,23 +6,23 @@ import type { NoteContent } from "../../../client/informer/support.ts";
 type Told = SpaceEvent<NoteContent>;
 
 export class Reader implements AsyncDisposable {
-  /** What is known: texts by note, by space. */
+  /** Known texts by note, by Space. */
   readonly known: Map<string, Map<string, string>>;
   readonly lines: string[] = [];
-  /** What was told that he knew already, or that cannot be. */
+  /** Events that were repeated or cannot be correct. */
   readonly wrong: string[] = [];
-  /** After each event but bookmarks. */
+  /** Cursor and state after each event except bookmarks. */
   readonly cursors: { readonly cursor: string; readonly known: ReadonlyMap<string, ReadonlyMap<string, string>> }[] =
     [];
   cursor = "";
-  /** How the watch ended. */
+  /** Resolves with the end of the watch. */
   readonly over: Promise<unknown>;
   readonly #watch: AsyncGenerator<Told, void, undefined>;
   readonly #keeps: boolean;
   #seen = 0;
   #held: PromiseWithResolvers<void> | undefined;
 
-  /** @param known what is known already, where it goes on from a cursor */
+  /** @param known state at the cursor that the watch resumes from */
   constructor(
     watch: AsyncGenerator<Told, void, undefined>,
     {
@@ -39,7 +39,7 @@ export class Reader implements AsyncDisposable {
     this.over = this.#read();
   }
 
-  /** Waits for these lines and no others, in any order; those of a space in this one. */
+  /** Waits for exactly these lines, in any order between Spaces and in this one within a Space. */
   async heard(...lines: readonly string[]): Promise<void> {
     await until(() => this.lines.length >= this.#seen + lines.length, {
       what: `${lines.join(", ")} in ${this.lines.slice(this.#seen).join(", ")}`,
@@ -51,12 +51,12 @@ export class Reader implements AsyncDisposable {
     if (sorted(heard) !== sorted(lines)) throw new Error(`heard:\n${sorted(heard)}\ninstead of:\n${sorted(lines)}`);
   }
 
-  /** Takes no more events for now: the next one is the last. */
+  /** Pauses after the next event. */
   hold(): void {
     this.#held ??= Promise.withResolvers();
   }
 
-  /** Goes on. */
+  /** Resumes. */
   go(): void {
     this.#held?.resolve();
     this.#held = undefined;

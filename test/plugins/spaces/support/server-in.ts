@@ -1,11 +1,11 @@
-// How a server of workspaces is started from source: by itself, since programs that are run again and again load it.
+// Command line of a workspace server from source, in a module of its own, since programs that start often load it.
 import { join } from "node:path";
 import { localNode, root } from "../../../../tools/install.mjs";
 
 const SERVER = [localNode, "--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")] as const;
 const ANYWHERE = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"] as const;
 
-/** A server of workspaces in a folder, at any port of this machine. */
+/** Returns the command line of a workspace server in a directory, at any port of this machine. */
 export const serverIn = (folder: string): readonly [string, ...string[]] => [
   ...SERVER,
   "start",

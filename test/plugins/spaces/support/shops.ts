@@ -1,22 +1,22 @@
-// Spaces of servers of notes: each a server of its own, with a version line and a history of its own, over a wire of its own.
+// Spaces of servers with notes: each has a server, resource versions, a history and a connection of its own.
 import { type FaultyUpstream, startFaulty } from "../../../_support/faulty.ts";
 import { type NoteObject, Notes } from "../../../client/informer/support.ts";
 import { isReady, Management, SECRET } from "./management.ts";
 
-/** A server, and the wire to it. */
+/** A server and the connection to it. */
 interface Shop {
   readonly notes: Notes;
   readonly wire: FaultyUpstream;
 }
 
 export interface ShopOptions {
-  /** How many events its server remembers. @default many */
+  /** Number of events in the server's history. @default many */
   readonly history?: number;
-  /** Nobody answers there until its wire is started. @default false */
+  /** Whether the server is unreachable until its connection is started. @default false */
   readonly isDown?: boolean;
 }
 
-/** Whether a request is for a list, or a page of one; those for watches are others. */
+/** Whether a request is a list, or a page of one, and not a watch. */
 export const isList = ({ path }: { readonly path: string }): boolean =>
   path.includes("/notes?") && !path.includes("watch=");
 
@@ -30,26 +30,26 @@ export class Shops implements AsyncDisposable {
     this.#stack.use(management.manager());
   }
 
-  /** A management cluster, and Spaces `default/<name>`. */
+  /** Starts a management cluster and Spaces `default/<name>`. */
   static async start(...names: readonly string[]): Promise<Shops> {
     const shops = new Shops(await Management.start());
     for (const name of names) await shops.open(name);
     return shops;
   }
 
-  /** Another server, and a Space of it. */
+  /** Starts another server and creates its Space. */
   async open(name: string, options: ShopOptions = {}): Promise<void> {
     await this.move(name, options);
     await this.found(name);
   }
 
-  /** A Space of the server that there is. */
+  /** Creates a Space for an existing server. */
   async found(name: string): Promise<void> {
     await this.management.make("default", name, { Type: "imported" });
     await this.management.until("default", name, isReady);
   }
 
-  /** Another server, at another address. @param from what its notes are to be at first */
+  /** Moves a Space to another server at another address. @param from initial notes of that server */
   async move(
     name: string,
     { history, isDown = false }: ShopOptions = {},
@@ -64,26 +64,26 @@ export class Shops implements AsyncDisposable {
     return wire;
   }
 
-  /** Another Space of a server that there is, in a place of its own there. */
+  /** Creates another Space for an existing server, with a path of its own there. */
   async alias(name: string, of: string): Promise<void> {
     const kubeconfig = this.management.kubeconfig(name, "alice", `${this.wire(of).url}/services/notes`);
     for (const scope of ["incluster", "external"]) await this.management.keep(`${scope}-${name}`, { kubeconfig });
     await this.found(name);
   }
 
-  /** Another credential, at the same address. */
+  /** Replaces the credential at the same address. */
   async rotate(name: string, token: string): Promise<void> {
     const url = `${this.wire(name).url}/services/notes`;
     const kubeconfig = this.management.kubeconfig("root", token, url);
     for (const scope of ["incluster", "external"]) await this.management.keep(`${scope}-${name}`, { kubeconfig });
   }
 
-  /** The Space is no more; its server is. */
+  /** Deletes the Space and keeps its server. */
   remove(name: string): Promise<void> {
     return this.management.removeSpace("default", name);
   }
 
-  /** Takes away what leads to a Space from outside, until it is rotated. */
+  /** Deletes the external access Secret of a Space, until it is rotated. */
   async conceal(name: string): Promise<void> {
     await this.management.client.resource(SECRET).in("default").delete(`external-${name}`);
   }
@@ -96,28 +96,28 @@ export class Shops implements AsyncDisposable {
     this.notes(name).delete(note);
   }
 
-  /** What there is: names and texts. */
+  /** Returns the current notes: names and texts. */
   has(name: string): Map<string, string> {
     const all = this.notes(name).notes.in("root").list() as NoteObject[];
     return new Map(all.map(({ metadata, spec }) => [metadata.name ?? "", spec.text ?? ""]));
   }
 
-  /** Its server forgets all but the last few events. */
+  /** Makes a server forget all but the last few events. */
   async forget(name: string, events: number): Promise<void> {
     for (let n = 0; n <= events; n++) {
       this.set(name, "noise", `${n}`);
-      // Whoever follows it is not to lose what he would not lose otherwise.
+      // A connected watch must receive the events before the server forgets them.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.delete(name, "noise");
   }
 
-  /** Its server. */
+  /** Returns the server's notes. */
   notes(name: string): Notes {
     return this.#of(name).notes;
   }
 
-  /** What everything goes through. */
+  /** Returns the connection to the server. */
   wire(name: string): FaultyUpstream {
     return this.#of(name).wire;
   }

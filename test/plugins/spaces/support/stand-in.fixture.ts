@@ -1,4 +1,4 @@
-// Stands in for kind and k3d: their command lines, what they print and how they fail, as far as that is used, with servers of workspaces for clusters.
+// Stand-in for kind and k3d: the parts of their command lines, output and errors that are in use, with workspace servers as clusters.
 import { spawn } from "node:child_process";
 import {
   appendFileSync,
@@ -18,7 +18,7 @@ const [tool = "", ...args] = process.argv.slice(2);
 const STATE = process.env["STAND_IN"] ?? "";
 const CLUSTERS = join(STATE, "clusters");
 
-/** What it is told to do wrong, by what it is asked. */
+/** Configured faults by command. */
 const faults = JSON.parse(readOr(join(STATE, "faults.json"), "{}")) as Readonly<Record<string, string>>;
 const asked = args.slice(0, 2).join(" ");
 mkdirSync(CLUSTERS, { recursive: true });
@@ -26,7 +26,7 @@ appendFileSync(join(STATE, "calls"), `${[tool, ...args].join(" ")}\n`);
 
 const DOCKER = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?";
 
-// Nobody's own is read or written.
+// The user's own kubeconfig is neither read nor written.
 const own = process.env["KUBECONFIG"] ?? "";
 if (own === "" || existsSync(own)) fail(`it would write ${own}`);
 await misbehave(faults[asked] ?? "");
@@ -118,7 +118,7 @@ async function misbehave(how: string): Promise<void> {
     fail("ERROR: failed to create cluster: failed to init node with kubeadm");
   }
   if (how === "hang") {
-    // What it has started holds on to its output.
+    // The child process keeps the output open.
     const { pid } = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1e6)"], { stdio: "inherit" });
     writeFileSync(join(STATE, "hanging"), `${process.pid} ${pid}`);
     await new Promise(() => setInterval(() => undefined, 1e6));
@@ -130,7 +130,7 @@ function print(text: string): never {
   process.exit(0);
 }
 
-/** A cluster is listed from when its first container is there. */
+/** A cluster is listed as soon as its first container exists. */
 async function make(name: string): Promise<void> {
   const folder = join(CLUSTERS, name);
   mkdirSync(folder);
@@ -160,7 +160,7 @@ async function remove(name: string): Promise<void> {
   rmSync(join(CLUSTERS, name), { recursive: true, force: true });
 }
 
-/** As kubeadm has it: by a client certificate of an administrator. */
+/** Like kubeadm's: with a client certificate of an administrator. */
 async function kubeconfigOf(
   name: string,
   { context, server }: { context: string; server?: string | undefined },
@@ -196,7 +196,7 @@ async function kubeconfigOf(
   });
 }
 
-/** The same each time, as there. */
+/** The same certificate each time, like the real tools. */
 async function administrator(folder: string): Promise<{ readonly cert: string; readonly key: string }> {
   const file = join(folder, "administrator.json");
   if (!existsSync(file)) {

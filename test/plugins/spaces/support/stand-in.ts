@@ -1,4 +1,4 @@
-// A kind or a k3d that needs no Docker, with all of its clusters ended at the end.
+// A kind or k3d that needs no Docker; all its clusters are ended after the test.
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -35,7 +35,7 @@ export class StandIn implements AsyncDisposable {
     return join(this.#folder.path, ...names);
   }
 
-  /** With a kubeconfig that is somebody's. */
+  /** Environment with a kubeconfig of the user. */
   get env(): Readonly<Record<string, string | undefined>> {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     return { PATH, NODE_COMPILE_CACHE, STAND_IN: this.#folder.path, KUBECONFIG: this.command };
@@ -56,7 +56,7 @@ export class StandIn implements AsyncDisposable {
     );
   }
 
-  /** What it does wrong from now on. */
+  /** Sets the faults of later commands. */
   faults(faults: Readonly<Record<string, string>>): void {
     writeFileSync(this.path("faults.json"), JSON.stringify(faults));
   }
@@ -69,7 +69,7 @@ export class StandIn implements AsyncDisposable {
     return existsSync(this.path("clusters")) ? readdirSync(this.path("clusters")) : [];
   }
 
-  /** Resolves when there is something of a cluster. */
+  /** Waits until a part of a cluster exists. */
   async appears(cluster: string): Promise<void> {
     await until(() => this.clusters.includes(cluster));
   }

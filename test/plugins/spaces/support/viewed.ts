@@ -1,11 +1,11 @@
-// The view of Spaces, in a server of its own over workspaces that are lent, and what its clients ask.
+// The view of Spaces in a server of its own over imported workspaces, with requests of its clients.
 
 import { staticTokens } from "@virtual-workspaces/framework";
 import { followSpaces, type Spaces, type SpacesViewOptions, spacesView } from "@virtual-workspaces/spaces";
 import { type Answer, type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { type Lent, when } from "./lent.ts";
 
-/** Tokens are the users' names, as in the workspaces. */
+/** Tokens are the user names, as in the workspaces. */
 const USERS = {
   root: { name: "shard-admin", groups: ["system:masters"] },
   alice: { name: "alice" },
@@ -25,7 +25,7 @@ export class Viewed implements AsyncDisposable {
     this.failures = parts.failures;
   }
 
-  /** A view of what is lent, once it is ready. */
+  /** Starts a view and waits until it is ready. */
   static async over(lent: Lent, options: Partial<SpacesViewOptions> = {}): Promise<Viewed> {
     const failures: string[] = [];
     const onError = ({ space, error }: { readonly space?: string; readonly error: unknown }): void =>
@@ -50,12 +50,12 @@ export class Viewed implements AsyncDisposable {
     return viewed;
   }
 
-  /** GET of a path below Spaces, `*`/`*` by default. */
+  /** Sends a GET below Spaces, by default `*`/`*`. */
   get(path: string, at = "*/*", user = "root"): Promise<Answer> {
     return this.server.get(`/services/spaces/${at}${path}`, { user });
   }
 
-  /** The names in a list, each with its Space. */
+  /** Returns the names in a list, each with its Space. */
   async names(path: string, at = "*/*", user = "root"): Promise<string[]> {
     const { body } = await this.get(path, at, user);
     if (body.items === undefined) throw new Error(JSON.stringify(body));
@@ -68,7 +68,7 @@ export class Viewed implements AsyncDisposable {
     return this.server.watch(`/services/spaces/${at}${path}`, { user });
   }
 
-  /** Waits until so many Spaces can be used. */
+  /** Waits until that many Spaces are usable. */
   engaged(count: number): Promise<void> {
     return when(this.spaces, () => this.spaces.engaged.length === count);
   }

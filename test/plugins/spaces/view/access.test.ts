@@ -1,4 +1,4 @@
-// Who may use which Spaces through the view, and as whom these are asked.
+// Authorization of the view: which callers may use which Spaces, and with which identity Spaces are called.
 import { expect } from "chai";
 import type { Answer } from "../../../_support/plain.ts";
 import { grant } from "../../../workspace-server/support/logical-clusters.ts";
@@ -11,7 +11,7 @@ const GROUP = { apiGroup: "rbac.authorization.k8s.io" };
 const ROLE = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" };
 const MENUS = `${MAPS}?fieldSelector=metadata.name%3Dmenu`;
 
-describe("a view of spaces", function () {
+describe("view of Spaces", function () {
   this.timeout(60_000);
   let lent: Lent;
   let viewed: Viewed;
@@ -23,7 +23,7 @@ describe("a view of spaces", function () {
     const namespaces = lent.management.server;
     const team = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } };
     await namespaces.send("POST /clusters/root:mgmt/api/v1/namespaces", team, root);
-    // A third one, of another namespace, that leads to the same place as the first.
+    // A third Space in another namespace for the same workspace as the first one.
     const kubeconfig = lent.management.kubeconfig("root:one");
     for (const scope of ["incluster", "external"]) await lent.management.keep(`${scope}-three`, { kubeconfig }, "team");
     await lent.management.make("team", "three", { Type: "imported" });
@@ -35,7 +35,7 @@ describe("a view of spaces", function () {
     await lent?.[Symbol.asyncDispose]();
   });
 
-  /** Lets somebody do this with the Spaces of a namespace, some or all. */
+  /** Grants a verb on all or some Spaces of a namespace. */
   async function allow(
     user: string,
     verbs: readonly string[],
@@ -60,7 +60,7 @@ describe("a view of spaces", function () {
     };
   }
 
-  it("is for nobody without a right to them, nor says which there are", async () => {
+  it("gives users without rights no access, and does not show which Spaces exist", async () => {
     for (const at of ["*/*", "-/*", "*/one", "-/one", "-/nowhere", "nobody/*"])
       for (const path of ["/api/v1", "/version", MENUS, "/openapi/v3"]) {
         const { status, body } = await viewed.get(path, at, "bob");
@@ -70,7 +70,7 @@ describe("a view of spaces", function () {
     expect((await viewed.server.get(`/services/spaces/-/one${MENUS}`, { user: "stranger" })).status).to.equal(401);
   });
 
-  it("shows those of a namespace to whoever may list them there, together and one by one", async () => {
+  it("shows the Spaces of a namespace to users who may list them there, together and one by one", async () => {
     const withdraw = await allow("alice", ["get", "list", "watch"]);
     expect(await viewed.names(MENUS, "*/*", "alice")).to.eql(["team/three menu"]);
     expect((await viewed.get(MENUS, "-/three", "alice")).status).to.equal(200);
@@ -80,7 +80,7 @@ describe("a view of spaces", function () {
     expect((await viewed.get(MENUS, "*/*", "alice")).status).to.equal(403);
   });
 
-  it("lets them do what they may there, by verb", async () => {
+  it("authorizes each request by its verb", async () => {
     const withdraw = await allow("alice", ["get", "list"]);
     const headers = { "content-type": "application/merge-patch+json" };
     const alice = { user: "alice", headers };
@@ -92,7 +92,7 @@ describe("a view of spaces", function () {
     await withdraw();
   });
 
-  it("opens no terminal for who may only read: by WebSocket it begins with a GET", async () => {
+  it("opens no terminal for read-only users, although a WebSocket starts with a GET", async () => {
     const path = "/services/spaces/-/three/api/v1/namespaces/default/pods/shell/exec?command=sh";
     const headers = { connection: "Upgrade", upgrade: "websocket" };
     const asked = async (): Promise<Answer> => viewed.server.get(path, { user: "alice", headers });
@@ -100,19 +100,19 @@ describe("a view of spaces", function () {
     expect((await asked()).body.message).to.match(/^pods "shell" is forbidden: User "alice" cannot /);
     await withdraw();
     const writing = await allow("alice", ["create"]);
-    // The workspace is asked, which has no terminals, and says so.
+    // The workspace rejects the request, since it has no terminals.
     expect((await asked()).body.message).to.match(/^virtual workspace clusters does not take upgrades/);
     await writing();
   });
 
-  it("lets who may use one of a name use that, and no list of several", async () => {
+  it("gives users with rights to a single Space that Space, and no list", async () => {
     const withdraw = await allow("alice", ["get", "list"], ["three"]);
     expect((await viewed.get(MENUS, "-/three", "alice")).status).to.equal(200);
     expect((await viewed.get(MENUS, "*/three", "alice")).status).to.equal(403);
     await withdraw();
   });
 
-  it("ends watches of those who may not watch any more, of several and of one", async () => {
+  it("ends watches of users whose rights are withdrawn, across Spaces and in one", async () => {
     const withdraw = await allow("alice", ["get", "list", "watch"]);
     const { body } = await viewed.get(MENUS, "*/*", "alice");
     await using several = await viewed.watch(
@@ -128,7 +128,7 @@ describe("a view of spaces", function () {
     await one.rest();
   });
 
-  it("says by itself who somebody is, and what they may do", async () => {
+  it("answers reviews of a user's identity and rights itself", async () => {
     const withdraw = await allow("alice", ["list"]);
     const at = "POST /services/spaces/*/*/apis";
     const who = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
@@ -150,7 +150,7 @@ describe("a view of spaces", function () {
     await withdraw();
   });
 
-  it("asks a Space by the Secret's credential, and tells it of nobody", async () => {
+  it("calls a Space with the credential of its Secret, and shows it to no one", async () => {
     const { body } = await viewed.server.send(
       "POST /services/spaces/-/one/apis/authentication.k8s.io/v1/selfsubjectreviews",
       { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
@@ -159,13 +159,13 @@ describe("a view of spaces", function () {
     expect(body.status.userInfo.username).to.equal("shard-admin");
   });
 
-  it("asks it as the caller, where it is to impersonate", async () => {
+  it("calls a Space as the caller with impersonation", async () => {
     await using own = await Viewed.over(lent, { identity: "impersonate" });
     await grant(lent.management.server, "root:mgmt", { user: "bob", verbs: ["get", "list", "watch", "create"] });
     await own.engaged(3);
     const refused = await own.get(MENUS, "*/*", "bob");
     expect([refused.status, refused.body.reason]).to.eql([403, "Forbidden"]);
-    // Its rules let them into one of the two places.
+    // The RBAC rules grant access to one of the two workspaces.
     await grant(lent.management.server, "root:two", { user: "bob", verbs: ["get", "list", "watch"] });
     const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
     const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";

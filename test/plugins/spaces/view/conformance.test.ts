@@ -1,10 +1,10 @@
-// The conformance suite on several spaces as one API server, and on one of them through the view.
+// The conformance suite for several Spaces as one API server, and for one of them through the view.
 import { matchResources, runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { Lent } from "../support/lent.ts";
 import { Viewed } from "../support/viewed.ts";
 
-describe("the view of spaces", function () {
+describe("view of Spaces", function () {
   this.timeout(120_000);
   let lent: Lent;
   let viewed: Viewed;
@@ -26,9 +26,9 @@ describe("the view of spaces", function () {
         url: `${viewed.server.url}/services/spaces/${at}`,
         credentials: { token: "root" },
         others: [{ token: "bob" }],
-        // What is called alike in both, as namespaces are, cannot be asked for by its name alone.
+        // Objects with the same name in both Spaces, such as namespaces, are ambiguous by name.
         resources: matchResources(["configmaps"]),
-        // A Space says where its schemas are below its own root: kubectl asks for them below the view's.
+        // A Space gives schema URLs from its own root, and kubectl requests them below the view's path.
         checks: (id) => at === "*/*" || !id.startsWith("T8."),
         strict: at === "*/*",
       });

@@ -1,4 +1,4 @@
-// What becomes of several spaces as one when one of them fails: it is named, and never looks as if anything were gone.
+// Why: when one of several Spaces fails, the response names it, and nothing looks deleted.
 import { expect } from "chai";
 import { label, type WatchStream } from "../../../_support/plain.ts";
 import { Lent } from "../support/lent.ts";
@@ -7,7 +7,7 @@ import { type Listed, MAPS, SPACE, Viewed } from "../support/viewed.ts";
 
 const MENUS = `${MAPS}?fieldSelector=metadata.name%21%3Dkube-root-ca.crt`;
 
-describe("of several spaces one that fails", function () {
+describe("one failing or changing Space of several", function () {
   this.timeout(60_000);
   let lent: Lent;
   let viewed: Viewed | undefined;
@@ -39,7 +39,7 @@ describe("of several spaces one that fails", function () {
     return viewed;
   }
 
-  /** All that is there, and a watch from then on. */
+  /** Lists all objects and watches from then on. */
   async function watched(of: Viewed): Promise<WatchStream> {
     const { body } = await of.get(MENUS);
     expect(body.items.map(placed)).to.have.members(ALL);
@@ -52,7 +52,7 @@ describe("of several spaces one that fails", function () {
     return `${label(event)} of ${event.object.metadata.annotations?.[SPACE]}`;
   };
 
-  it("is named; what it has stays, and what the others do is told meanwhile", async () => {
+  it("is named; its objects stay, and changes of the others are reported meanwhile", async () => {
     const spaces = await view();
     await using watch = await watched(spaces);
     plain.down();
@@ -68,7 +68,7 @@ describe("of several spaces one that fails", function () {
     expect(await told(watch)).to.equal("DELETED bread of default/one");
   });
 
-  it("and whose history is gone when it is back has the differences told, and no more", async () => {
+  it("without history after an outage causes events for the differences only", async () => {
     const spaces = await view();
     await using watch = await watched(spaces);
     plain.down();
@@ -88,7 +88,7 @@ describe("of several spaces one that fails", function () {
     await watch.take(3);
   });
 
-  it("that was away when the view began is waited for: without it a list would say that all is gone", async () => {
+  it("unreachable from the start blocks lists, which would otherwise show its objects as deleted", async () => {
     plain.down();
     const spaces = await view({ patience: 200 });
     const { status, body } = await spaces.get(MENUS);
@@ -105,17 +105,17 @@ describe("of several spaces one that fails", function () {
     plain.up();
   });
 
-  it("that cannot be used any more counts as one that is away, also when the view is started again", async () => {
+  it("counts as unreachable once it is unusable, also after a restart of the view", async () => {
     const first = await view();
     expect(await first.names(MENUS)).to.have.members(ALL);
     await lent.conceal("two");
     await first.engaged(2);
-    // What is open goes on.
+    // Open watches continue.
     expect(await first.names(MENUS)).to.have.members(ALL);
     const one = await first.get(MENUS, "-/two");
     expect([one.status, one.body.message]).to.have.ordered.members([
       503,
-      one.body.message.match(/^space default\/two cannot be used now: .*external-two.*$/)?.[0],
+      one.body.message.match(/^space default\/two is not available: .*external-two.*$/)?.[0],
     ]);
     await first[Symbol.asyncDispose]();
     viewed = await Viewed.over(lent, { patience: 200 });
@@ -130,7 +130,7 @@ describe("of several spaces one that fails", function () {
     expect(await viewed.names(MENUS)).to.have.members(ALL);
   });
 
-  it("loses nothing while its credential is revoked, and has another", async () => {
+  it("loses nothing while its credential is revoked and replaced", async () => {
     const spaces = await view();
     await using watch = await watched(spaces);
     await lent.rotate("one", "nobody-knows-this");
@@ -143,7 +143,7 @@ describe("of several spaces one that fails", function () {
     expect(await told(watch)).to.equal("MODIFIED menu of default/one");
   });
 
-  it("that says nothing keeps nobody waiting for longer than they are patient, nor others from being told", async () => {
+  it("without a response delays a reader up to the time limit, and no events of others", async () => {
     const spaces = await view({ patience: 300 });
     await using watch = await watched(spaces);
     await lent.silence("two");
@@ -160,7 +160,7 @@ describe("of several spaces one that fails", function () {
     await watch.take(2);
   });
 
-  it("comes and goes as often as it likes: nothing is told twice, and nothing of it is lost", async () => {
+  it("may fail and recover repeatedly without repeated or lost events", async () => {
     const spaces = await view();
     await using watch = await watched(spaces);
     for (let n = 0; n < 12; n++) {
@@ -174,7 +174,7 @@ describe("of several spaces one that fails", function () {
     expect(await watch.take(12)).to.have.members(Array.from({ length: 12 }, (_, n) => `DELETED dish-${n}`));
   });
 
-  it("that is made again by its name is another: what was in the one before goes first", async () => {
+  it("created again is another one: the objects of its predecessor are deleted first", async () => {
     const spaces = await view();
     await using watch = await watched(spaces);
     await lent.remove("two");
@@ -188,7 +188,7 @@ describe("of several spaces one that fails", function () {
     expect(spaces.failures).to.eql([]);
   });
 
-  it("that comes is seen in open watches once, while others are asked", async () => {
+  it("appears in open watches once after it is added, while other requests are served", async () => {
     const spaces = await view();
     await using watch = await watched(spaces);
     await lent.lend("three");
@@ -198,7 +198,7 @@ describe("of several spaces one that fails", function () {
     expect(await told(watch)).to.equal("DELETED menu of default/three");
   });
 
-  it("that was never ready has nothing that could be missed", async () => {
+  it("has no objects to miss if it was never ready", async () => {
     await lent.management.provide("slow", { type: "nobody" });
     await lent.management.make("default", "never", { SpaceProviderDescName: "slow" });
     const spaces = await view();
@@ -206,7 +206,7 @@ describe("of several spaces one that fails", function () {
     await lent.remove("never");
   });
 
-  it("that serves something else by a name is not believed, where most say what it is", async () => {
+  it("with another kind under a name is ignored if most Spaces agree on it", async () => {
     await using strange = await PlainSpace.lend(lent, "a-strange", plainMaps("Strange"));
     strange.put("menu", "dust");
     viewed = await Viewed.over(lent);

@@ -1,4 +1,4 @@
-// Spaces of one name: under two providers, and under one in two places.
+// Spaces with the same name: from two providers, and from one provider in two namespaces.
 import { namespaceOf } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
@@ -8,7 +8,7 @@ import { MAPS, Viewed } from "../support/viewed.ts";
 
 const MENUS = `${MAPS}?fieldSelector=metadata.name%3Dmenu`;
 
-describe("spaces of one name in the view", function () {
+describe("Spaces with the same name in the view", function () {
   this.timeout(60_000);
   let lent: Lent;
   let viewed: Viewed;
@@ -36,7 +36,7 @@ describe("spaces of one name in the view", function () {
     await lent?.[Symbol.asyncDispose]();
   });
 
-  it("are told apart by who provides them", async () => {
+  it("are distinguished by their provider", async () => {
     const [east, west] = ["east", "west"].map((name) => `${namespaceOf(name)}/shop menu`);
     expect(await viewed.names(MENUS)).to.eql([east, west]);
     expect(await viewed.names(MENUS, "*/shop")).to.eql([east, west]);
@@ -46,7 +46,7 @@ describe("spaces of one name in the view", function () {
     expect((await viewed.get(`${MAPS}/menu`, "east/shop")).body.metadata.annotations).to.not.have.property("x");
   });
 
-  it("that one provider has in two places are together, and named one by one cannot be", async () => {
+  it("of one provider are served together, and are ambiguous as a single Space", async () => {
     const { management } = lent;
     for (const name of ["both", "elsewhere"]) await makeWorkspace(management.server, name);
     const metadata = { annotations: { "kubestellar.io/space-path": "root:elsewhere" } };
@@ -59,7 +59,7 @@ describe("spaces of one name in the view", function () {
     const { status, body } = await viewed.get(MENUS, "all/stall");
     expect([status, body.message]).to.eql([
       409,
-      'Operation cannot be fulfilled on spaces.space.kubestellar.io "stall": there are several of that name: default/stall, spaceprovider-all/stall: rename all but one, or read them together by /services/spaces/*/stall',
+      'Operation cannot be fulfilled on spaces.space.kubestellar.io "stall": several Spaces have this name: default/stall, spaceprovider-all/stall: rename all but one, or read them together at /services/spaces/*/stall',
     ]);
     expect((await viewed.get(MENUS, "*/stall")).status).to.equal(200);
   });

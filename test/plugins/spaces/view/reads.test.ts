@@ -1,4 +1,4 @@
-// What several Spaces are together: one API server, to whoever lists and watches.
+// Several Spaces as one API server for reads and watches.
 import { expect } from "chai";
 import { crd } from "../../../_support/crd.ts";
 import { define } from "../../../workspace-server/support/logical-clusters.ts";
@@ -10,7 +10,7 @@ interface Column {
   readonly priority: number;
 }
 
-describe("several spaces as one API server", function () {
+describe("several Spaces as one API server", function () {
   this.timeout(60_000);
   let lent: Lent;
   let viewed: Viewed;
@@ -29,7 +29,7 @@ describe("several spaces as one API server", function () {
 
   const MENUS = `${MAPS}?fieldSelector=metadata.name%21%3Dkube-root-ca.crt`;
 
-  it("lists what each of them has, and says in which it is", async () => {
+  it("list the objects of each Space, with the Space", async () => {
     const { status, body } = await viewed.get(MENUS);
     expect(status, JSON.stringify(body)).to.equal(200);
     expect(await viewed.names(MENUS)).to.have.members(["default/one menu", "default/two menu", "default/two wine"]);
@@ -39,7 +39,7 @@ describe("several spaces as one API server", function () {
       expect(metadata.annotations?.["virtual-workspaces.dev/source-version"]).to.match(/^\d+$/);
   });
 
-  it("tells in a table of which space each is", async () => {
+  it("show the Space of each object in a table", async () => {
     const accept = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
     const { body } = await viewed.server.get(`/services/spaces/*/*${MENUS}`, { user: "root", headers: accept });
     expect(body.columnDefinitions.map(({ name }: { name: string }) => name)).to.eql(["Name", "Space", "Age"]);
@@ -47,7 +47,7 @@ describe("several spaces as one API server", function () {
     expect(rows).to.deep.include(["menu", "default/one"]);
   });
 
-  it("tells in a table of a custom kind what its definition says that can be shown", async () => {
+  it("show the supported columns of a custom kind in a table", async () => {
     const columns = [
       { name: "Size", type: "integer", jsonPath: ".spec.size" },
       { name: "Space", type: "string", jsonPath: ".spec.space" },
@@ -63,14 +63,14 @@ describe("several spaces as one API server", function () {
     const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
     const table = () => viewed.server.get(`/services/spaces/*/*${path}`, { user: "root", headers });
     let answer = await table();
-    // Until it is known that there is such a kind.
+    // Until the kind is discovered.
     while (answer.status === 404) answer = await table();
     const heads = answer.body.columnDefinitions.map(({ name, priority }: Column) => `${name} ${priority}`);
     expect(heads).to.eql(["Name 0", "Space 0", "Size 0", "Wide 1", "Age 0"]);
     expect(answer.body.rows[0].cells.slice(0, 3)).to.eql(["oak", "default/two", 225]);
   });
 
-  it("serves all that any of them serves, and of that what can be read together", async () => {
+  it("serve the kinds of all Spaces that support list and watch", async () => {
     const { body } = await viewed.get("/api/v1");
     const maps = body.resources.find(({ name }: { name: string }) => name === "configmaps");
     expect(maps.verbs).to.eql(["delete", "get", "list", "patch", "update", "watch"]);
@@ -80,13 +80,13 @@ describe("several spaces as one API server", function () {
     expect((await viewed.get("/apis/example.dev/v1/widgets")).status).to.equal(404);
   });
 
-  it("is found by the fields that kubectl asks for", async () => {
+  it("support the field selectors that kubectl uses", async () => {
     const about = "involvedObject.kind%3DConfigMap,involvedObject.name%3Dmenu";
     const { status, body } = await viewed.get(`/api/v1/namespaces/default/events?fieldSelector=${about}`);
     expect([status, body.items]).to.eql([200, []]);
   });
 
-  it("is read in pages that are of one state", async () => {
+  it("return pages of one consistent state", async () => {
     const first = await viewed.get(`${MENUS}&limit=2`);
     expect(first.body.items).to.have.length(2);
     await lent.put("one", "late");
@@ -96,7 +96,7 @@ describe("several spaces as one API server", function () {
     await lent.take("one", "late");
   });
 
-  it("is watched by versions of one line, and goes on from any of them", async () => {
+  it("are watched with resource versions of one sequence, and resume from any of them", async () => {
     const { body } = await viewed.get(MENUS);
     await using watch = await viewed.watch(`${MENUS}&watch=1&resourceVersion=${body.metadata.resourceVersion}`);
     await lent.put("one", "bread");
@@ -120,7 +120,7 @@ describe("several spaces as one API server", function () {
     await lent.take("two", "bread");
   });
 
-  it("is one of its spaces where one is named: as that answers, whole", async () => {
+  it("proxy whole requests for a single Space", async () => {
     const { body } = await viewed.get(MENUS, "-/two");
     expect(body.items.map(({ metadata }: Listed) => metadata.name)).to.eql(["menu", "wine"]);
     expect(body.items[0].metadata.annotations?.[SPACE]).to.equal(undefined);
@@ -131,28 +131,28 @@ describe("several spaces as one API server", function () {
     );
   });
 
-  it("has of one the schemas, where kubectl asks for them", async () => {
+  it("serve the schemas of a single Space at the path that kubectl uses", async () => {
     const { body } = await viewed.get("/openapi/v3", "-/two");
     const { serverRelativeURL } = body.paths["api/v1"];
     expect(serverRelativeURL).to.match(/^\/clusters\/root:two\/openapi\//);
     expect((await viewed.get(serverRelativeURL, "-/two")).body.openapi).to.equal("3.0.0");
-    // That is no way around what somebody may do there.
+    // Security: the path does not bypass the authorization.
     expect((await viewed.get("/clusters/root:two/api/v1/configmaps", "-/two")).status).to.equal(404);
   });
 
-  it("are those of a name, or of a provider, where half of it is named", async () => {
+  it("are limited to a name or a provider if only one of both is given", async () => {
     expect(await viewed.names(MENUS, "*/one")).to.eql(["default/one menu"]);
     expect(await viewed.names(MENUS, "-/*")).to.have.length(3);
     expect((await viewed.get(MENUS, "nobody/*")).status).to.equal(404);
   });
 
-  it("says of a name that several have which they are, and reads one that only one has", async () => {
+  it("list the Spaces of an ambiguous name, and return an object that only one Space has", async () => {
     const wine = await viewed.get(`${MAPS}/wine`);
     expect(wine.body.metadata.annotations[SPACE]).to.equal("default/two");
     const menu = await viewed.get(`${MAPS}/menu`);
     expect([menu.status, menu.body.reason]).to.eql([409, "Conflict"]);
     expect(menu.body.message).to.match(
-      /several spaces: say which one is meant by \/services\/spaces\/-\/one, \/services\/spaces\/-\/two$/,
+      /several spaces have an object with this name: use one of \/services\/spaces\/-\/one, \/services\/spaces\/-\/two$/,
     );
     expect((await viewed.get(`${MAPS}/nothing`)).status).to.equal(404);
   });

@@ -1,4 +1,4 @@
-// What is written through several Spaces as one: it ends where the object is, by that Space's rules.
+// Writes through several Spaces as one API server: they reach the Space of the object, by the rules of that Space.
 import { expect } from "chai";
 import { Lent } from "../support/lent.ts";
 import { MAPS, SPACE, Viewed } from "../support/viewed.ts";
@@ -6,7 +6,7 @@ import { MAPS, SPACE, Viewed } from "../support/viewed.ts";
 const root = { user: "root" };
 const SOURCE = "virtual-workspaces.dev/source-version";
 
-describe("writes to several spaces as one", function () {
+describe("writes to several Spaces as one API server", function () {
   this.timeout(60_000);
   let lent: Lent;
   let viewed: Viewed;
@@ -35,11 +35,11 @@ describe("writes to several spaces as one", function () {
       ...(headers && { headers }),
     });
   };
-  /** As it is in its Space. */
+  /** The object in its Space. */
   const behind = async (space: string, name: string) =>
     (await lent.management.server.get(`/clusters/root:${space}${MAPS}/${name}`, root)).body;
 
-  it("replace an object where it is, and leave nothing of the view there", async () => {
+  it("replace an object in its Space, without annotations of the view", async () => {
     await lent.put("two", "menu", { soup: "pea" });
     const { body } = await viewed.get(`${MAPS}/menu`);
     const put = await send(`PUT ${MAPS}/menu`, { ...body, data: { soup: "leek" } });
@@ -50,14 +50,14 @@ describe("writes to several spaces as one", function () {
     expect(kept.data).to.eql({ soup: "leek" });
     expect(kept.metadata.annotations).to.not.have.any.keys(SPACE, SOURCE);
     expect(put.body.metadata.annotations[SOURCE]).to.equal(kept.metadata.resourceVersion);
-    // What was answered is what is read, at the version that watches have seen.
+    // The response equals a later read, at the version that watches have seen.
     const now = await viewed.get(`${MAPS}/menu`);
     expect(now.body.metadata.resourceVersion).to.equal(put.body.metadata.resourceVersion);
     const again = await send(`PUT ${MAPS}/menu`, { ...put.body, data: {} });
     expect(again.status).to.equal(200);
   });
 
-  it("are refused of a version that is not the one now, of whichever line", async () => {
+  it("are rejected for a version that is not the current one, of either sequence", async () => {
     await lent.put("one", "menu", { soup: "pea" });
     const { body } = await viewed.get(`${MAPS}/menu`);
     await lent.put("one", "menu", { soup: "leek" });
@@ -66,7 +66,7 @@ describe("writes to several spaces as one", function () {
     const own = await behind("one", "menu");
     const foreign = await send(`PUT ${MAPS}/menu`, own);
     expect(foreign.status).to.equal(409);
-    // Another process has given it: what it was made from is as it is now.
+    // Version of another process, whose source version is current.
     const { resourceVersion: _, ...metadata } = (await viewed.get(`${MAPS}/menu`)).body.metadata;
     const replica = await send(`PUT ${MAPS}/menu`, { ...own, metadata: { ...metadata, resourceVersion: "7" } });
     expect(replica.status, replica.text).to.equal(200);
@@ -75,7 +75,7 @@ describe("writes to several spaces as one", function () {
     expect((await send(`PUT ${MAPS}/menu`, wrong)).status).to.equal(409);
   });
 
-  it("patch as it was sent, applies as applies", async () => {
+  it("send patches unchanged, and apply as apply", async () => {
     await lent.put("one", "menu", { soup: "pea" });
     const merge = { "content-type": "application/merge-patch+json" };
     const patched = await send(`PATCH ${MAPS}/menu`, { data: { fish: "cod" } }, merge);
@@ -93,7 +93,7 @@ describe("writes to several spaces as one", function () {
     expect(removed.body.data).to.eql({ soup: "pea", wine: "red" });
   });
 
-  it("take versions and annotations of the view in patches for what they are", async () => {
+  it("translate versions and annotations of the view in patches", async () => {
     await lent.put("one", "menu", { soup: "pea" });
     const { body } = await viewed.get(`${MAPS}/menu`);
     const { resourceVersion } = body.metadata;
@@ -114,11 +114,11 @@ describe("writes to several spaces as one", function () {
     const refused = await send(`PATCH ${MAPS}/menu?fieldManager=cook`, text, yaml);
     expect([refused.status, refused.body.message]).to.eql([
       400,
-      "a patch (application/apply-patch+yaml) of an object in several spaces that speaks of metadata.resourceVersion, or of annotations of this view: send it as JSON, or leave them out",
+      "unsupported patch (application/apply-patch+yaml) of an object across spaces with metadata.resourceVersion or annotations of this view: send JSON, or omit them",
     ]);
   });
 
-  it("delete an object where it is, if it still is what was seen", async () => {
+  it("delete an object in its Space if it is unchanged", async () => {
     await lent.put("two", "menu");
     const { body } = await viewed.get(`${MAPS}/menu`);
     const { uid, resourceVersion } = body.metadata;
@@ -130,7 +130,7 @@ describe("writes to several spaces as one", function () {
     expect((await viewed.get(`${MAPS}/menu`)).status).to.equal(404);
   });
 
-  it("do nothing in a dry run, and say what they would", async () => {
+  it("change nothing in a dry run, and return its result", async () => {
     await lent.put("one", "menu", { soup: "pea" });
     const merge = { "content-type": "application/merge-patch+json" };
     const { body } = await send(`PATCH ${MAPS}/menu?dryRun=All`, { data: { soup: "leek" } }, merge);
@@ -138,7 +138,7 @@ describe("writes to several spaces as one", function () {
     expect((await behind("one", "menu")).data.soup).to.equal("pea");
   });
 
-  it("of a name that is in several say which spaces these are, and change none", async () => {
+  it("of an ambiguous name list its Spaces and change none", async () => {
     for (const space of ["one", "two"]) await lent.put(space, "menu", { soup: "pea" });
     const merge = { "content-type": "application/merge-patch+json" };
     for (const { status, body } of [
@@ -161,12 +161,12 @@ describe("writes to several spaces as one", function () {
     expect((await behind("two", "menu")).data.soup).to.equal("pea");
   });
 
-  it("make nothing, and say where that is done", async () => {
+  it("create nothing, and show where that is possible", async () => {
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "new" } };
     const made = await send(`POST ${MAPS}`, map);
     expect([made.status, made.body.message]).to.eql([
       405,
-      'create is not supported on resources of kind "configmaps" of several spaces: name the one that is meant, as in /services/spaces/-/one',
+      'create is not supported on resources of kind "configmaps" across spaces: name one, as in /services/spaces/-/one',
     ]);
     expect((await send(`DELETE ${MAPS}`)).status).to.equal(405);
     const apply = { "content-type": "application/apply-patch+yaml" };

@@ -22,24 +22,25 @@ import type { AgentOptions } from "./options.ts";
 
 const WHAT = "the API server of the remote cluster";
 
-/** Whoever runs the hub: comes through the tunnel and says as whom it asks, by `Impersonate-*`. */
+/** The hub. It connects through the tunnel and names the caller in `Impersonate-*` headers. */
 const HUB = new User({ name: "system:hub" });
 const THROUGH_TUNNEL: Authenticator = { name: "tunnel", authenticate: () => HUB };
 
-/** What an agent has of its cluster's API server for hubs. */
+/** Access of hubs to the API server of an agent's cluster. */
 export interface AgentApi extends AsyncDisposable {
-  /** Who talks TLS with it. */
+  /** Party that terminates TLS with the API server. */
   readonly tls: "Agent" | "EndToEnd";
   readonly start: () => Promise<void>;
-  /** What hubs can have connections to, by its name; nothing else. */
+  /** Returns a target that hubs may connect to, by name; no other is reachable. */
   readonly target: (name: string) => Target | undefined;
-  /** Ends watches cleanly, where it can be told what is one, and waits for what else is under way. */
+  /** Ends recognizable watches cleanly and waits for other open requests. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * The remote cluster's API, as far as the agent allows: it ends the hub's requests itself, and asks the API server with a credential that never leaves it, as whom the
- * hub says. Somebody has to be named, and nobody that API servers give rights to by themselves: whoever runs the hub can be none of these.
+ * API of the remote cluster within the agent's rules. The agent terminates the hub's requests and forwards them with its own credential,
+ * which never leaves it, as the impersonated user. Security: a request must impersonate a user, and not one of the built-in users with
+ * rights on every API server, since the hub may name any user.
  */
 export class RemoteApi implements AgentApi {
   readonly tls = "Agent";
@@ -78,7 +79,7 @@ export class RemoteApi implements AgentApi {
     return name === API_TARGET ? { dial: async () => this.#server.connect() } : undefined;
   }
 
-  /** Ends watches cleanly, and waits for what else is under way. */
+  /** Ends watches cleanly and waits for other open requests. */
   close(): Promise<void> {
     return this.#server.close();
   }
@@ -94,30 +95,30 @@ const EVERYTHING: readonly PolicyRule[] = [
 ];
 
 function decision(rules: readonly PolicyRule[], request: AuthorizeRequest<unknown>): Decision {
-  if (request.user === HUB) return deny("the hub has not said who asks");
+  if (request.user === HUB) return deny("the request of the hub names no user: send Impersonate-User");
   return rules.some((rule) => ruleAllows(rule, request))
     ? allow()
-    : deny("the agent does not allow it: whoever runs it can, by a rule of its --allow-file");
+    : deny("the rules of the agent do not allow the request: its administrator can add a rule to --allow-file");
 }
 
-/** After so long without a byte the kernel asks whether the API server is there, ms. */
+/** Idle time before TCP keepalive probes to the API server, ms. */
 const PROBED_AFTER = 4_000;
 const HTTPS = 443;
 
 /**
- * The remote cluster's API server as a place that bytes are brought to: a hub talks TLS with it, by a credential of its own. Nothing of it can be read
- * here, and nothing be refused but other places.
+ * API server of the remote cluster as a TCP target: a hub has its own TLS session and credential for it. Security: the agent cannot read or
+ * reject requests; it only restricts the target.
  */
 export class ByteApi implements AgentApi {
   readonly tls = "EndToEnd";
   readonly #target: Target;
 
-  /** @throws Error on an address that is none of https */
+  /** @throws Error if the address is not https */
   constructor({ api }: Pick<AgentOptions, "api">) {
     const url = new URL(api.url);
     if (url.protocol !== "https:")
       throw new Error(
-        "endToEnd of an agent: its API server has to be https, or whatever is said could be read on the way",
+        "invalid api of an agent with endToEnd: use an https URL, since the connection would otherwise be readable on the way",
       );
     const at = { host: hostOf(url), port: Number(url.port) || HTTPS };
     const { dial } = api as Partial<UpstreamOptions>;
@@ -132,7 +133,7 @@ export class ByteApi implements AgentApi {
 
   async start(): Promise<void> {}
 
-  /** Nobody here knows what of it is a watch: what is open ends when the hub has ended it. */
+  /** Watches are not recognizable in the bytes: open connections end when the hub ends them. */
   async close(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {}

@@ -1,7 +1,7 @@
 import type { KeyPair } from "@virtual-workspaces/framework/tls";
 import type { AgentOptions, NamedHub } from "./options.ts";
 
-/** What an agent has to know when it is started again. */
+/** State that an agent needs after a restart. */
 export class AgentState {
   readonly #options: Pick<AgentOptions, "keep" | "onEvent">;
   #certificate: KeyPair | undefined;
@@ -22,30 +22,30 @@ export class AgentState {
     return this.#others;
   }
 
-  /** It is this from now on. */
+  /** Replaces the certificate. */
   async certify(certificate: KeyPair): Promise<void> {
     this.#certificate = certificate;
     this.#kept = false;
     await this.keep();
   }
 
-  /** There are these hubs now. */
+  /** Replaces the list of other hubs. */
   async learn(others: readonly NamedHub[]): Promise<void> {
     if (hubsText(others) !== hubsText(this.#others)) this.#kept = false;
     this.#others = others;
     await this.keep();
   }
 
-  /** Has what is new kept, if it is not. */
+  /** Stores the state if it has changed. */
   async keep(): Promise<void> {
     if (this.#kept || this.#certificate === undefined) return;
     const [certificate, others] = [this.#certificate, this.#others];
     try {
       await this.#options.keep({ certificate, others });
-      // What came meanwhile is not.
+      // A change during the call is not stored yet.
       this.#kept = certificate === this.#certificate && others === this.#others;
     } catch (error) {
-      // It is good all the same, until the agent ends.
+      // The state remains valid until the agent ends.
       this.#options.onEvent?.({ type: "failed", what: "keep", error });
     }
   }

@@ -9,7 +9,7 @@ import type { DialledHub, HubClient, ReachedHubs } from "./hub-client.ts";
 import { KnownHubs } from "./known-hubs.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** What tunnels are dialled by. */
+/** Options of {@link AgentTunnels}. */
 export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {
   readonly reached: ReachedHubs;
   readonly state: AgentState;
@@ -17,51 +17,52 @@ export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tun
   readonly api: AgentApi;
 }
 
-/** One tunnel after the other, to one hub at a time. */
+/** Sequence of tunnels, with one hub at a time. */
 interface Lane {
   readonly who: symbol;
-  /** Where it dials that may be any of them, and the others give way. */
+  /** Whether it dials the configured URL, which may lead to any hub; other lanes then give way. */
   readonly isFirst: boolean;
   readonly backoff: Backoff;
 }
 
 const HUBS = 2;
-/** The waits of an agent that cannot have a tunnel, and of one that has another already, ms. */
+/** Backoff after a failed tunnel, or one to a hub that already has another, ms. */
 const BACKOFF = { first: 500, most: 30_000 } as const;
 const FURTHER = { first: 500, most: 300_000 } as const;
-/** A tunnel that has stood so long was no failure, ms. */
+/** Duration after which a tunnel counts as successful, ms. */
 const STOOD = 60_000;
-/** How often it is asked which hubs there are, ms, about. */
+/** Interval between requests for the list of hubs, ms, approximately. */
 const LOOKED_AT = 300_000;
 
-/** The tunnels of an agent: one to the hub that it was told of, which may be any of several behind a balancer, and further ones to others. */
+/** Tunnels of an agent: one to the configured URL, which may be a load balancer of several hubs, and others to further hubs. */
 export class AgentTunnels implements AsyncDisposable {
   readonly #options: AgentTunnelsOptions;
   readonly #known: KnownHubs;
   readonly #ends = new Map<AgentEnd, symbol>();
-  /** There is a tunnel, or the hub that it was told of does not give it one. */
+  /** Resolves when the configured hub has accepted or rejected the first tunnel. */
   readonly #first = Promise.withResolvers<void>();
   #numbered: Promise<unknown> = Promise.resolve();
   #epoch: number | undefined;
   #draining = false;
   #wakeRefresh = (): void => undefined;
 
-  /** @throws Error on a number of hubs that is none */
+  /** @throws Error on an invalid number of hubs */
   constructor(options: AgentTunnelsOptions) {
     const { hubs = HUBS } = options;
-    if (!(Number.isSafeInteger(hubs) && hubs >= 1)) throw new Error("hubs of an agent: give at least 1");
+    if (!(Number.isSafeInteger(hubs) && hubs >= 1))
+      throw new Error("invalid hubs of an agent: use a number of at least 1");
     this.#options = options;
     this.#known = new KnownHubs(options.state.others);
   }
 
-  /** Dials until the signal is aborted. @throws ApiError when another agent has this one's place */
+  /** Dials until the signal aborts. @throws ApiError when another agent has replaced this one */
   async run(signal: AbortSignal): Promise<void> {
     const { hubs = HUBS } = this.#options;
     const further = Array.from({ length: hubs - 1 }, () => this.#dialFurther(signal));
     await Promise.all([this.#dialConfigured(signal), ...(hubs > 1 ? [this.#refreshHubs(signal)] : []), ...further]);
   }
 
-  /** No further ones; resolves when what is under way by those that there are has ended. */
+  /** Stops dialing; resolves when all streams of the current tunnels have ended. */
   async drain(): Promise<void> {
     this.#draining = true;
     await Promise.all([...this.#ends.keys()].map((end) => end.drain()));
@@ -72,7 +73,7 @@ export class AgentTunnels implements AsyncDisposable {
     await Promise.all([...this.#ends.keys()].map((end) => end[Symbol.asyncDispose]()));
   }
 
-  /** The next one is there before one that is drained ends. */
+  /** The next tunnel is open before a drained one ends. */
   async #dialConfigured(signal: AbortSignal): Promise<void> {
     const { reached, certificates } = this.#options;
     const lane = { who: Symbol("told"), isFirst: true, backoff: new Backoff(BACKOFF) };
@@ -81,7 +82,7 @@ export class AgentTunnels implements AsyncDisposable {
         await certificates.enrolled(signal);
         return this.#dial(reached.configured, lane, signal).finally(this.#first.resolve);
       };
-      // The one that it was started with may have been enrolled anew.
+      // The initial certificate may belong to an earlier enrollment.
       await this.#keepTunnel(tunnel, {
         lane,
         signal,
@@ -112,7 +113,7 @@ export class AgentTunnels implements AsyncDisposable {
     }
   }
 
-  /** Waits until a tunnel has come and gone, and then a little. @returns whether it could not be had @throws ApiError when another agent has the place */
+  /** Waits for the end of a tunnel and a backoff. @returns whether the tunnel failed @throws ApiError when another agent has replaced this one */
   async #keepTunnel(
     tunnel: () => Promise<AgentEnd>,
     {
@@ -133,7 +134,7 @@ export class AgentTunnels implements AsyncDisposable {
       await Promise.race([end.closed, end.draining]);
       this.#known.release(who);
       if (performance.now() - begun > STOOD) backoff.reset();
-      // Whoever ends a tunnel may do so again.
+      // An intentional end needs no backoff.
       if (signal.aborted) return false;
       await sleep(backoff.next() / 4, { signal });
       signal.throwIfAborted();
@@ -173,7 +174,7 @@ export class AgentTunnels implements AsyncDisposable {
     return end;
   }
 
-  /** As long as no hub has said which agent this is one is asked after the other: it would be two. */
+  /** Dials hubs one at a time until one has assigned the epoch: hubs would otherwise see two agents. */
   async #dialInTurn(client: HubClient, signal: AbortSignal): Promise<DialledHub> {
     const { certificates, api, version = "unknown" } = this.#options;
     const dial = async (): Promise<DialledHub> => {
@@ -188,7 +189,7 @@ export class AgentTunnels implements AsyncDisposable {
     return dialled;
   }
 
-  /** One tunnel to each hub. */
+  /** Keeps one tunnel for each hub. */
   #settle(end: AgentEnd, { who, isFirst }: Lane, id: string): void {
     const others = this.#known.holders(id, who);
     this.#known.hold(who, id);
@@ -221,7 +222,7 @@ export class AgentTunnels implements AsyncDisposable {
   }
 }
 
-/** Another agent has its place. */
+/** Another agent has replaced this one. */
 const isFenced = (error: unknown): boolean => isApiError(error) && error.code === 409;
-/** It is none of the hub's agents, or none any more. */
+/** The hub does not accept the agent, or no longer. */
 const isRefused = (error: unknown): boolean => isApiError(error) && (error.code === 401 || error.code === 403);

@@ -8,19 +8,19 @@ import { Certificates } from "./certificates.ts";
 import { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** The waits of an agent whose certificate is not renewed, ms. */
+/** Backoff after a failed renewal of the certificate, ms. */
 const BACKOFF = { first: 500, most: 30_000 } as const;
-/** How long a hub needs to hear that nothing more is taken, ms. */
+/** Time for a hub to receive the drain message, ms. */
 const HEARD = 500;
-/** How often it is looked at whether the certificate is to be renewed, ms at most: clocks can be set, and machines sleep. */
+/** Maximum interval between checks for a renewal, ms: clocks may be set and machines may sleep. */
 const LOOKED_AT = 60_000;
 
 /**
- * The agent of a remote cluster: dials its hub, or several of them, and gives it connections to the cluster's API server and to nothing else. It gets its certificate by a token and renews it
- * by itself, dials again whenever a tunnel ends, and ends when another agent with its certificate has taken its place.
+ * Agent of a remote cluster. It dials one or more hubs and gives them connections to the cluster's API server only. It obtains its
+ * certificate with a token, renews it, redials after the end of a tunnel, and ends when another agent with its certificate has replaced it.
  */
 export class Agent implements AsyncDisposable {
-  /** Resolves when it ends: with an error when it cannot go on, with `undefined` when it was disposed of. */
+  /** Resolves at the end: with an error if the agent cannot continue, with `undefined` after disposal. */
   readonly ended: Promise<Error | undefined>;
   readonly #options: AgentOptions;
   readonly #over = new AbortController();
@@ -29,10 +29,12 @@ export class Agent implements AsyncDisposable {
   readonly #api: AgentApi;
   readonly #tunnels: AgentTunnels;
 
-  /** @throws Error on options that cannot be used */
+  /** @throws Error on invalid options */
   constructor(options: AgentOptions) {
     if (options.endToEnd === true && options.allow !== undefined)
-      throw new Error("allow of an agent: with endToEnd nothing of what is asked can be read, and none of it refused");
+      throw new Error(
+        "allow of an agent: not supported with endToEnd, whose requests the agent cannot read: omit one of both",
+      );
     this.#options = options;
     const clock = new HubClock(options.now);
     const state = new AgentState(options);
@@ -54,16 +56,16 @@ export class Agent implements AsyncDisposable {
     this.ended = this.#run();
   }
 
-  /** Ends the tunnels, and what is open through them. */
+  /** Closes the tunnels with all their streams. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over.abort();
     await this.ended;
   }
 
-  /** Takes nothing more; ends when what is under way has ended, watches among it, or the signal says so. */
+  /** Accepts no new streams, and ends when the open ones and their watches have ended or the signal aborts. */
   async drain(signal: AbortSignal): Promise<void> {
     const drained = this.#tunnels.drain();
-    // What the hub has asked before it hears of it is answered.
+    // Requests that the hub sent before it received the drain message are answered.
     const ended = pause(HEARD, undefined, { signal }).then(() => this.#api.close());
     await Promise.race([Promise.all([drained, ended]), aborted(signal)]).catch(() => undefined);
     await this[Symbol.asyncDispose]();

@@ -5,13 +5,13 @@ import type { AgentState } from "./agent-state.ts";
 import type { HubClient, HubClock, ReachedHubs } from "./hub-client.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** How much of its time a certificate has had when it is renewed, and how much later at most, so that not all agents come at once. */
+/** Fraction of a certificate's lifetime before its renewal, and the maximum random delay, which spreads agents. */
 const RENEWED_AFTER = 2 / 3;
 const SPREAD = 1 / 12;
-/** So long before it is given out a certificate begins, ms. */
+/** Time before its issue from which a certificate is valid, ms. */
 const LEEWAY = 60 * 60 * 1000;
 
-/** Who an agent is to its hub: a certificate, got by a token and renewed by itself. */
+/** Identity of an agent at its hub: a certificate that is obtained with a token and renewed automatically. */
 export class Certificates {
   readonly #hubs: ReachedHubs;
   readonly #clock: HubClock;
@@ -34,7 +34,7 @@ export class Certificates {
     if (state.certificate !== undefined) this.#first.resolve();
   }
 
-  /** Shows who it is, anew for each request. @throws Error before it has a certificate */
+  /** Returns a new proof of identity for a request. @throws Error before the first certificate */
   async proof(): Promise<string> {
     const { certificate } = this.#state;
     if (certificate === undefined) throw new Error("the agent has no certificate yet");
@@ -42,20 +42,20 @@ export class Certificates {
   }
 
   /**
-   * Sees to it that there is a certificate, by the token where there is none.
+   * Obtains the first certificate with the token unless there is one.
    *
-   * @throws ApiError, TransportError with what the hub says; Error without a token
+   * @throws ApiError or TransportError of the hub; Error without a token
    */
   async enrolled(signal: AbortSignal): Promise<void> {
     if (this.#state.certificate !== undefined && !this.#isRefused) return this.#state.keep();
     const { token } = this.#options;
     this.#isRefused = false;
     if (token === undefined)
-      throw new Error("the agent has no certificate: give it a token of `virtual-workspaces agent token`");
+      throw new Error("the agent has no certificate: set a token of `virtual-workspaces agent token`");
     await this.#get((request) => this.#hubs.configured.certificate(request, token, signal));
   }
 
-  /** The certificate that it was started with is taken no more: if there is a token it is enrolled by that, once. @returns whether it is */
+  /** Handles a rejection of the initial certificate: with a token, enrolls once again. @returns whether it does */
   refused(): boolean {
     const { certificate } = this.#state;
     const isNews = certificate !== undefined && certificate === this.#options.certificate && !this.#wasRefused;
@@ -64,12 +64,12 @@ export class Certificates {
     return this.#isRefused;
   }
 
-  /** Resolves once there is a certificate. */
+  /** Resolves with the first certificate. */
   get first(): Promise<void> {
     return this.#first.promise;
   }
 
-  /** When it is to be renewed, ms from now. */
+  /** Delay until the next renewal, ms. */
   get renewIn(): number {
     const { certificate } = this.#state;
     if (certificate === undefined) return Number.POSITIVE_INFINITY;
@@ -78,7 +78,7 @@ export class Certificates {
     return from + (to - from) * (RENEWED_AFTER + this.#spread) - this.#clock.now.getTime();
   }
 
-  /** Another one, by the one that it has. @throws as {@link enrolled} */
+  /** Renews the certificate with the current one. @throws as {@link enrolled} */
   async renew(signal: AbortSignal): Promise<void> {
     const renewed = async (hub: HubClient, request: string) => hub.certificate(request, await this.proof(), signal);
     await this.#get((request) => this.#hubs.ask((hub) => renewed(hub, request), signal));

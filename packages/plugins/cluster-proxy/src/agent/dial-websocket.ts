@@ -7,10 +7,10 @@ import { WebSocket } from "ws";
 import { bytesOf, WEBSOCKET } from "../tunnel/websocket.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** How long it may take, ms. */
+/** Time limit of the handshake, ms. */
 const PATIENCE = 10_000;
 
-/** What is asked for. */
+/** Request of a WebSocket. */
 export interface WebSocketRequest {
   readonly hub: AgentOptions["hub"];
   readonly path: string;
@@ -19,12 +19,12 @@ export interface WebSocketRequest {
   readonly signal: AbortSignal;
 }
 
-/** A connection, or what is said instead. */
+/** A connection, or the response without an upgrade. */
 export type UpgradeAnswer =
   | { readonly socket: Duplex; readonly headers: ResponseHeaders }
   | { readonly error: ApiError; readonly headers: ResponseHeaders };
 
-/** An answer as the transport has them. */
+/** Converts a response for the transport package. */
 function streamed(answer: IncomingMessage): StreamedResponse {
   return {
     status: answer.statusCode ?? 0,
@@ -34,7 +34,7 @@ function streamed(answer: IncomingMessage): StreamedResponse {
   };
 }
 
-/** Asks for a WebSocket. @throws Error when there is no answer */
+/** Opens a WebSocket. @throws Error without a response */
 export async function dialWebSocket(request: WebSocketRequest): Promise<UpgradeAnswer> {
   const { hub, path, protocol, headers, signal } = request;
   const { ca, serverName, insecureSkipVerify } = hub.tls ?? {};

@@ -16,7 +16,7 @@ import {
 import { dialWebSocket, type UpgradeAnswer } from "./dial-websocket.ts";
 import type { AgentOptions, NamedHub } from "./options.ts";
 
-/** A connection for a tunnel, which agent the hub takes this one for, which hub it is, and how many others there are. */
+/** Connection for a tunnel, with the agent's epoch, the hub's id, and the number of other hubs. */
 export interface DialledHub {
   readonly socket: Duplex;
   readonly epoch: number;
@@ -24,47 +24,47 @@ export interface DialledHub {
   readonly others: number;
 }
 
-/** What is said when a tunnel is asked for. */
+/** Parameters of a new tunnel. */
 export interface TunnelTerms {
-  /** As the hub has said it. */
+  /** Epoch that a hub has assigned. */
   readonly epoch: number | undefined;
   readonly version: string;
-  /** Who talks TLS with its API server. */
+  /** Party that terminates TLS with the API server. */
   readonly tls: "Agent" | "EndToEnd";
   readonly signal: AbortSignal;
 }
 
-/** What an agent asks of its hub. */
+/** Client of an agent for its hub. */
 export class HubClient implements AsyncDisposable {
   readonly #hub: AgentOptions["hub"];
   readonly #upstream: Upstream;
   readonly #clock: HubClock;
-  /** Whether tunnels are in the frames of WebSockets. */
+  /** Whether tunnels use WebSocket frames. */
   #framed = false;
 
-  /** @throws Error on a URL or authorities that cannot be used */
+  /** @throws Error on an invalid URL or CA certificate */
   constructor(hub: AgentOptions["hub"], clock: HubClock) {
     this.#hub = hub;
     this.#upstream = new Upstream(hub);
     this.#clock = clock;
   }
 
-  /** Where it is. */
+  /** URL of the hub. */
   get url(): string {
     return this.#upstream.url;
   }
 
-  /** A certificate for a key. @returns PEM @throws ApiError, TransportError */
+  /** Requests a certificate. @returns PEM @throws ApiError; TransportError */
   async certificate(request: string, bearer: string, signal: AbortSignal): Promise<string> {
     await using client = this.#client(bearer);
     const { status } = await client
       .resource(AgentCertificate)
       .create({ metadata: { name: "" }, spec: { request } }, { signal });
     if (status?.certificate) return status.certificate;
-    throw new Error("the hub has answered without a certificate");
+    throw new Error("the response of the hub has no certificate");
   }
 
-  /** Which hubs there are that can be dialled by themselves. @throws ApiError, TransportError */
+  /** Returns the hubs with addresses of their own. @throws ApiError; TransportError */
   async hubs(bearer: string, signal: AbortSignal): Promise<readonly NamedHub[]> {
     await using client = this.#client(bearer);
     const { items } = await client.resource(AgentHub).list({ signal });
@@ -73,7 +73,7 @@ export class HubClient implements AsyncDisposable {
     });
   }
 
-  /** One that was named, reached as this one is. @throws Error on a URL or authorities that cannot be used */
+  /** Returns a client of another hub with the same settings. @throws Error on an invalid URL or CA certificate */
   other({ url, ca }: NamedHub): HubClient {
     const { tls, ...rest } = this.#hub;
     const trust = ca ?? tls?.ca;
@@ -81,15 +81,16 @@ export class HubClient implements AsyncDisposable {
   }
 
   /**
-   * A connection for a tunnel: as a protocol of our own, or, where something on the way does not pass that, in the frames of a WebSocket.
+   * Opens a connection for a tunnel: with the tunnel's own upgrade protocol, or with WebSocket frames if a proxy on the way does not
+   * forward that.
    *
-   * @throws ApiError with what the hub says, TransportError when it cannot be had
+   * @throws ApiError of the hub; TransportError
    */
   async tunnel(bearer: () => Promise<string>, asked: TunnelTerms): Promise<DialledHub> {
     try {
       return await this.#dialled(bearer, asked);
     } catch (error) {
-      // Whatever has answered is no hub: the next time it is asked otherwise.
+      // The response is not that of a hub: the next attempt uses the other protocol.
       if (isApiError(error) && error.status.reason === undefined) this.#framed = !this.#framed;
       throw error;
     }
@@ -101,7 +102,7 @@ export class HubClient implements AsyncDisposable {
 
   async #dialled(bearer: () => Promise<string>, asked: TunnelTerms): Promise<DialledHub> {
     let answer = await this.#asked(await bearer(), asked);
-    // Proofs are made by the clock: one that is wrong is put right by the hub's.
+    // Proofs contain the time: a wrong local clock is adjusted to that of the hub.
     if ("error" in answer && answer.error.code === 401 && this.#clock.adjust(answer.headers))
       answer = await this.#asked(await bearer(), asked);
     if ("error" in answer) throw answer.error;
@@ -125,15 +126,15 @@ export class HubClient implements AsyncDisposable {
 
   #client(bearer: string): Client {
     const credential = { headers: ["Authorization", `Bearer ${bearer}`] };
-    // A token is taken once: what may have arrived is not sent again.
+    // A token is valid once, so a request that may have arrived is not retried.
     return new Client({ upstream: { ...this.#hub, credentials: { get: () => credential } }, retries: false });
   }
 }
 
-/** How far a clock may be wrong before what another says is believed instead, ms. */
+/** Clock difference from which the hub's clock replaces the local one, ms. */
 const WRONG = 5_000;
 
-/** The clock by which an agent shows who it is: its machine's, or as a hub says where that is wrong. */
+/** Clock for proofs: the local one, adjusted to that of a hub if it is wrong. */
 export class HubClock {
   readonly #own: () => Date;
   /** ms */
@@ -143,12 +144,12 @@ export class HubClock {
     this.#own = own;
   }
 
-  /** What hubs' clocks say, as far as one has said so. */
+  /** Current time of the hubs, as far as known. */
   get now(): Date {
     return new Date(this.#own().getTime() + this.#ahead);
   }
 
-  /** A hub has answered. @returns whether its clock says something else than was believed */
+  /** Adjusts the clock to a hub's response. @returns whether it changed */
   adjust(headers: ResponseHeaders): boolean {
     const said = Date.parse(header(headers, "date") ?? "");
     const wrong = said - this.now.getTime();
@@ -158,7 +159,7 @@ export class HubClock {
   }
 }
 
-/** The hubs that an agent can ask something: those that it has tunnels to, and the one that it was told of. */
+/** Hubs for requests of an agent: those with tunnels, and the configured one. */
 export class ReachedHubs {
   readonly configured: HubClient;
   readonly #reached = new Set<HubClient>();
@@ -167,7 +168,7 @@ export class ReachedHubs {
     this.configured = told;
   }
 
-  /** There is a tunnel to it, or one more. */
+  /** Adds a tunnel of a hub. */
   add(hub: HubClient): void {
     this.#reached.add(hub);
   }
@@ -176,7 +177,7 @@ export class ReachedHubs {
     this.#reached.delete(hub);
   }
 
-  /** What the first of them says that can say something. @throws what the last has thrown, or one that has refused; the signal's reason */
+  /** Returns the first successful response. @throws the last error, or the first rejection; the signal's reason */
   async ask<T>(what: (hub: HubClient) => Promise<T>, signal: AbortSignal): Promise<T> {
     let failed: unknown;
     for (const hub of new Set([...this.#reached, this.configured])) {

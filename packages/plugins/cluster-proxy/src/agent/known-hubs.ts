@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type { NamedHub } from "./options.ts";
 
-/** Which hubs there are, and which of them the agent has a tunnel to, or is dialling. */
+/** Known hubs, and those that the agent has a tunnel to or is dialing. */
 export class KnownHubs {
   #places: readonly NamedHub[];
-  /** Ids of hubs. */
+  /** Hub ids by holder. */
   readonly #held = new Map<symbol, string>();
-  /** Those that could not be dialled, the last one last. */
+  /** Ids of hubs that could not be dialed, the latest one last. */
   readonly #failed = new Set<string>();
   readonly #waiting = new Set<() => void>();
 
@@ -14,13 +14,13 @@ export class KnownHubs {
     this.#places = places;
   }
 
-  /** There are these now. */
+  /** Replaces the known hubs. */
   learn(places: readonly NamedHub[]): void {
     this.#places = places;
     this.#tell();
   }
 
-  /** Who has a tunnel to it, or is dialling it, besides. */
+  /** Returns the other holders of a hub. */
   holders(id: string, but: symbol): readonly symbol[] {
     return [...this.#held].flatMap(([who, held]) => (held === id && who !== but ? [who] : []));
   }
@@ -33,13 +33,13 @@ export class KnownHubs {
     if (this.#held.delete(who)) this.#tell();
   }
 
-  /** It is the last that is tried again. */
+  /** Moves a hub to the end of the retry order. */
   failed(id: string): void {
     this.#failed.delete(id);
     this.#failed.add(id);
   }
 
-  /** One that nobody has, which is held from now on; waits for one. @throws the signal's reason */
+  /** Waits for a hub without a holder and holds it. @throws the signal's reason */
   async free(who: symbol, signal: AbortSignal): Promise<NamedHub> {
     for (;;) {
       signal.throwIfAborted();
@@ -52,7 +52,7 @@ export class KnownHubs {
     }
   }
 
-  /** Any, so that agents spread; of those that failed that of longest ago. */
+  /** Chooses a random hub, so that agents are spread; among failed ones, the earliest. */
   #choice(): NamedHub | undefined {
     const held = new Set(this.#held.values());
     const free = this.#places.filter(({ id }) => !held.has(id));

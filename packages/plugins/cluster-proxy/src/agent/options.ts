@@ -3,71 +3,72 @@ import type { KeyPair } from "@virtual-workspaces/framework/tls";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { AgentEndOptions } from "../tunnel/agent-end.ts";
 
-/** What an {@link Agent} is told. */
+/** Options of an {@link Agent}. */
 export interface AgentOptions {
-  /** The hub, as far as one ClusterProxy: `https://host:6443/services/clusterproxy-agents/root:edge/shop`. */
+  /** Hub, with the path of a ClusterProxy: `https://host:6443/services/clusterproxy-agents/root:edge/shop`. */
   readonly hub: Pick<UpstreamOptions, "url" | "tls" | "dial">;
-  /** A token of an `AgentToken`, for an agent that has no certificate, or whose certificate is not taken any more. @default none */
+  /** Token of an `AgentToken`, for an agent without a certificate or with one that hubs reject. @default none */
   readonly token?: string;
-  /** The certificate that it has been given, and its key. @default none yet */
+  /** Current certificate with its key. @default none yet */
   readonly certificate?: KeyPair;
-  /** Hubs that it has heard of: where {@link hub} does not answer it goes by these. @default none */
+  /** Other known hubs, dialed when {@link hub} does not respond. @default none */
   readonly others?: readonly NamedHub[];
-  /** Told what {@link certificate} and {@link others} are to be from now on, to be kept where nobody else reads it. What it throws is told `onEvent`, and it is told again later. */
+  /** Stores {@link certificate} and {@link others}. Errors go to `onEvent` and are retried. Security: the private key is part of it. */
   readonly keep: (kept: KeptByAgent) => Promise<void> | void;
-  /** The API server of the remote cluster, by a credential that may impersonate users and groups there, and need not do anything else. */
+  /** API server of the remote cluster, with a credential that may impersonate users and groups there and needs no other rights. */
   readonly api: Upstream | UpstreamOptions;
   /**
-   * Whether hubs talk TLS with the API server themselves, by a credential that is in the Secret of `spec.secretRef`, and bytes alone pass here: of {@link api} the address counts
-   * then, and no credential is needed. Nobody who runs the agent can see what is asked, or refuse any of it. @default false
+   * Whether hubs use TLS with the API server themselves, with the credential in the Secret of `spec.secretRef`. Only the address of
+   * {@link api} is then used, without a credential. Security: the agent then cannot read or reject requests.
+   * @default false
    */
   readonly endToEnd?: boolean;
-  /** What may be asked of it, whoever runs the hub: what no rule allows is 403. @default everything */
+  /** Rules for allowed requests; others get 403, whichever hub sends them. @default everything */
   readonly allow?: readonly PolicyRule[];
-  /** How many hubs it has a tunnel to at once, where there are so many: the one that {@link hub} leads to, and others that that one names. @default 2 */
+  /** Maximum number of hubs with a tunnel: the one that {@link hub} leads to, and others that it names. @default 2 */
   readonly hubs?: number;
-  /** What hubs are told of it. @default "unknown" */
+  /** Version that the agent reports to hubs. @default "unknown" */
   readonly version?: string;
-  /** Windows, heartbeat and number of connections of the tunnel. */
+  /** Windows, heartbeat and maximum number of streams of a tunnel. */
   readonly tunnel?: Pick<AgentEndOptions, "windows" | "heartbeat" | "streams">;
-  /** @default the machine's clock */
+  /** @default the system clock */
   readonly now?: () => Date;
-  /** Told what happens. @default nobody */
+  /** Receives events. @default none */
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** A hub, as another one has named it. */
+/** Another hub that a hub has named. */
 export interface NamedHub {
   readonly id: string;
-  /** As far as the ClusterProxy. */
+  /** URL with the path of the ClusterProxy. */
   readonly url: string;
-  /** Who certifies it, PEM. @default who certifies the hub that the agent was told of */
+  /** CA certificate of the hub, PEM. @default that of the configured hub */
   readonly ca?: string;
 }
 
-/** What an agent is started with the next time. */
+/** State for the next start of an agent. */
 export interface KeptByAgent {
-  /** Secret: by its key anybody is the agent. */
+  /** Certificate and key. Security: with the key anyone can act as the agent. */
   readonly certificate: KeyPair;
   readonly others: readonly NamedHub[];
 }
 
-/** What happens to an agent. Messages and errors have nothing secret in them. */
+/** Event of an agent. Messages and errors contain no secrets. */
 export type AgentEvent =
-  /** It has been given a certificate, the first or another. */
+  /** The agent has a new certificate. */
   | { readonly type: "certified"; readonly expires: Date }
-  /** It has a tunnel, to the hub at a URL. */
+  /** A tunnel to a hub is open. */
   | { readonly type: "connected"; readonly epoch: number; readonly hub: string }
-  /** The hub wants it elsewhere: it dials again, and ends the tunnel when that stands. */
+  /** The hub drains the tunnel: the agent opens another one before it closes this one. */
   | { readonly type: "draining"; readonly hub: string }
   /** A tunnel has ended. */
   | { readonly type: "disconnected"; readonly error: Error | undefined; readonly hub: string }
-  /** Something failed; it is tried again after a while, ms. */
+  /** An operation failed and is retried after the delay, ms. */
   | {
       readonly type: "failed";
       readonly what: "certificate" | "tunnel" | "hubs" | "keep" | "api";
       readonly error: unknown;
-      /** Which, where it is one of several. */
+      /** Hub of the failed operation, if it is about one. */
       readonly hub?: string;
       readonly retryAfter?: number;
     };

@@ -4,20 +4,20 @@ import { type KeyPair, signRequest } from "@virtual-workspaces/framework/tls";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 import type { HubAuthority } from "./hub-keys.ts";
 
-/** What tokens of this kind call themselves: no other token is taken for one. */
+/** Type of these tokens. Security: tokens of other types are not accepted. */
 const TYPE = "clusterproxy-agent+jwt";
 const AUDIENCE = "clusterproxy";
 const ALGORITHM = "ES256";
-/** How long a proof is good, s: as long as a request may be on its way. */
+/** Lifetime of a proof, s, as long as a request may take to arrive. */
 const LIFETIME = 60;
-/** Whose clocks agree no better, s. */
+/** Tolerance for clock differences, s. */
 const TOLERANCE = 30;
 
 /**
- * Proof that whoever sends it has the key of an agent's certificate: a bearer token, good for a minute and once, signed by that key, with the
- * certificate in it (`x5c`, RFC 7515). It passes balancers that end TLS, as no client certificate does.
+ * Returns a proof of possession of an agent's key: a bearer token that is valid for a minute and once, signed by the key, with the
+ * certificate in it (`x5c`, RFC 7515). Unlike a client certificate, it passes load balancers that terminate TLS.
  *
- * @param now the hub's clock, as far as it is known
+ * @param now the hub's clock, as far as known
  */
 export async function newProof({ cert, key }: KeyPair, now: Date): Promise<string> {
   const { SignJWT } = await import("jose");
@@ -31,23 +31,23 @@ export async function newProof({ cert, key }: KeyPair, now: Date): Promise<strin
     .sign(createPrivateKey(key));
 }
 
-/** Who has sent a proof, and what of their certificate is over. */
+/** Sender of a proof, and whether the certificate is valid. */
 export interface ProvenAgent {
   readonly identity: AgentIdentity;
   readonly expires: Date;
-  /** Whether the certificate's time is over, or has not come. */
+  /** Whether the certificate has expired or is not valid yet. */
   readonly isExpired: boolean;
 }
 
-/** Whether a text calls itself such a proof. */
+/** Reports whether a token type is that of a proof. */
 export const isProof = (typ: unknown): boolean => typ === TYPE;
 
-/** Looks at proofs, and takes each once. Memory: the names of those that are still good. */
+/** Verifies proofs, and accepts each once. Memory: the ids of unexpired proofs. */
 export class Proofs {
-  /** When they end, s since 1970. */
+  /** Expiry by id, s since 1970. */
   readonly #seen = new Map<string, number>();
 
-  /** Who has sent it. `undefined`: nobody that a hub has certified, or it is too late, or not for the first time. */
+  /** Returns the sender. `undefined` if the certificate is not a hub's, or the proof has expired or was used before. */
   async of(token: string, authority: HubAuthority, now: Date): Promise<ProvenAgent | undefined> {
     const { decodeProtectedHeader, jwtVerify } = await import("jose");
     try {
@@ -75,22 +75,22 @@ export class Proofs {
   #isNew(id: string, expires: number, now: Date): boolean {
     const seconds = now.getTime() / 1000;
     for (const [known, end] of this.#seen) {
-      // In the order in which they came, which is about that in which they end.
+      // Entries are in order of arrival, which is about that of expiry.
       if (end + 2 * TOLERANCE > seconds) break;
       this.#seen.delete(known);
     }
     if (this.#seen.has(id)) return false;
-    // What says that it lasts longer is remembered no longer than it is believed.
+    // A later expiry is not accepted, so the entry is not kept longer.
     this.#seen.set(id, Math.min(expires, seconds + LIFETIME + TOLERANCE));
     return true;
   }
 }
 
-/** Whom the certificate of an agent names. */
+/** Identity in an agent's certificate. */
 export interface AgentIdentity extends ProxyKey {
-  /** Of the ClusterProxy. */
+  /** UID of the ClusterProxy. */
   readonly uid: string;
-  /** By which enrolment the agent has got it. */
+  /** Enrollment that issued the certificate. */
   readonly enrolment: string;
 }
 
@@ -98,7 +98,7 @@ const PREFIX = "urn:virtual-workspaces:clusterproxy:";
 const WORD = "[A-Za-z0-9.-]+";
 const URI = new RegExp(`^URI:${PREFIX}(${WORD}):(${WORD}):(${WORD}):(${WORD})$`);
 
-/** Certifies an agent's key. @returns PEM @throws ApiError 400 on what is no request for it */
+/** Issues a certificate for an agent's key. @returns PEM @throws ApiError 400 on an invalid request */
 export async function certifyAgent(
   request: string,
   { cluster, name, uid, enrolment }: AgentIdentity,
@@ -108,12 +108,10 @@ export async function certifyAgent(
   const subject = { name: "clusterproxy-agent", groups: [] };
   const certificate = await signRequest(request, { subject, purpose: { kind: "client", uris }, now, lifetime }, pair);
   if (certificate !== undefined) return certificate;
-  throw ApiError.badRequest(
-    "spec.request: it is no PKCS #10 request in PEM that is signed by its own key, on the curve P-256",
-  );
+  throw ApiError.badRequest("spec.request: invalid PKCS #10 request: use PEM with a P-256 key and its own signature");
 }
 
-/** Whom a certificate names that a hub has given out, whenever that was. `undefined`: no hub has. */
+/** Returns the identity in a certificate that a hub has issued at any time; `undefined` for others. */
 function agentIdentityOf(
   certificate: X509Certificate,
   { certificate: authority }: HubAuthority,
@@ -123,7 +121,7 @@ function agentIdentityOf(
   return cluster && name && uid && enrolment ? { cluster, name, uid, enrolment } : undefined;
 }
 
-/** PEM, or DER. `undefined`: it is none. */
+/** Parses PEM or DER; `undefined` if it is invalid. */
 function certificateOf(text: string | Buffer): X509Certificate | undefined {
   try {
     return new X509Certificate(text);

@@ -6,14 +6,12 @@ import type { AgentIdentity } from "./agent-identity.ts";
 import type { AgentCredential } from "./agent-users.ts";
 import type { JoinToken } from "./tokens.ts";
 
-/** So often others may have written between the time when it was read and when it was written. */
+/** Maximum number of attempts after write conflicts. */
 const TRIES = 10;
-/** Whole seconds are all that times in objects have. */
+/** Times in objects have whole seconds. */
 const SECOND = 1_000;
 
-/**
- * Why somebody who has shown to be an agent, or is to be one, is none for this ClusterProxy, in words for whoever runs them. `undefined`: nothing is wrong.
- */
+/** Returns the reason to reject an authenticated agent or token for this ClusterProxy, for the agent's administrator; `undefined` if it is valid. */
 export function problemOf(proxy: ClusterProxy | undefined, credential: AgentCredential): string | undefined {
   if (proxy === undefined) return GONE;
   const { agent } = proxy.status ?? {};
@@ -21,43 +19,43 @@ export function problemOf(proxy: ClusterProxy | undefined, credential: AgentCred
     const { uid, issued } = credential.join;
     if (uid !== proxy.metadata.uid) return OTHER;
     if (isRevoked(proxy, issued * 1000))
-      return `the token was made before spec.revokedBefore of the ClusterProxy: ${REMEDY}`;
+      return `the token was created before spec.revokedBefore of the ClusterProxy: ${REMEDY}`;
     return issued > (agent?.enrolment?.tokenIssued ?? 0)
       ? undefined
-      : `the token has been used, or a newer one has: ${REMEDY}`;
+      : `the token or a newer one has already been used: ${REMEDY}`;
   }
   const { identity, isExpired, expires } = credential.proven;
   if (identity.uid !== proxy.metadata.uid) return OTHER;
   if (isExpired)
-    return `the agent's certificate is not good by this server's clock, until ${formatTime(expires)}: ${REMEDY}`;
+    return `the agent's certificate is not valid by this server's clock, until ${formatTime(expires)}: ${REMEDY}`;
   if (agent?.enrolment?.id !== identity.enrolment) return `another agent has been enrolled since: ${REMEDY}`;
   if (isRevoked(proxy, Date.parse(agent.enrolment.time)))
     return `the agent was enrolled before spec.revokedBefore of the ClusterProxy: ${REMEDY}`;
   return undefined;
 }
 
-const REMEDY = "enrol the agent again, by a token of `virtual-workspaces agent token`";
-const GONE = "there is no such ClusterProxy: it was deleted, or has never been";
-const OTHER = `the ClusterProxy is another one of that name: ${REMEDY}`;
+const REMEDY = "enroll the agent again with a token of `virtual-workspaces agent token`";
+const GONE = "the ClusterProxy does not exist";
+const OTHER = `the ClusterProxy was created again under the same name: ${REMEDY}`;
 
-/** Whether what was done at a time, ms since 1970, is good no more. */
+/** Reports whether an enrollment at a time, ms since 1970, is revoked. */
 export function isRevoked({ spec }: ClusterProxy, done: number): boolean {
   const { revokedBefore } = spec ?? {};
   return revokedBefore !== undefined && done + SECOND <= Date.parse(revokedBefore);
 }
 
-/** What is kept of agents, in the status of their ClusterProxy: each write is of the version that was read, whichever hub it is by. */
+/** Records of agents in the status of their ClusterProxy. Each write requires the version that was read, in any hub. */
 export class AgentRecords {
   readonly #client: Client;
   readonly #now: () => Date;
 
-  /** @param client of all logical clusters, which may write */
+  /** @param client client of all logical clusters with write access */
   constructor(client: Client, now: () => Date) {
     this.#client = client;
     this.#now = now;
   }
 
-  /** A ClusterProxy as it is written now: it may be so new that nobody has heard of it. */
+  /** Reads a ClusterProxy from the API, since it may be newer than the cache. */
   async read({ cluster, name }: ProxyKey): Promise<ClusterProxy | undefined> {
     try {
       return await this.#client.cluster(cluster).resource(ClusterProxy).get(name);
@@ -67,7 +65,7 @@ export class AgentRecords {
     }
   }
 
-  /** Takes a token, once: whoever had been enrolled before is no agent any more. @throws ApiError 403 on one that was taken */
+  /** Uses a token once; agents of earlier enrollments are replaced. @throws ApiError 403 on a used token */
   async enrol(join: JoinToken, certificateExpires: Date): Promise<AgentIdentity> {
     const { cluster, name, uid, id } = join;
     const enrolment = { id, tokenIssued: join.issued, time: formatTime(this.#now()) };
@@ -78,16 +76,16 @@ export class AgentRecords {
     return { cluster, name, uid, enrolment: id };
   }
 
-  /** An agent has another certificate. @throws ApiError 403 when it is none any more */
+  /** Records a renewed certificate. @throws ApiError 403 for an agent that is no longer valid */
   async renewed(credential: AgentCredential & { readonly kind: "agent" }, certificateExpires: Date): Promise<void> {
     const change = { certificateExpires: formatTime(certificateExpires) };
     await this.#write(credential.proven.identity, credential, () => change);
   }
 
   /**
-   * Which of the agents that have the same identity one is (it says what it was told before, and a new one nothing), and when its token was made.
+   * Returns the epoch of an agent, and the time of its token. An agent sends the epoch that it has; a new one sends none and gets the next.
    *
-   * @throws ApiError 409 when another one has come since; 403 when it is none any more
+   * @throws ApiError 409 when a newer agent has replaced it; 403 for an agent that is no longer valid
    */
   async admitted(
     credential: AgentCredential & { readonly kind: "agent" },
@@ -123,9 +121,9 @@ export class AgentRecords {
         return;
       } catch (error) {
         if (!isApiError(error) || error.code !== 409) throw error;
-        // A conflict would tell an agent to end.
+        // A conflict would make the agent end.
         if (tries === TRIES)
-          throw ApiError.serviceUnavailable("the ClusterProxy is written all the time: try again", 1);
+          throw ApiError.serviceUnavailable("the ClusterProxy has too many concurrent writes: try again", 1);
       }
     }
   }
@@ -133,11 +131,11 @@ export class AgentRecords {
 
 const RESOURCE = { group: ClusterProxy.group, resource: ClusterProxy.plural };
 
-/** 409: the agent is to end. */
+/** Returns 409, which makes the agent end. */
 function fenced({ name }: ProxyKey): ApiError {
   return ApiError.conflict(
     RESOURCE,
     name,
-    "another agent with the same certificate has taken this one's place: there must be one alone",
+    "another agent with the same certificate has replaced this one: run only one",
   );
 }

@@ -5,15 +5,15 @@ import { isProof, Proofs, type ProvenAgent } from "./agent-identity.ts";
 import type { HubAuthority, HubKeys } from "./hub-keys.ts";
 import { type HubTokens, isHubToken, isJoinToken, type JoinToken, joinTokenOf } from "./tokens.ts";
 
-/** By what somebody has shown that they are, or are to be, an agent. */
+/** Verified credential of an agent or for a new one. */
 export type AgentCredential =
   | { readonly kind: "join"; readonly join: JoinToken }
   | { readonly kind: "agent"; readonly proven: ProvenAgent };
 
-/** The same, or that they are another hub of the shard. */
+/** Verified credential of an agent or of another hub of the shard. */
 export type Credential = AgentCredential | { readonly kind: "hub"; readonly id: string };
 
-/** By what agents are known. */
+/** Options of {@link AgentUsers}. */
 export interface AgentUsersOptions {
   readonly keys: HubKeys;
   readonly tokens: HubTokens;
@@ -21,9 +21,9 @@ export interface AgentUsersOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Who can be one, or is another hub, is known by the user itself, and by no name: names can be given to others. */
+/** Users with credentials of agents and hubs. Security: the user object identifies them, not its name, which other users could have. */
 export class AgentUsers {
-  /** Knows agents, those who are to be, and hubs, by bearer tokens, wherever they would go. */
+  /** Authenticates bearer tokens of agents, new agents and hubs, at any URL. */
   readonly authenticator: Authenticator;
   readonly #credentials = new WeakMap<User, Credential>();
   readonly #proofs = new Proofs();
@@ -44,7 +44,7 @@ export class AgentUsers {
     });
   }
 
-  /** What a user has shown; `undefined` of all who are known otherwise. */
+  /** Returns the credential of a user; `undefined` for users of other authenticators. */
   credentialOf(user: User): Credential | undefined {
     return this.#credentials.get(user);
   }
@@ -65,13 +65,13 @@ export class AgentUsers {
     return proven && { kind: "agent", proven };
   }
 
-  /** @throws ApiError 503: nobody is told that good credentials are bad */
+  /** @throws ApiError 503, so that valid credentials are not rejected as invalid */
   async #authority(): Promise<HubAuthority> {
     try {
       return await this.#options.keys.get();
     } catch (error) {
       this.#options.onError(error);
-      throw ApiError.serviceUnavailable("agents cannot be told from others for now: try again", 1);
+      throw ApiError.serviceUnavailable("the keys to authenticate agents are unavailable: try again", 1);
     }
   }
 }

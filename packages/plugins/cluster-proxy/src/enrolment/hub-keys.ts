@@ -5,7 +5,7 @@ import { onCode } from "@virtual-workspaces/client/http";
 import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework/tls";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 
-/** By what hubs know agents, and one another. */
+/** Authority that hubs use to authenticate agents and one another. */
 export interface HubAuthority {
   /** PEM. */
   readonly pair: KeyPair;
@@ -15,7 +15,7 @@ export interface HubAuthority {
 
 interface SecretContent {
   readonly type?: string;
-  /** Base64. */
+  /** Base64-encoded values. */
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -29,21 +29,21 @@ const SECRET: KindReference<SecretContent> = {
 const NAME = "clusterproxy-hub";
 
 /**
- * The authority that certifies agents, and signs tokens for those to come. All hubs have the same: a Secret in `root`, which the first makes. Whoever may read
- * that can be any agent; once it is deleted all agents have to be enrolled again.
+ * Authority that issues certificates of agents and signs tokens for new ones. All hubs share it in a Secret in `root`, which the first one
+ * creates. Security: users who can read the Secret can act as any agent. After its deletion, all agents must enroll again.
  */
 export class HubKeys {
   readonly #client: Client;
   readonly #now: () => Date;
   #authority: Promise<HubAuthority> | undefined;
 
-  /** @param client by which `root` is read and written */
+  /** @param client client with read and write access to `root` */
   constructor(client: Client, now: () => Date) {
     this.#client = client.cluster(ROOT_CLUSTER);
     this.#now = now;
   }
 
-  /** Read once. @throws ApiError when it cannot be, Error when the Secret holds no authority; it is tried again then */
+  /** Reads the authority once. @throws ApiError if it cannot be read, Error if the Secret is invalid; the next call retries */
   get(): Promise<HubAuthority> {
     this.#authority ??= this.#read().catch((error: unknown) => {
       this.#authority = undefined;
@@ -60,11 +60,11 @@ export class HubKeys {
       return { pair, certificate: new X509Certificate(pair.cert), key: createPrivateKey(pair.key) };
     } catch (cause) {
       const where = `the Secret ${IDENTITY_SECRET_NAMESPACE}/${NAME} in ${ROOT_CLUSTER}`;
-      throw new Error(`${where} holds no certificate and key: delete it, and enrol all agents again`, { cause });
+      throw new Error(`${where} holds no certificate and key: delete it, and enroll all agents again`, { cause });
     }
   }
 
-  /** Whoever is first has made it. */
+  /** If another hub was first, its Secret is used. */
   async #made(): Promise<SecretContent> {
     const secrets = this.#client.resource(SECRET).in(IDENTITY_SECRET_NAMESPACE);
     const subject = { name: "virtual-workspaces cluster proxies", groups: [] };
@@ -88,7 +88,7 @@ const NAMESPACE: KindReference = {
   scope: "Cluster",
 };
 
-/** Makes an object in `kcp-system` of `root`, and the namespace where that is not there. @throws ApiError 409 when the object is there already */
+/** Creates an object in `kcp-system` of `root`, and its namespace if needed. @throws ApiError 409 if the object exists */
 export async function createInSystem<T extends object>(
   root: Client,
   kind: KindReference<T>,

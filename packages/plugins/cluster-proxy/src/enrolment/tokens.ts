@@ -3,20 +3,20 @@ import type { ProxyKey } from "../protocol/proxy-key.ts";
 import type { HubAuthority } from "./hub-keys.ts";
 
 const ALGORITHM = "ES256";
-/** What tokens of hubs call themselves: no other token is taken for one. */
+/** Type of hub tokens. Security: tokens of other types are not accepted. */
 const HUB_TYPE = "clusterproxy-hub+jwt";
-/** How long one is good, and for how much of that it is used, s. */
+/** Lifetime of a token, and the time for which it is reused, s. */
 const LIFETIME = 60;
 const USED = 30;
-/** Whose clocks agree no better, s. */
+/** Tolerance for clock differences, s. */
 const TOLERANCE = 30;
 
 const audienceOf = (id: string): string => `clusterproxy-hub:${id}`;
 
-/** Whether a text calls itself such a token. */
+/** Reports whether a token type is that of a hub. */
 export const isHubToken = (typ: unknown): boolean => typ === HUB_TYPE;
 
-/** By what one hub is known to another: whoever has the key of hubs is one, and the token is for that one alone. */
+/** Tokens between hubs. The hubs' key signs them, and each is for one recipient. */
 export class HubTokens {
   readonly #self: string;
   readonly #now: () => Date;
@@ -27,7 +27,7 @@ export class HubTokens {
     this.#now = now;
   }
 
-  /** For another hub; the same for a while. */
+  /** Returns a token for another hub, reused for a while. */
   async for(id: string, { key }: HubAuthority): Promise<string> {
     const seconds = Math.floor(this.#now().getTime() / 1000);
     const before = this.#made.get(id);
@@ -44,12 +44,12 @@ export class HubTokens {
     return token;
   }
 
-  /** A hub has gone. */
+  /** Forgets a hub that is gone. */
   forget(id: string): void {
     this.#made.delete(id);
   }
 
-  /** Which hub has sent one to this. `undefined`: none has, or it is too late. */
+  /** Returns the hub that sent a token to this one; `undefined` if it is invalid or expired. */
   async of(token: string, { certificate }: HubAuthority): Promise<string | undefined> {
     const { jwtVerify } = await import("jose");
     try {
@@ -69,21 +69,21 @@ export class HubTokens {
   }
 }
 
-/** What a token for a new agent says. */
+/** Claims of a token for a new agent. */
 export interface JoinToken extends ProxyKey {
-  /** Of the ClusterProxy. */
+  /** UID of the ClusterProxy. */
   readonly uid: string;
-  /** Which token it is, and from now on which enrolment. */
+  /** Id of the token, and later of the enrollment. */
   readonly id: string;
-  /** s since 1970, to the millisecond: tokens that are as old as one that was used are good no more. */
+  /** Time of issue, s since 1970 with milliseconds. A used token invalidates all that are not newer. */
   readonly issued: number;
 }
 
-/** What these tokens call themselves: no other token is taken for one. */
+/** Type of these tokens. Security: tokens of other types are not accepted. */
 const JOIN_TYPE = "clusterproxy-join+jwt";
 const JOIN_AUDIENCE = "clusterproxy";
 
-/** A token by which one agent, once, gets its certificate. @param seconds how long it is good */
+/** Returns a token with which one agent gets its certificate, once. @param seconds lifetime */
 export async function newJoinToken(
   { cluster, name, uid }: ProxyKey & Pick<JoinToken, "uid">,
   { key }: HubAuthority,
@@ -101,10 +101,10 @@ export async function newJoinToken(
   return { token, expires: new Date((Math.floor(issued) + seconds) * 1000) };
 }
 
-/** Whether a text calls itself such a token. */
+/** Reports whether a token type is that of a join token. */
 export const isJoinToken = (typ: unknown): boolean => typ === JOIN_TYPE;
 
-/** What a token says that a hub has signed. `undefined`: nobody has, or its time is over. */
+/** Returns the claims of a token that a hub has signed; `undefined` if it is invalid or expired. */
 export async function joinTokenOf(
   token: string,
   { certificate }: HubAuthority,

@@ -6,34 +6,34 @@ import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { proxyKeyText } from "../protocol/proxy-key.ts";
 import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";
 
-/** How a remote cluster is asked through its agent. */
+/** Connection settings for a remote cluster through its agent. */
 export interface Connection extends Pick<UpstreamOptions, "url" | "tls" | "credentials"> {
-  /** To which of the agent's targets. */
+  /** Target of the agent. */
   readonly target: string;
-  /** Differs where anything of it does. In memory only: credentials are in it. */
+  /** Key of all settings. Security: it contains credentials and stays in memory. */
   readonly text: string;
 }
 
-/** Why it cannot be asked. */
+/** Reason why there are no connection settings. */
 export type ConnectionProblem = Pick<SecretProblem, "isUnknown" | "message"> & { readonly reason: string };
 
-/** The agent ends what it is sent. Nobody looks the name up: connections are through the tunnel. */
+/** The agent terminates the requests. The name is not resolved, since connections use the tunnel. */
 const BY_AGENT: Connection = { url: "http://agent.invalid", target: API_TARGET, text: "" };
-/** A name that the certificates of API servers have in most clusters. */
+/** Name in the API server certificates of most clusters. */
 const SERVER_NAME = "kubernetes.default.svc";
 
-/** How remote clusters are asked: as their ClusterProxies say, and the Secrets that these name. */
+/** Connection settings of remote clusters, from their ClusterProxies and Secrets. */
 export class Connections {
   readonly #secrets: Pick<Related, "reading" | "forget">;
-  /** What was made of which content, so that the same stays the same. */
+  /** Settings by content, so that equal contents give the same object. */
   readonly #made = new Map<string, Connection>();
 
-  /** @param secrets of which who is told reads anew */
+  /** @param secrets cache that reports changes of its Secrets */
   constructor(secrets: Pick<Related, "reading" | "forget">) {
     this.#secrets = secrets;
   }
 
-  /** @returns why it cannot be asked, where it cannot */
+  /** @returns the problem if there are no valid settings */
   of(proxy: ClusterProxy): Connection | ConnectionProblem {
     const { tls, secretRef, serverName } = proxy.spec ?? {};
     const text = proxyKeyText(exportedKey(proxy));
@@ -52,7 +52,7 @@ export class Connections {
     return found;
   }
 
-  /** A ClusterProxy is no more, or is asked otherwise. */
+  /** Forgets the settings of a deleted or changed ClusterProxy. */
   forget(text: string): void {
     this.#secrets.forget(text);
     this.#made.delete(text);
@@ -60,7 +60,7 @@ export class Connections {
 }
 
 const MISSING =
-  "spec.secretRef: the Secret has no credential, which tls EndToEnd needs: token, or tls.crt and tls.key, or kubeconfig";
+  "spec.secretRef: the Secret has no credential: tls EndToEnd needs token, or tls.crt and tls.key, or kubeconfig";
 
 function endToEnd(
   { server, ca, serverName }: SecretContent,
@@ -70,7 +70,7 @@ function endToEnd(
   const name = serverName ?? (said === undefined ? SERVER_NAME : said.hostname.replace(/^\[|\]$/g, ""));
   const given = requestCredential(credential);
   return {
-    // What follows the host of a kubeconfig is where its paths begin.
+    // The path of a kubeconfig's server is a prefix of all paths.
     url: `https://${isIP(name) === 6 ? `[${name}]` : name}${said?.pathname ?? ""}`,
     tls: { serverName: name, ...(ca !== undefined && { ca }) },
     credentials: { get: () => given },

@@ -24,38 +24,39 @@ import { RemoteClusters } from "./remote-clusters.ts";
 import { StatusController } from "./status-controller.ts";
 import { Tunnels } from "./tunnels.ts";
 
-/** What {@link clusterProxy} is over. */
+/** Options of {@link clusterProxy}. */
 export interface ClusterProxyOptions extends Pick<Workspaces, "upstream" | "everywhere" | "shard"> {
-  /** What ClusterProxies say where they are. @default as the Shard says that is named {@link Workspaces.shard}, `root` by default */
+  /** URLs in the status of ClusterProxies. @default that of the Shard named {@link Workspaces.shard}, by default `root` */
   readonly urls?: ServedUrls;
   /**
-   * Where this process is reached by itself, and not by a balancer: hubs send one another there what goes by tunnels of another, and agents dial it for a further tunnel.
-   * A promise where it is not known yet. @default nowhere: what reaches other hubs does not come by the tunnels of this one
+   * Address of this process itself, and not of a load balancer. Other hubs send it requests for its tunnels, and agents dial it for further
+   * tunnels. It may be a promise if it is not known yet.
+   * @default none: requests at other hubs do not use this hub's tunnels
    */
   readonly address?: HubAddress | Promise<HubAddress | undefined>;
-  /** How often hubs show one another that they are there, ms: one that has missed three times is gone. @default 5000 */
+  /** Interval between renewals of a hub's Lease, ms. A hub that has missed three counts as gone. @default 5000 */
   readonly renewEvery?: number;
-  /** The server that is asked what callers may do. @default `upstream` */
+  /** Server for SubjectAccessReviews. @default `upstream` */
   readonly reviews?: Upstream;
-  /** How long callers are believed to be allowed what they were, ms. @default 10000 */
+  /** Cache duration of an allowed review, ms. @default 10000 */
   readonly allowCache?: number;
-  /** How long agents' certificates are good, ms: each renews its own when two thirds of that are over. @default 30 days */
+  /** Lifetime of agents' certificates, ms. Agents renew them after two thirds of it. @default 30 days */
   readonly certificateLifetime?: number;
   /** Windows and heartbeat of tunnels. */
   readonly tunnel?: TunnelEndOptions;
-  /** How long a request waits for an agent that dials again, ms. @default 3000 */
+  /** Time that a request waits for an agent to redial, ms. @default 3000 */
   readonly patience?: number;
-  /** How long an agent that has left may be on its way before its ClusterProxy says that it is gone, ms. @default 10000 */
+  /** Time after the end of a tunnel before the ClusterProxy reports the agent as disconnected, ms. @default 10000 */
   readonly grace?: number;
-  /** @default the machine's clock */
+  /** @default the system clock */
   readonly now?: () => Date;
-  /** Told what goes wrong, without anything secret. @default a process warning */
+  /** Receives errors, without secrets. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** What a hub has: the ClusterProxies of a shard, followed, the tunnels that agents have dialled, and the other hubs of the shard. */
+/** State of a hub: the ClusterProxies of a shard, the tunnels of agents, and the other hubs of the shard. */
 export class Hub {
   readonly options: Required<Pick<ClusterProxyOptions, "onError">> & ClusterProxyOptions;
   readonly now: () => Date;
@@ -78,10 +79,10 @@ export class Hub {
   readonly #client: Client;
   #controller: StatusController | undefined;
 
-  /** @throws Error on options that cannot be used */
+  /** @throws Error on invalid options */
   constructor({ onError = warn, ...given }: ClusterProxyOptions) {
     const { upstream, everywhere = upstream, shard, urls, address, patience, certificateLifetime = 30 * DAY } = given;
-    if (!(certificateLifetime >= 1_000)) throw new Error("certificateLifetime: give milliseconds, a second at least");
+    if (!(certificateLifetime >= 1_000)) throw new Error("invalid certificateLifetime: use at least 1000 ms");
     this.options = { ...given, onError };
     this.now = given.now ?? (() => new Date());
     this.certificateLifetime = certificateLifetime;
@@ -130,21 +131,21 @@ export class Hub {
     });
   }
 
-  /** Resolves once the ClusterProxies that there are have been read; also where nobody exports any. */
+  /** Resolves when the ClusterProxies have been read, also without an APIExport. */
   ready(): Promise<void> {
     return this.#objects.synced;
   }
 
-  /** Waits a little for a route to a remote cluster, where there is none. @throws the signal's reason */
+  /** Waits for a route to a remote cluster if there is none. @throws the signal's reason */
   waitFor(key: ProxyKey, signal: AbortSignal): Promise<void> {
     return this.waiters.wait(key, () => this.#routesTo(key).length > 0, signal);
   }
 
-  /** Begins, until what it gives is disposed of. */
+  /** Starts the hub, until the result is disposed of. */
   start(): AsyncDisposable {
     const { onError } = this.options;
     const objects = this.#objects;
-    // Known before the controller hears of it.
+    // The hub handles a change before the controller does.
     objects.on({
       added: (proxy) => this.#set(proxy),
       updated: (proxy) => this.#set(proxy),
@@ -179,13 +180,13 @@ export class Hub {
     };
   }
 
-  /** Its own tunnels, the newest first, and then the hubs that have one. */
+  /** Returns the hub's own tunnels, the newest first, and then other hubs with tunnels. */
   #routesTo(key: ProxyKey): readonly Route[] {
     const { hubs = [] } = this.proxies.get(key)?.status?.agent ?? {};
     return [...this.tunnels.of(key).map(({ end }) => end), ...this.peers.of(key, hubs)];
   }
 
-  /** What was open otherwise than it is to be asked now is cut. */
+  /** Closes connections with outdated settings. */
   #connected(key: ProxyKey, proxy: ClusterProxy): void {
     const connection = this.connections.of(proxy);
     this.remotes.changed(key, "reason" in connection ? undefined : connection);
@@ -203,7 +204,7 @@ export class Hub {
     this.#controller?.recheck();
   }
 
-  /** Whoever is no agent of it any more has no tunnel either: here, and at the hubs that did not hear of it first. */
+  /** Closes tunnels of agents that are no longer valid, also in a hub whose cache was stale when it accepted them. */
   #set(proxy: ClusterProxy): void {
     this.proxies.set(proxy);
     const { epoch = 0, enrolment, hubs = [] } = proxy.status?.agent ?? {};
@@ -212,7 +213,7 @@ export class Hub {
     this.#connected(key, proxy);
     this.waiters.notify(key);
     const isOver = enrolment !== undefined && isRevoked(proxy, Date.parse(enrolment.time));
-    // What is read may be older than the tunnel.
+    // The cached object may be older than the tunnel.
     this.tunnels.end(
       key,
       (tunnel) =>
@@ -227,7 +228,7 @@ function warn(error: unknown): void {
   process.emitWarning(`view of cluster proxies: ${String(error)}`);
 }
 
-/** How long a request waits for an agent that dials again, ms. */
+/** Time that a request waits for an agent to redial, ms. */
 const PATIENCE = 3_000;
 
 /** Requests that wait for a route to their remote cluster. */
@@ -235,17 +236,17 @@ class RouteWaiters {
   readonly #patience: number;
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** @param patience how long they do, ms */
+  /** @param patience time limit, ms */
   constructor(patience: number = PATIENCE) {
     this.#patience = patience;
   }
 
-  /** There may be a route now. */
+  /** Wakes the requests of a remote cluster. */
   notify(key: ProxyKey): void {
     for (const look of this.#waiting.get(proxyKeyText(key)) ?? []) look();
   }
 
-  /** Waits a little until there is a route. @throws the signal's reason */
+  /** Waits for a route up to the time limit. @throws the signal's reason */
   async wait(key: ProxyKey, isThere: () => boolean, signal: AbortSignal): Promise<void> {
     if (isThere()) return;
     const text = proxyKeyText(key);

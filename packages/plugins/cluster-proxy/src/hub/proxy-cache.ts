@@ -4,20 +4,17 @@ import { exportedKey, type Related } from "@virtual-workspaces/kcp/informers";
 import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 
-/**
- * The ClusterProxies of a shard, and the paths of the workspaces that have any: what a path in a URL leads to. Memory: the objects, and
- * a watch for each such workspace.
- */
+/** ClusterProxies of a shard, and the paths of their workspaces. Memory: the objects, and a watch for each such workspace. */
 export class ProxyCache {
   readonly #objects = new Map<string, ClusterProxy>();
-  /** How many there are, by logical cluster. */
+  /** Number of ClusterProxies by logical cluster. */
   readonly #counts = new Map<string, number>();
   /** Logical clusters by path. */
   readonly #clusters = new Map<string, string>();
   readonly #paths = new Map<string, string>();
   readonly #related: Pick<Related, "reading" | "forget">;
 
-  /** @param related whose `changed` is told to {@link pathChanged} */
+  /** @param related its `changed` calls {@link pathChanged} */
   constructor(related: Pick<Related, "reading" | "forget">) {
     this.#related = related;
   }
@@ -48,12 +45,12 @@ export class ProxyCache {
     this.#setPath(cluster, undefined);
   }
 
-  /** The logical cluster that is meant by a path, or a name. What leads nowhere stays as it is said: nobody may do anything there. */
+  /** Returns the logical cluster of a path or name. An unknown one stays unchanged: no user has rights there. */
   locate(said: string): string {
     return this.#counts.has(said) ? said : (this.#clusters.get(said) ?? said);
   }
 
-  /** What is known of a logical cluster may be another. */
+  /** Forgets the path of a logical cluster. */
   pathChanged(cluster: string): void {
     if (!this.#counts.has(cluster)) return;
     const { apiVersion, kind } = KIND;
@@ -77,7 +74,7 @@ export class ProxyCache {
 
 const KIND = { apiVersion: `${LogicalCluster.group}/${LogicalCluster.version}`, kind: LogicalCluster.kind };
 
-/** What a URL names. @throws ApiError 404 */
+/** Returns the ClusterProxy of a URL. @throws ApiError 404 */
 export function requireProxy(proxy: ClusterProxy | undefined, { name }: Pick<ProxyKey, "name">): ClusterProxy {
   if (proxy !== undefined) return proxy;
   throw ApiError.notFound({ group: ClusterProxy.group, resource: ClusterProxy.plural }, name);

@@ -10,13 +10,13 @@ import { isTunnelError, type TunnelErrorCode } from "../tunnel/tunnel-error.ts";
 import type { Connection } from "./connections.ts";
 
 const WHAT = "the remote cluster of this ClusterProxy";
-/** When a client is to come again, s. */
+/** Value of Retry-After, s. */
 const RETRY_AFTER = 1;
 
-/** A remote cluster as it is asked. */
+/** Proxy for a remote cluster. */
 export type Remote = Pick<Relay, "handle" | "upgrade">;
 
-/** By one route. */
+/** Connection over one route. */
 interface RemoteConnection {
   readonly connection: Connection;
   readonly remote: Remote;
@@ -24,21 +24,21 @@ interface RemoteConnection {
 }
 
 /**
- * By what remote clusters are asked: connections by each route of their own, so that nothing new goes by one that is about to end. Memory: 100 KiB for
- * each route that something has been asked by.
+ * Proxies for remote clusters. Each route has its own, so that new requests avoid a route that is about to end. Memory: 100 KiB for each
+ * route with requests.
  */
 export class RemoteClusters {
   readonly #routesTo: (key: ProxyKey) => readonly Route[];
   readonly #onError: (error: unknown) => void;
   readonly #made = new Map<string, Map<Route, RemoteConnection>>();
 
-  /** @param routesTo what can be used, the best first */
+  /** @param routesTo usable routes, the best first */
   constructor(routesTo: (key: ProxyKey) => readonly Route[], onError: (error: unknown) => void) {
     this.#routesTo = routesTo;
     this.#onError = onError;
   }
 
-  /** Passes requests on as their callers, as far as remote clusters may know them. `undefined`: there is no route. */
+  /** Returns a proxy that forwards requests with the caller's identity for remote clusters; `undefined` without a route. */
   of(key: ProxyKey, connection: Connection): Remote | undefined {
     const [route] = this.#routesTo(key);
     if (route === undefined) return undefined;
@@ -53,7 +53,7 @@ export class RemoteClusters {
     return made.remote;
   }
 
-  /** One is asked otherwise, or not at all: what is open as before is cut. */
+  /** Closes connections with earlier settings, or all if the ClusterProxy is gone. */
   changed(key: ProxyKey, connection: Connection | undefined): void {
     for (const [route, made] of this.#made.get(proxyKeyText(key)) ?? [])
       if (made.connection !== connection) this.#forget(proxyKeyText(key), route);
@@ -84,7 +84,7 @@ export class RemoteClusters {
     };
   }
 
-  /** A connection by one route, or by another if that takes no more. @throws TunnelError; the signal's reason */
+  /** Opens a connection over one route, or over another if that one is closed. @throws TunnelError; the signal's reason */
   async #open(
     key: ProxyKey,
     { target, signal, first }: { readonly target: string; readonly signal: AbortSignal; readonly first: Route },
@@ -94,7 +94,7 @@ export class RemoteClusters {
       try {
         return await route.open(target, { signal });
       } catch (error) {
-        // Nothing was asked of it: another one may do.
+        // No request was sent on it, so another route may be used.
         if (!isTunnelError(error) || (error.code !== "draining" && error.code !== "closed")) throw error;
         failure = error;
       }
@@ -102,7 +102,7 @@ export class RemoteClusters {
   }
 }
 
-/** Says what the agent has said, where that is why there is no connection. */
+/** Adds the agent's error to the response if it is the reason of a failed connection. */
 function withAgentErrors({ handle, upgrade }: Remote): Remote {
   const told = async (passing: Promise<void>): Promise<void> => {
     try {
@@ -118,12 +118,12 @@ function withAgentErrors({ handle, upgrade }: Remote): Remote {
 }
 
 const AGENT_ERRORS: Partial<Readonly<Record<TunnelErrorCode, string>>> = {
-  refused:
-    "the agent of this ClusterProxy does not take part in what its spec.tls says: start it otherwise, or change that",
-  unreachable: "the agent of this ClusterProxy cannot reach its API server: see that that runs, and the agent's log",
+  refused: "the agent of this ClusterProxy does not support its spec.tls: change spec.tls, or how the agent is started",
+  unreachable:
+    "the agent of this ClusterProxy cannot connect to its API server: check the API server and the agent's log",
 };
 
-/** 503, by what is at the end of the causes of an error. */
+/** Returns 503 for a tunnel error at the end of a chain of causes. */
 function agentError(error: unknown): ApiError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const said = isTunnelError(cause) ? AGENT_ERRORS[cause.code] : undefined;
@@ -133,7 +133,7 @@ function agentError(error: unknown): ApiError | undefined {
   return undefined;
 }
 
-/** Ends what is open-ended with a route as well, for clients to come again by another. */
+/** Ends watches together with the route, so that clients resume over another. */
 function endingWith({ handle, upgrade }: Remote, over: AbortSignal): Remote {
   const until = <R extends RawRequest<unknown>>(request: R): R =>
     deriveRequest(request, {

@@ -10,16 +10,16 @@ import type { Connections } from "./connections.ts";
 import { HEARTBEAT, statusOf } from "./status.ts";
 import type { Tunnels } from "./tunnels.ts";
 
-/** What the controller of ClusterProxies works with. */
+/** Options of {@link StatusController}. */
 export interface StatusControllerOptions {
   readonly informer: ExportedObjects<ClusterProxy>;
   readonly tunnels: Tunnels;
   readonly hubs: Pick<Hubs, "id" | "other" | "reachable" | "synced">;
   readonly connections: Pick<Connections, "of">;
-  /** By which statuses are written. */
+  /** Client that writes statuses. */
   readonly client: Client;
   readonly urls: () => ServedUrls | undefined;
-  /** How long an agent that has left may be on its way before it is said to be gone, ms. @default 10000 */
+  /** Time after the end of a tunnel before the agent counts as disconnected, ms. @default 10000 */
   readonly grace?: number | undefined;
   readonly now: () => Date;
   readonly onError: (error: unknown) => void;
@@ -28,11 +28,11 @@ export interface StatusControllerOptions {
 const GRACE = 10_000;
 const WORKERS = 16;
 
-/** Keeps the statuses of ClusterProxies in step with their tunnels. */
+/** Controller that updates the statuses of ClusterProxies from their tunnels. */
 export class StatusController implements AsyncDisposable {
   readonly #options: StatusControllerOptions;
   readonly #controller: Controller<ClusterProxy>;
-  /** Since when those whose agents have been there are seen to have no tunnel, by the clock of the process, ms. */
+  /** Time since which an agent has no tunnel, by the monotonic clock, ms. */
   readonly #missed = new Map<string, number>();
 
   constructor(options: StatusControllerOptions) {
@@ -50,12 +50,12 @@ export class StatusController implements AsyncDisposable {
     });
   }
 
-  /** It is to be looked at again: a tunnel has come, or gone. */
+  /** Queues a ClusterProxy after a change of its tunnels. */
   add({ cluster, name }: ProxyKey): void {
     this.#controller.add({ cluster, namespace: "", name });
   }
 
-  /** All are. */
+  /** Queues all ClusterProxies. */
   recheck(): void {
     for (const proxy of this.#options.informer.store.list()) this.#controller.add(exportedKey(proxy));
   }
@@ -79,7 +79,7 @@ export class StatusController implements AsyncDisposable {
     const { resourceVersion = "", annotations } = proxy.metadata;
     if (annotations?.[IS_MOUNT_ANNOTATION] === undefined) {
       await place.mergePatch(key.name, { metadata: { annotations: { [IS_MOUNT_ANNOTATION]: "true" } } }, { signal });
-      return undefined; // it is told of again
+      return undefined; // The update triggers another reconciliation.
     }
     const [tunnel] = tunnels.of(key);
     const hubs = this.#hubsOf(proxy, tunnel !== undefined);
@@ -91,20 +91,20 @@ export class StatusController implements AsyncDisposable {
     if (!isDeepStrictEqual(status, proxy.status))
       await place.status
         .mergePatch(key.name, { metadata: { resourceVersion }, status }, { signal })
-        // Another hub was before this one: it is told of that.
+        // Another hub was first; its write triggers another reconciliation.
         .catch(onCode<unknown>(409, () => undefined));
     if (tunnel !== undefined) return { requeueAfter: HEARTBEAT };
     return wait > 0 ? { requeueAfter: wait } : expiring(proxy, now());
   }
 
-  /** Which hubs have a tunnel: this one knows of itself, and of others what they have written, while they are there. */
+  /** Returns the hubs with a tunnel: this one by its own state, and live others by the status that they have written. */
   #hubsOf({ status }: ClusterProxy, isHere: boolean): readonly string[] {
     const { id, other } = this.#options.hubs;
     const others = (status?.agent?.hubs ?? []).filter((one) => other(one) !== undefined);
     return (isHere ? [...others, id] : others).sort();
   }
 
-  /** How much longer an agent that no hub has is waited for, ms. */
+  /** Returns the remaining grace period of an agent without a tunnel, ms. */
   #awaited(text: string, { status }: ClusterProxy, hubs: readonly string[]): number {
     if (hubs.length > 0 || status?.agent?.epoch === undefined) {
       this.#missed.delete(text);
@@ -122,7 +122,7 @@ function isExpired({ status }: ClusterProxy, now: Date): boolean {
   return Date.parse(status?.agent?.certificateExpires ?? "") < now.getTime();
 }
 
-/** What is written changes by itself when a certificate ends. */
+/** Requeues at the expiry of the certificate, which changes the status. */
 function expiring({ status }: ClusterProxy, now: Date): ReconcileResult | undefined {
   const left = Date.parse(status?.agent?.certificateExpires ?? "") - now.getTime();
   return left > 0 ? { requeueAfter: Math.min(left + 1_000, HEARTBEAT) } : undefined;

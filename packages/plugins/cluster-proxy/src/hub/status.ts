@@ -21,40 +21,40 @@ import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
 import type { Connection, ConnectionProblem } from "./connections.ts";
 import type { Tunnel } from "./tunnels.ts";
 
-/** The conditions of a ClusterProxy, besides Ready. */
+/** Condition types of a ClusterProxy besides Ready. */
 const CLUSTER_PROXY_CONDITIONS = {
   identity: "IdentityValid",
   urls: "VirtualWorkspaceURLsReady",
   agent: "AgentConnected",
-  /** With `tls: EndToEnd` alone. */
+  /** Only with `tls: EndToEnd`. */
   credential: "CredentialValid",
 } as const;
 
-/** What a hub knows of a ClusterProxy. */
+/** State of a ClusterProxy at a hub. */
 export interface ObservedProxy {
-  /** The newest of its tunnels at this hub that can be used. */
+  /** Newest usable tunnel at this hub. */
   readonly tunnel: Pick<Tunnel, "version" | "tls"> | undefined;
   readonly connection: Connection | ConnectionProblem;
-  /** Which hubs have any. */
+  /** Hubs with a tunnel. */
   readonly hubs: readonly string[];
-  /** Where hubs serve their views, before `/services`. */
+  /** Base URLs of hubs' views, without `/services`. */
   readonly reachable: readonly string[];
-  /** Whether its agent, which has no tunnel, may still be on its way: a tunnel has just ended, or a hub has just begun. */
+  /** Whether an agent without a tunnel may be about to reconnect: the tunnel has just ended, or the hub has just started. */
   readonly isAwaited: boolean;
   readonly urls: ServedUrls | undefined;
   readonly now: Date;
 }
 
-/** How often it is written that an agent is there, ms. */
+/** Interval between heartbeats in the status, ms. */
 export const HEARTBEAT = 60_000;
 
-/** What is wrong: a condition that is False. */
+/** A condition that is False. */
 interface Problem {
   readonly reason: string;
   readonly message: string;
 }
 
-/** The status of a ClusterProxy: Ready together with its URL, or neither, since controllers of others look at both. */
+/** Returns the status of a ClusterProxy. Ready and the URL are set together, since other controllers use both. */
 export function statusOf(proxy: ClusterProxy, known: ObservedProxy): ClusterProxyStatus {
   const { status, metadata } = proxy;
   const { urls, now, tunnel, hubs, reachable, connection } = known;
@@ -97,33 +97,33 @@ export function statusOf(proxy: ClusterProxy, known: ObservedProxy): ClusterProx
   };
 }
 
-const URL_UNKNOWN = "where this server serves its views is not known yet: see its Shard";
-const ENROL = "enrol one by a token of `virtual-workspaces agent token`";
+const URL_UNKNOWN = "the URL of this server's views is not known yet: see its Shard";
+const ENROL = "enroll one with a token of `virtual-workspaces agent token`";
 
 function identityProblem(proxy: ClusterProxy, now: Date): Problem | undefined {
   const { enrolment, certificateExpires } = proxy.status?.agent ?? {};
-  if (enrolment === undefined) return { reason: "NeverEnrolled", message: `no agent was ever enrolled: ${ENROL}` };
+  if (enrolment === undefined) return { reason: "NeverEnrolled", message: `no agent has been enrolled: ${ENROL}` };
   if (isRevoked(proxy, Date.parse(enrolment.time)))
     return { reason: "Revoked", message: `the agent was enrolled before spec.revokedBefore: ${ENROL}` };
   if (certificateExpires !== undefined && Date.parse(certificateExpires) < now.getTime())
     return {
       reason: "CertificateExpired",
-      message: `the agent's certificate ended at ${certificateExpires}: ${ENROL}`,
+      message: `the agent's certificate expired at ${certificateExpires}: ${ENROL}`,
     };
   return undefined;
 }
 
-/** The agent is there, for something else than what is wanted. */
+/** Returns the problem of an agent that is connected in another TLS mode than the desired one. */
 function modeProblem({ tls: said = "Agent" }: ClusterProxyAgent, tls: ClusterProxyAgent["tls"]): Problem | undefined {
   if (said === tls) return undefined;
   const start = tls === "EndToEnd" ? "with --end-to-end" : "without --end-to-end";
   return {
     reason: "ModeMismatch",
-    message: `spec.tls is ${tls}, and the agent is not: start it ${start}, or change that`,
+    message: `spec.tls is ${tls}, and the agent is in the other mode: start it ${start}, or change spec.tls`,
   };
 }
 
-/** Whether the hub has a credential, where it needs one. */
+/** Returns the condition of the hub's credential, if it needs one. */
 function withCredential(
   conditions: Condition[] | undefined,
   { tls, connection, now }: { readonly tls: ClusterProxyAgent["tls"] } & Pick<ObservedProxy, "connection" | "now">,
@@ -139,12 +139,12 @@ function withCredential(
 
 function agentProblem({ status }: ClusterProxy): Problem {
   const { enrolment, epoch } = status?.agent ?? {};
-  if (enrolment === undefined) return { reason: "NeverEnrolled", message: `no agent was ever enrolled: ${ENROL}` };
+  if (enrolment === undefined) return { reason: "NeverEnrolled", message: `no agent has been enrolled: ${ENROL}` };
   if (epoch === undefined)
-    return { reason: "NeverConnected", message: "the agent has never connected: see that it runs, and its log" };
+    return { reason: "NeverConnected", message: "the agent has never connected: check that it runs, and its log" };
   return {
     reason: "Disconnected",
-    message: "the agent is not connected: see that it runs and reaches this server, and its log",
+    message: "the agent is not connected: check that it runs and reaches this server, and its log",
   };
 }
 
@@ -168,7 +168,7 @@ function phaseOf(
   return identity?.status === "True" ? "Connecting" : "Unknown";
 }
 
-/** What its tunnel says of an agent; a time that is not long ago stays, unless it was lost since. */
+/** Returns the heartbeat of an agent from its tunnel. A recent time stays unchanged unless the tunnel was lost since. */
 function heartbeatOf(
   status: ClusterProxyStatus | undefined,
   { version, tls }: Pick<Tunnel, "version" | "tls">,

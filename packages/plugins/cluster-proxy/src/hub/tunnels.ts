@@ -3,38 +3,38 @@ import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 import type { TunnelStats } from "../tunnel/end.ts";
 import type { HubEnd } from "../tunnel/hub-end.ts";
 
-/** A tunnel that an agent has dialled. */
+/** Tunnel of an agent. */
 export interface Tunnel {
   readonly end: HubEnd;
-  /** Which agent: one that starts later has a greater one. */
+  /** Epoch of the agent: an agent that starts later has a greater one. */
   readonly epoch: number;
-  /** As the agent says. */
+  /** Version that the agent reports. */
   readonly version: string;
-  /** Who talks TLS with its API server, as the agent says. */
+  /** Party that terminates TLS with the API server, as the agent reports. */
   readonly tls: "Agent" | "EndToEnd";
-  /** By which enrolment the agent was let in, and when the token of that was made, s since 1970. */
+  /** Enrollment of the agent, and the time of its token, s since 1970. */
   readonly enrolment: string;
   readonly tokenIssued: number;
 }
 
-/** The tunnels of a hub. Of several with one agent, as while it leaves one for the next, the newest is used. */
+/** Tunnels of a hub. If an agent has several, as during its change to the next, the newest one is used. */
 export class Tunnels implements AsyncDisposable {
   readonly #changed: (key: ProxyKey) => void;
-  /** The newest last. */
+  /** Tunnels by ClusterProxy, the newest last. */
   readonly #byProxy = new Map<string, readonly Tunnel[]>();
   readonly #meter = new TunnelMeter();
 
-  /** @param changed told of tunnels that come and go */
+  /** @param changed called when a tunnel opens or ends */
   constructor(changed: (key: ProxyKey) => void) {
     this.#changed = changed;
   }
 
-  /** What can be used, the newest first. */
+  /** Returns the usable tunnels, the newest first. */
   of(key: ProxyKey): readonly Tunnel[] {
     return (this.#byProxy.get(proxyKeyText(key)) ?? []).filter(({ end }) => end.usable).reverse();
   }
 
-  /** There is one more, until it has ended. */
+  /** Adds a tunnel until it ends. */
   add(key: ProxyKey, tunnel: Tunnel): void {
     const text = proxyKeyText(key);
     this.#meter.opened();
@@ -44,18 +44,18 @@ export class Tunnels implements AsyncDisposable {
     void tunnel.end.closed.then(() => this.#remove(key, tunnel));
   }
 
-  /** Ends those that are not good any more, and whatever is open through them. */
+  /** Closes tunnels that are no longer valid, with all their streams. */
   end(key: ProxyKey, isOver: (tunnel: Tunnel) => boolean): void {
     for (const tunnel of this.#byProxy.get(proxyKeyText(key)) ?? [])
       if (isOver(tunnel)) void tunnel.end[Symbol.asyncDispose]();
   }
 
-  /** What is counted of them. */
+  /** Returns the metrics. */
   families(): readonly MetricFamily[] {
     return this.#meter.families([...this.#byProxy.values()].flat().map(({ end }) => end.stats));
   }
 
-  /** Ends all of them. */
+  /** Closes all tunnels. */
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [...this.#byProxy.values()].flat();
     await Promise.all(all.map(({ end }) => end[Symbol.asyncDispose]()));
@@ -71,7 +71,7 @@ export class Tunnels implements AsyncDisposable {
   }
 }
 
-/** What is counted of tunnels that have ended, and of all. */
+/** Metrics of all tunnels, including those that have ended. */
 class TunnelMeter {
   #opened = 0;
   readonly #ended = { streams: 0, read: 0, written: 0 };
@@ -80,34 +80,34 @@ class TunnelMeter {
     this.#opened += 1;
   }
 
-  /** A tunnel has ended: what it has counted stays. */
+  /** Adds the counters of a tunnel that has ended. */
   ended({ opened, read, written }: TunnelStats): void {
     this.#ended.streams += opened;
     this.#ended.read += read;
     this.#ended.written += written;
   }
 
-  /** @param tunnels those that there are */
+  /** @param tunnels open tunnels */
   families(tunnels: readonly TunnelStats[]): readonly MetricFamily[] {
     const sum = (of: (stats: TunnelStats) => number): number => tunnels.reduce((total, stats) => total + of(stats), 0);
     const { streams, read, written } = this.#ended;
     const slowest = Math.max(0, ...tunnels.map(({ heartbeat }) => heartbeat?.roundTrip ?? 0));
     return [
-      gauge("clusterproxy_tunnels", "Tunnels that agents have open.", tunnels.length),
-      counter("clusterproxy_tunnels_opened_total", "Tunnels that agents have opened.", this.#opened),
+      gauge("clusterproxy_tunnels", "Open tunnels of agents.", tunnels.length),
+      counter("clusterproxy_tunnels_opened_total", "Total number of tunnels that agents have opened.", this.#opened),
       gauge(
         "clusterproxy_tunnel_streams",
-        "Connections that are open through tunnels.",
+        "Open streams in tunnels.",
         sum((one) => one.streams),
       ),
       counter(
         "clusterproxy_tunnel_streams_opened_total",
-        "Connections that were opened through tunnels.",
+        "Total number of streams opened in tunnels.",
         streams + sum((one) => one.opened),
       ),
       {
         name: "clusterproxy_tunnel_bytes_total",
-        help: "Bytes of tunnels, by whether they were sent to agents or came from them.",
+        help: "Bytes in tunnels, by direction: sent to agents or received from them.",
         type: "counter",
         labelNames: ["direction"],
         samples: [
@@ -115,11 +115,7 @@ class TunnelMeter {
           { labels: ["sent"], value: written + sum((one) => one.written) },
         ],
       },
-      gauge(
-        "clusterproxy_tunnel_heartbeat_seconds",
-        "How long the slowest of the agents took to answer last.",
-        slowest / 1000,
-      ),
+      gauge("clusterproxy_tunnel_heartbeat_seconds", "Latest round-trip time of the slowest agent.", slowest / 1000),
     ];
   }
 }

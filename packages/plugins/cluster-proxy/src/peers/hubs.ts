@@ -7,19 +7,19 @@ import { sleep } from "@virtual-workspaces/transport";
 import { createInSystem } from "../enrolment/hub-keys.ts";
 import { type HubAddress, type HubInfo, type HubLease, hubOf, LEASE, leaseName, leasesOf, newLease } from "./lease.ts";
 
-/** Of which hubs, and who is told. */
+/** Options of {@link Hubs}. */
 export interface HubsOptions {
-  /** By which `root` is read and written. */
+  /** Client with read and write access to `root`. */
   readonly client: Client;
   readonly shard: string;
-  /** Where this one is; `undefined` where it cannot be reached by itself. */
+  /** Address of this hub; `undefined` if it has none of its own. */
   readonly address: HubAddress | undefined | Promise<HubAddress | undefined>;
   readonly now: () => Date;
-  /** How often a Lease is renewed, ms. @default 5000 */
+  /** Interval between renewals of the Lease, ms. @default 5000 */
   readonly renewEvery?: number | undefined;
-  /** There is another one, or one less, or one that said otherwise where it is. */
+  /** Called when a hub appears, disappears or changes its address. */
   readonly changed: () => void;
-  /** One of them has shown that it is there. */
+  /** Called when a hub has renewed its Lease. */
   readonly renewed: (id: string) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -27,23 +27,23 @@ export interface HubsOptions {
 interface HubEntry {
   readonly hub: HubInfo;
   readonly renewTime: string | undefined;
-  /** Whether that was while this one has been there. */
+  /** Whether it has renewed its Lease since this hub started. */
   readonly isRenewed: boolean;
-  /** How often this hub has been seen to be renewed since that one was. */
+  /** Number of renewals of this hub since the last one of that hub. */
   missed: number;
 }
 
 const RENEW = 5_000;
-/** A hub is gone that is not renewed while this one is so often; and so is its Lease, later. */
+/** Number of missed renewals after which a hub counts as gone; its Lease is deleted later. */
 const MISSED = 3;
 const FORGOTTEN = 12;
 
 /**
- * The hubs of a shard, each with a Lease in `kcp-system` of `root`: who is there is told by renewals, counted by one's own that are seen in the same
- * watch, so that neither clocks nor a server that is away have hubs take one another for gone.
+ * Hubs of a shard, each with a Lease in `kcp-system` of `root`. Renewals of others are counted against this hub's own in the same watch, so
+ * clock differences or an unreachable server do not make hubs appear gone.
  */
 export class Hubs implements AsyncDisposable {
-  /** Of this process. */
+  /** Id of this process. */
   readonly id: string = randomBytes(5).toString("hex");
   readonly #options: HubsOptions;
   readonly #root: Client;
@@ -71,30 +71,30 @@ export class Hubs implements AsyncDisposable {
     });
   }
 
-  /** Resolves once it is known which others there are. */
+  /** Resolves when the other hubs are known. */
   get synced(): Promise<void> {
     return this.#leases.synced;
   }
 
-  /** The other one of that name, if it is there. */
+  /** Returns another live hub by its id. */
   readonly other = (id: string): HubInfo | undefined => {
     const known = this.#known.get(id);
     return known !== undefined && id !== this.id && this.#isThere(known) ? known.hub : undefined;
   };
 
-  /** All that are there and can be reached, this one among them unless it is about to end. */
+  /** Live hubs with an address, including this one unless it is shutting down. */
   get reachable(): readonly (HubInfo & HubAddress)[] {
     const all = [...this.#known.values()].filter((known) => this.#isThere(known)).map(({ hub }) => hub);
     return all.filter((hub): hub is HubInfo & HubAddress => hub.url !== undefined).sort(byId);
   }
 
-  /** Begins to say that this one is there, and to hear of the others. */
+  /** Starts to renew the Lease and to watch those of others. */
   start(): void {
     this.#leases.start();
     this.#running = this.#renewing(this.#over.signal);
   }
 
-  /** This one is about to end: nobody is to count on it any more. */
+  /** Deletes the Lease before a shutdown, so that others stop to use this hub. */
   async leave(): Promise<void> {
     if (this.#over.signal.aborted) return this.#running;
     this.#over.abort();
@@ -152,7 +152,7 @@ export class Hubs implements AsyncDisposable {
     if (isNews || isLess) this.#options.changed();
   }
 
-  /** This one was renewed once more. @returns whether another is gone by that */
+  /** Counts a renewal of this hub. @returns whether another hub is gone by now */
   #count(): boolean {
     let isLess = false;
     for (const [id, known] of this.#known) {
@@ -168,7 +168,7 @@ export class Hubs implements AsyncDisposable {
     if (this.#known.delete(id)) this.#options.changed();
   }
 
-  /** Whoever was at this one's address before is no more, until it shows otherwise. */
+  /** A hub with this one's address counts as ended, unless it renews its Lease. */
   #isThere({ hub, isRenewed, missed }: HubEntry): boolean {
     const isBefore = !isRenewed && hub.id !== this.id && hub.url !== undefined && hub.url === this.#address?.url;
     return missed < MISSED && !isBefore;

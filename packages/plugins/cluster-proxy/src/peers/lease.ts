@@ -1,16 +1,16 @@
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
 
-/** Where a hub is reached, by the other hubs of its shard and by agents: no other process answers there. */
+/** Address of a hub for other hubs of the shard and for agents. It leads to this process only. */
 export interface HubAddress {
-  /** Before `/services`: `https://hub-0.example.com:6443`. */
+  /** Base URL without `/services`: `https://hub-0.example.com:6443`. */
   readonly url: string;
-  /** Who certifies it, PEM. @default whom the machine trusts */
+  /** CA certificate of the hub, PEM. @default the CA certificates of the machine */
   readonly ca?: string | undefined;
 }
 
-/** A hub, as it says itself. */
+/** A hub as its Lease describes it. */
 export interface HubInfo extends Partial<HubAddress> {
-  /** Another one for each start of a process. */
+  /** Id, which changes with each start of a process. */
   readonly id: string;
 }
 
@@ -23,14 +23,14 @@ interface LeaseContent {
   };
 }
 
-/** What one is made of. */
+/** Manifest of a new Lease. */
 type NewLease = Required<LeaseContent> & {
   readonly metadata: Readonly<Record<"labels" | "annotations", Readonly<Record<string, string>>>> & {
     readonly name: string;
   };
 };
 
-/** By which hubs know of one another. */
+/** Lease of a hub. */
 export type HubLease = ObjectOf<LeaseContent>;
 
 export const LEASE: KindReference<LeaseContent> = {
@@ -43,14 +43,14 @@ export const LEASE: KindReference<LeaseContent> = {
 const SHARD_LABEL = "clusterproxy.proxy.kcp.io/shard";
 const URL_ANNOTATION = "clusterproxy.proxy.kcp.io/url";
 const CA_ANNOTATION = "clusterproxy.proxy.kcp.io/ca";
-/** How long after its last renewal a hub counts as gone, s: others count renewals of their own, and no clocks. */
+/** Lease duration in the object, s. Hubs themselves count renewals and do not compare clocks. */
 const DURATION = 15;
 
-/** Of the hubs of a shard. */
+/** Returns the label selector for the Leases of a shard's hubs. */
 export const leasesOf = (shard: string): string => `${SHARD_LABEL}=${shard}`;
 export const leaseName = (id: string): string => `clusterproxy-hub-${id}`;
 
-/** What a hub says of itself. */
+/** Returns the Lease of a hub. */
 export function newLease(
   { id, url, ca }: HubInfo,
   { shard, begun, now }: { readonly shard: string; readonly begun: Date; readonly now: Date },
@@ -73,13 +73,13 @@ export function newLease(
   };
 }
 
-/** What one says of its hub. */
+/** Returns the hub of a Lease. */
 export function hubOf({ metadata: { annotations = {} }, spec }: HubLease): HubInfo {
   const { [URL_ANNOTATION]: url, [CA_ANNOTATION]: ca } = annotations;
   return { id: spec?.holderIdentity ?? "", ...(url !== undefined && { url }), ...(ca !== undefined && { ca }) };
 }
 
-/** As Kubernetes reads times of Leases, and no otherwise (metav1.MicroTime). */
+/** Formats a time for a Lease, which requires metav1.MicroTime. */
 function microTime(time: Date): string {
   return time.toISOString().replace("Z", "000Z");
 }

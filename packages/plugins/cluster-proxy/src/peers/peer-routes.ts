@@ -10,7 +10,7 @@ import { TunnelError } from "../tunnel/tunnel-error.ts";
 import type { Hubs } from "./hubs.ts";
 import type { HubAddress, HubInfo } from "./lease.ts";
 
-/** By what other hubs are asked. */
+/** Options of {@link PeerRoutes}. */
 export interface PeerRoutesOptions {
   readonly hubs: Hubs;
   readonly keys: HubKeys;
@@ -18,13 +18,13 @@ export interface PeerRoutesOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** How long there may be no answer, ms: another hub may have one. */
+/** Time limits of a request to another hub, ms; a further hub may respond. */
 const DEADLINES = { connect: 2_000, head: 10_000 } as const;
 
-/** How long what is under way by a hub that takes nothing more may take to end, ms: as long as a server that closes waits. */
+/** Time limit for open requests over a draining hub, ms, the same as for a server that closes. */
 const LINGER = 10_000;
 
-/** The routes by other hubs of the shard: connections that they open through tunnels of theirs. They never go on to a third. */
+/** Routes over other hubs of the shard, which open streams in their own tunnels. They never forward to a third hub. */
 export class PeerRoutes implements AsyncDisposable {
   readonly #options: PeerRoutesOptions;
   readonly #peers = new Map<string, Peer>();
@@ -33,7 +33,7 @@ export class PeerRoutes implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** By those of some hubs that can be asked. */
+  /** Returns the routes over those of the given hubs that are usable. */
   of(key: ProxyKey, ids: readonly string[]): readonly Route[] {
     return ids.flatMap((id) => {
       const route = this.#peer(id)?.to(key);
@@ -41,7 +41,7 @@ export class PeerRoutes implements AsyncDisposable {
     });
   }
 
-  /** Hubs have come or gone. */
+  /** Updates the peers after a hub has appeared or disappeared. */
   changed(): void {
     for (const [id, peer] of this.#peers) {
       const { url, ca } = this.#options.hubs.other(id) ?? {};
@@ -52,12 +52,12 @@ export class PeerRoutes implements AsyncDisposable {
     }
   }
 
-  /** One has shown that it is there: if it did not answer it is asked again. */
+  /** Makes an unresponsive hub usable again after it has renewed its Lease. */
   renewed(id: string): void {
     this.#peers.get(id)?.back();
   }
 
-  /** A hub has no tunnel of it any more. */
+  /** Handles a hub that has no tunnel of a remote cluster any more. */
   lost(key: ProxyKey, left: readonly string[]): void {
     for (const [id, peer] of this.#peers) if (!left.includes(id)) peer.lost(key);
   }
@@ -113,7 +113,7 @@ class Peer {
     this.#routes.delete(proxyKeyText(key));
   }
 
-  /** It takes nothing more: watches end, and what else is under way, if it does so soon. */
+  /** Drains the connection: ends watches, and waits for other requests up to the time limit. */
   async end(): Promise<void> {
     for (const route of this.#routes.values()) route.end();
     await Promise.race([this.#upstream.drain(), sleep(LINGER, { ref: false })]);
@@ -144,19 +144,19 @@ class Peer {
       if (isTransportError(error)) this.#away = true;
       const code = isApiError(error) ? (ERROR_CODES[error.code] ?? "closed") : "closed";
       if (code === "closed") onError(error);
-      throw new TunnelError(code, `${target}: another hub cannot have it`, { cause: error });
+      throw new TunnelError(code, `${target}: another hub has no connection`, { cause: error });
     }
   }
 }
 
-/** What a hub says of its tunnels, by the code of the answer. */
+/** Tunnel errors by the status code of a hub's response. */
 const ERROR_CODES: Readonly<Record<number, TunnelError["code"]>> = {
   404: "refused",
   502: "unreachable",
   503: "draining",
 };
 
-/** One remote cluster, by another hub. */
+/** Route to one remote cluster over another hub. */
 class PeerRoute implements Route {
   readonly #peer: Peer;
   readonly #key: ProxyKey;
@@ -188,16 +188,16 @@ class PeerRoute implements Route {
   }
 }
 
-/** By what a remote cluster is reached: a tunnel, or another hub that has one. */
+/** Route to a remote cluster: a tunnel, or another hub with one. */
 export interface Route {
-  /** Whether a connection can be asked for. */
+  /** Whether new streams are possible. */
   readonly usable: boolean;
-  /** A connection to what the agent calls so. @throws TunnelError; the signal's reason */
+  /** Opens a stream to a target of the agent. @throws TunnelError; the signal's reason */
   readonly open: (target: string, options: { readonly signal: AbortSignal }) => Promise<Duplex>;
-  /** Resolves when no more connections are to be asked for. */
+  /** Resolves when no new streams should be opened. */
   readonly draining: Promise<unknown>;
-  /** Resolves when those that there were have ended. */
+  /** Resolves when all streams have ended. */
   readonly closed: Promise<unknown>;
-  /** Aborts when watches are to end that are open by it. @default never: what ends them is at its other end */
+  /** Aborts when watches over the route should end. @default never: the other end closes them */
   readonly ending?: AbortSignal;
 }

@@ -3,26 +3,26 @@ import { defineResource, type Resource } from "@virtual-workspaces/framework";
 const GROUP = { group: "agents.proxy.kcp.io", version: "v1alpha1", scope: "Cluster" } as const;
 const TIME = { type: "string", format: "date-time" } as const;
 
-/** How long tokens for new agents are good, s. */
+/** Minimum, default and maximum lifetime of tokens for new agents, s. */
 export const TOKEN_SECONDS = { least: 60, usual: 600, most: 86_400 } as const;
 
-/** What an {@link AgentToken} holds. */
+/** Fields of an {@link AgentToken}. */
 export interface AgentTokenContent {
   readonly spec: { readonly expirationSeconds?: number };
   readonly status?: { readonly token?: string; readonly expirationTimestamp?: string };
 }
 
-/** What an {@link AgentCertificate} holds. */
+/** Fields of an {@link AgentCertificate}. */
 export interface AgentCertificateContent {
   readonly spec: { readonly request: string };
   readonly status?: { readonly certificate?: string; readonly expirationTimestamp?: string };
 }
 
-/** A token for one new agent. It is only created, as a TokenRequest is; the token is in the answer, and nowhere else. */
+/** Token for one new agent. It supports only create, like TokenRequest; the token is in the response and not stored. */
 export const AgentToken: Resource<AgentTokenContent> = defineResource({
   ...GROUP,
   kind: "AgentToken",
-  description: "A token by which one agent is enrolled, once.",
+  description: "A token that enrolls one agent, once.",
   spec: {
     type: "object",
     default: {},
@@ -32,7 +32,7 @@ export const AgentToken: Resource<AgentTokenContent> = defineResource({
         minimum: TOKEN_SECONDS.least,
         maximum: TOKEN_SECONDS.most,
         default: TOKEN_SECONDS.usual,
-        description: "How long it is good.",
+        description: "Lifetime of the token.",
       },
     },
   },
@@ -42,7 +42,7 @@ export const AgentToken: Resource<AgentTokenContent> = defineResource({
   },
 });
 
-/** An agent's certificate. It is only created, as a CertificateSigningRequest, by who has a token for it or the certificate before. */
+/** Certificate of an agent. It supports only create, like a CertificateSigningRequest, with a token or the previous certificate as credential. */
 export const AgentCertificate: Resource<AgentCertificateContent> = defineResource({
   ...GROUP,
   kind: "AgentCertificate",
@@ -51,7 +51,12 @@ export const AgentCertificate: Resource<AgentCertificateContent> = defineResourc
     type: "object",
     required: ["request"],
     properties: {
-      request: { type: "string", minLength: 1, maxLength: 16_384, description: "PKCS #10, in PEM, of a key on P-256." },
+      request: {
+        type: "string",
+        minLength: 1,
+        maxLength: 16_384,
+        description: "PKCS #10 request in PEM for a P-256 key.",
+      },
     },
   },
   status: {
@@ -60,24 +65,24 @@ export const AgentCertificate: Resource<AgentCertificateContent> = defineResourc
   },
 });
 
-/** What an {@link AgentHub} holds. */
+/** Fields of an {@link AgentHub}. */
 export interface AgentHubContent {
   readonly status?: { readonly url?: string; readonly certificateAuthority?: string };
 }
 
-/** A hub that an agent can dial: each is one process of those that serve the view. Only listed. */
+/** Hub with an address for agents: one of the processes that serve the view. It supports only list. */
 export const AgentHub: Resource<AgentHubContent> = defineResource({
   ...GROUP,
   kind: "AgentHub",
-  description: "A hub that an agent can dial.",
-  columns: { URL: { jsonPath: ".status.url", description: "Where it is dialled." } },
+  description: "A hub that agents can dial.",
+  columns: { URL: { jsonPath: ".status.url", description: "URL for agents." } },
   status: {
     type: "object",
     properties: {
-      url: { type: "string", description: "Where it is dialled, for this ClusterProxy." },
+      url: { type: "string", description: "URL for the agent of this ClusterProxy." },
       certificateAuthority: {
         type: "string",
-        description: "Who certifies it, PEM. Whom the machine trusts if missing.",
+        description: "CA certificate of the URL, PEM. Defaults to those of the machine.",
       },
     },
   },

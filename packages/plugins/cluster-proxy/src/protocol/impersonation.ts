@@ -6,16 +6,17 @@ import { AUTHENTICATED } from "@virtual-workspaces/framework/authn";
 const SYSTEM = "system:";
 
 /**
- * As whom a remote cluster is asked: by name and groups, of which none is an API server's own but that of everybody who has logged in, or
- * an administrator here would be one there. Uid and extra stay here: they are about this server. Hubs say no more, and agents tell their cluster no more.
+ * Returns the identity of a caller in a remote cluster: the name and groups, without the UID and extra fields of this server. Hubs and
+ * agents send nothing else. Security: groups that start with `system:` are removed except `system:authenticated`, since an administrator
+ * here would otherwise be one there.
  *
- * @throws ApiError 403 for who has no other name than one of the system: nodes, controllers, service accounts
+ * @throws ApiError 403 for names that start with `system:`: nodes, controllers and service accounts
  */
 export function impersonationOf({ name, groups }: Identity): Impersonation {
   if (name.startsWith(SYSTEM))
     throw ApiError.forbidden({
       resource: { group: "", resource: "" },
-      message: `${quote(name)} is nobody in a remote cluster: names that begin with ${SYSTEM} are each cluster's own. Log in as a user`,
+      message: `${quote(name)} has no identity in remote clusters, since names that start with ${SYSTEM} belong to each cluster: log in as a user`,
     });
   return { name, groups: groups.filter((group) => !group.startsWith(SYSTEM) || group === AUTHENTICATED) };
 }

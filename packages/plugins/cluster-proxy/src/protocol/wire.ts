@@ -1,28 +1,28 @@
-// What agents and hubs say to each other before there is a tunnel.
-/** Where tunnels are left, below the view of agents. */
+// Constants of the handshake between agents and hubs.
+/** Path of tunnels below the view of agents. */
 export const TUNNEL_PATH = "/tunnel";
-/** What the connection is from then on. */
+/** Protocol of the Upgrade header. */
 export const TUNNEL_PROTOCOL = "virtual-workspaces-tunnel.v1";
-/** Which of the agents of one identity it is: as the hub has told it, and in what the hub says. */
+/** Header with the epoch of an agent, which distinguishes agents with the same identity. The hub assigns it. */
 export const EPOCH_HEADER = "x-virtual-workspaces-epoch";
-/** The agent's version. */
+/** Header with the agent's version. */
 export const VERSION_HEADER = "x-virtual-workspaces-agent-version";
-/** Which hub it is, in what a hub says to an agent that dials. */
+/** Header with the id of the hub, in its response. */
 export const HUB_HEADER = "x-virtual-workspaces-hub";
-/** How many others there are that can be dialled. */
+/** Header with the number of other hubs that agents can dial. */
 export const OTHERS_HEADER = "x-virtual-workspaces-other-hubs";
-/** Where one hub asks another for a connection through a tunnel, below the view of agents, and what that is. */
+/** Path, below the view of agents, and protocol of streams that one hub opens in the tunnel of another. */
 export const STREAM_PATH = "/stream";
 export const STREAM_PROTOCOL = "virtual-workspaces-stream.v1";
-/** To which of the agent's targets. */
+/** Header with the target of the agent. */
 export const TARGET_HEADER = "x-virtual-workspaces-target";
-/** Who talks TLS with the remote API server, as the agent was started: `Agent`, or `EndToEnd`. */
+/** Header with the TLS mode of the agent, `Agent` or `EndToEnd`: the party that terminates TLS with the remote API server. */
 export const TLS_HEADER = "x-virtual-workspaces-tls";
-/** What agents call the API server that they are for: as they ask it themselves, and as bytes that a hub talks TLS in. */
+/** Names of an agent's targets: its API server through the agent, and as bytes for the hub's own TLS. */
 export const API_TARGET = "api";
 export const TLS_TARGET = "tls";
 
-/** Where ClusterProxies are served, below `/services`. */
+/** Name of the view of ClusterProxies below `/services`. */
 export const CLUSTER_PROXY_VIEW = "clusterproxy";
-/** Where agents go, below `/services`, as {@link clusterProxy} has it. */
+/** Name of the view of agents below `/services`, for {@link clusterProxy}. */
 export const AGENTS_VIEW = "clusterproxy-agents";

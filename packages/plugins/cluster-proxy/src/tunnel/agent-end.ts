@@ -3,43 +3,47 @@ import type { Duplex } from "node:stream";
 import { splice } from "./connection.ts";
 import { REFUSED, SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats, UNREACHABLE } from "./end.ts";
 
-/** A target that is connected to: whatever it is, it is joined with the hub's connection. */
+/** Target that the agent connects to; its bytes are copied to and from the hub's stream. */
 export interface DialledTarget {
-  /** Makes the connection; the signal is aborted when the hub wants it no more. A throw is told the hub as unreachable; its message, which may have addresses, is not. */
+  /**
+   * Opens the connection; the signal aborts when the hub no longer needs it. An exception becomes an unreachable target. Security: the hub
+   * does not receive its message, which may contain addresses.
+   */
   readonly dial: (options: { readonly signal: AbortSignal }) => Promise<Duplex>;
 }
 
-/** A target that is in this process. */
+/** Target in this process. */
 export interface AcceptedTarget {
-  /** Takes the hub's connection, as a server takes one of a client. */
+  /** Takes the hub's stream as a server takes a client's connection. */
   readonly accept: (connection: Duplex) => void;
 }
 
-/** What a hub can have connections to. */
+/** Target that a hub can connect to. */
 export type Target = DialledTarget | AcceptedTarget;
 
-/** The agent's end of a tunnel. */
+/** Options of {@link AgentEnd}. */
 export interface AgentEndOptions extends TunnelEndOptions {
-  /** What a target is, by its name; nothing else can be had through the tunnel, whoever runs the hub. */
+  /** Returns the target with a name. Security: hubs can reach no other target through the tunnel. */
   readonly targets: (name: string) => Target | undefined;
-  /** How many connections the hub may have open. @default 1000 */
+  /** Maximum number of open streams. @default 1000 */
   readonly streams?: number;
-  /** Told of targets that could not be had, and of what {@link targets} and targets throw. @default nobody */
+  /** Called with errors of targets and of {@link targets}. @default none */
   readonly onError?: (error: unknown, target: string) => void;
 }
 
 const STREAMS = 1_000;
 
-/** The agent's end of a tunnel that it has dialled: it gives the hub connections to the targets that it allows, and to no others. */
+/** Agent's end of a tunnel that it has dialed. It gives the hub connections to the allowed targets only. */
 export class AgentEnd implements AsyncDisposable {
   readonly #end: TunnelEnd<ServerHttp2Session>;
   readonly #options: AgentEndOptions;
   readonly #draining = Promise.withResolvers<void>();
 
-  /** @param socket the connection to the hub. @throws Error on options that cannot be used */
+  /** @param socket connection to the hub. @throws Error on invalid options */
   constructor(socket: Duplex, options: AgentEndOptions) {
     const { streams = STREAMS } = options;
-    if (!(Number.isSafeInteger(streams) && streams >= 1)) throw new Error("streams of an agent: give at least 1");
+    if (!(Number.isSafeInteger(streams) && streams >= 1))
+      throw new Error("invalid streams of an agent: use a number of at least 1");
     this.#options = options;
     this.#end = new TunnelEnd(socket, options, {
       begin: (window) => {
@@ -53,27 +57,27 @@ export class AgentEnd implements AsyncDisposable {
     });
   }
 
-  /** Resolves when the connection has ended, with what was wrong, if anything. */
+  /** Resolves when the connection has ended, with the error if there was one. */
   get closed(): Promise<Error | undefined> {
     return this.#end.closed;
   }
 
-  /** Resolves when the hub says that it takes nothing more through this tunnel: another is to be dialled before this one ends. */
+  /** Resolves when the hub drains the tunnel: the agent should dial another one before this one ends. */
   get draining(): Promise<void> {
     return this.#draining.promise;
   }
 
-  /** As they are now. */
+  /** Current statistics. */
   get stats(): TunnelStats {
     return this.#end.stats;
   }
 
-  /** Takes no more connections, and tells the hub so. Resolves when those that are open have ended. */
+  /** Accepts no new streams and notifies the hub. Resolves when the open ones have ended. */
   drain(): Promise<void> {
     return this.#end.drain();
   }
 
-  /** Ends the connection at once. */
+  /** Closes the connection at once. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.destroy();
     await this.closed;
@@ -108,10 +112,10 @@ export class AgentEnd implements AsyncDisposable {
   }
 }
 
-/** The connection to a target, wanted as long as the hub's is there. */
+/** Connects to a target while the hub's stream is open. */
 async function dialTarget(stream: ServerHttp2Stream, { dial }: DialledTarget): Promise<Duplex> {
   const over = new AbortController();
-  const ended = (): void => over.abort(new Error("the hub has ended the connection"));
+  const ended = (): void => over.abort(new Error("the hub has closed the stream"));
   stream.once("close", ended);
   try {
     return await dial({ signal: over.signal });

@@ -6,42 +6,42 @@ import { Streams } from "./streams.ts";
 import { TunnelError } from "./tunnel-error.ts";
 import { firstWindow, type WindowOptions } from "./windows.ts";
 
-/** What both ends of a tunnel can be told. */
+/** Options of both ends of a tunnel. */
 export interface TunnelEndOptions {
   readonly windows?: WindowOptions;
   readonly heartbeat?: HeartbeatOptions;
 }
 
-/** What a tunnel is doing, of one end. */
+/** Statistics of one end of a tunnel. */
 export interface TunnelStats {
-  /** Streams that are open. */
+  /** Open streams. */
   readonly streams: number;
-  /** Streams that were opened since the beginning. */
+  /** Total number of opened streams. */
   readonly opened: number;
-  /** Bytes of the connection since the beginning, as far as it counts them (sockets do). */
+  /** Total bytes of the connection, if it counts them, as sockets do. */
   readonly read: number;
   readonly written: number;
-  /** When the other end last answered, as of `performance.now()`, and how long that took, ms. `undefined` before it first did. */
+  /** Time of the last response of the other end, by `performance.now()`, and its round-trip time, ms. `undefined` before the first. */
   readonly heartbeat: { readonly at: number; readonly roundTrip: number } | undefined;
 }
 
-/** What an end does in its own way. */
+/** Behavior that differs between the two ends. */
 export interface Role<S extends Http2Session> {
-  /** HTTP/2 over the connection. @param window what a stream is granted at first, bytes */
+  /** Creates the HTTP/2 session. @param window initial window of a stream, bytes */
   readonly begin: (window: number) => S;
-  /** Told when the other end takes no more. */
+  /** Called when the other end accepts no new streams. */
   readonly drained?: () => void;
 }
 
-/** Whether a tunnel takes streams; `draining` if only those that are open go on. */
+/** State of a tunnel; `draining` means that only open streams continue. */
 export type TunnelState = "open" | "draining" | "closed";
 
-/** What Node's HTTP/2 may hold of a session, MB: windows limit it. */
+/** Memory limit of a Node.js HTTP/2 session, MB. The windows are the effective limit. */
 export const SESSION_MEMORY = 2048;
 
-/** What is the same at both ends: how a tunnel begins, the heartbeat, and how it ends. */
+/** Common part of both ends: start, heartbeat and end of a tunnel. */
 export class TunnelEnd<S extends Http2Session = Http2Session> {
-  /** Resolves when the connection has ended, with what was wrong, if anything. */
+  /** Resolves when the connection has ended, with the error if there was one. */
   readonly closed: Promise<Error | undefined>;
   readonly #socket: Duplex;
   readonly #options: TunnelEndOptions;
@@ -54,9 +54,9 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
   #draining = false;
   #reason: Error | undefined;
 
-  /** @throws Error on windows and intervals that cannot be used */
+  /** @throws Error on invalid windows and intervals */
   constructor(socket: Duplex, options: TunnelEndOptions, role: Role<S>) {
-    firstWindow(options.windows); // which says what is wrong with them
+    firstWindow(options.windows); // Throws on invalid windows.
     const { promise, resolve } = Promise.withResolvers<Error | undefined>();
     this.closed = promise;
     this.#resolve = resolve;
@@ -67,7 +67,7 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     this.#heartbeat = new Heartbeat(options.heartbeat ?? {}, {
       ping: () => (this.#streams ?? this.#idle).ping(answered),
       read: () => bytesOf(socket).read,
-      dead: () => this.destroy(new TunnelError("closed", "the other end of the tunnel does not answer")),
+      dead: () => this.destroy(new TunnelError("closed", "the other end of the tunnel does not respond")),
     });
     this.#idle = new IdleTunnel(socket, {
       answered,
@@ -75,9 +75,9 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
       drained: () => this.#drained(),
       failed: (error) => this.destroy(error),
     });
-    // A connection that others end is no fault of the session's.
+    // The session does not report a connection that was closed from outside.
     socket.once("close", () => (this.#streams === undefined ? this.#ended() : this.#cut()));
-    // Nor is one that the other end has left: a server's socket would stay half open.
+    // Nor an end by the other side, after which a server's socket would stay half open.
     socket.once("end", () => this.#cut());
     if (socket.closed) this.#ended();
   }
@@ -87,7 +87,7 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     return this.draining ? "draining" : "open";
   }
 
-  /** Whether one of the ends takes no more streams, or took no more before it ended. */
+  /** Whether one of the ends accepts no new streams, or did so before it ended. */
   get draining(): boolean {
     return this.#draining || this.#streams?.session.closed === true;
   }
@@ -97,26 +97,26 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     return { streams, opened, ...bytesOf(this.#socket), heartbeat: this.#heartbeat.last };
   }
 
-  /** What goes over the tunnel; `undefined` as long as nothing was asked for. */
+  /** Streams of the tunnel; `undefined` before the first one. */
   get streams(): Streams<S> | undefined {
     return this.#streams;
   }
 
-  /** Begins what goes over the tunnel. Resolves with it, or with what the tunnel has come to instead: nothing was done then. */
+  /** Starts HTTP/2. Resolves with the streams, or with the state of the tunnel if it cannot; no request was then sent. */
   begun(): Promise<Streams<S> | Exclude<TunnelState, "open">> {
     this.#wanted ??= Promise.withResolvers();
     this.#idle.begin();
     return this.#wanted.promise;
   }
 
-  /** Takes no more streams, and ends the connection when those that are open, or asked for, have ended. Resolves when it has. */
+  /** Accepts no new streams, and closes the connection when open and requested ones have ended. Resolves then. */
   async drain(): Promise<void> {
     this.#draining = true;
     (this.#streams ?? this.#idle).drain();
     await this.closed;
   }
 
-  /** Ends the connection at once, and what is under way with it. */
+  /** Closes the connection at once with all its streams. */
   destroy(reason?: Error): void {
     this.#reason ??= reason;
     this.#cut();
@@ -134,7 +134,7 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     session.once("close", () => this.#ended());
     this.#streams = streams;
     this.#wanted?.resolve(streams);
-    // Behind those that have waited for it.
+    // After the streams that have waited for it.
     if (this.#draining) setImmediate(() => streams.drain());
   }
 
@@ -149,7 +149,7 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
       this.#socket.destroy();
       return;
     }
-    // Node gives a session what had come before it in the next tick, and throws there where it has ended by then.
+    // Node.js passes earlier bytes to a session in the next tick, and throws if the session has ended by then.
     while (this.#socket.read() !== null);
     this.#streams.session.destroy();
   }
@@ -162,14 +162,14 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
   }
 }
 
-/** What sockets know of themselves, and other streams do not. */
+/** Returns the byte counters of sockets; other streams have none. */
 function bytesOf(socket: Duplex): { readonly read: number; readonly written: number } {
   const { bytesRead = 0, bytesWritten = 0 } = socket as { readonly bytesRead?: number; readonly bytesWritten?: number };
   return { read: bytesRead, written: bytesWritten };
 }
 
-// How an agent answers a CONNECT that it does not take. It says no more: what it says is not to be believed, nor shown.
-/** It does not allow the target. */
+// Responses of an agent to a rejected CONNECT. Security: they have no body, since a hub must not trust or show it.
+/** The agent does not allow the target. */
 export const REFUSED = 403;
-/** It cannot have the target. */
+/** The agent cannot connect to the target. */
 export const UNREACHABLE = 502;

@@ -1,23 +1,27 @@
-/** When an end asks whether the other is there. */
+/** Options of the heartbeat. */
 export interface HeartbeatOptions {
-  /** Between two questions, ms. The other end is gone when two of them had no answer and nothing else has come: at most three times this after it went. @default 4500 */
+  /**
+   * Interval between pings, ms. The other end counts as gone after two unanswered pings without other data, so at most after three
+   * intervals.
+   * @default 4500
+   */
   readonly interval?: number;
 }
 
 const INTERVAL = 4_500;
 const UNANSWERED = 2;
 
-/** Asks the other end of a tunnel again and again whether it is there: a connection can be dead for hours, and nothing says so. */
+/** Pings the other end of a tunnel: TCP may not report a dead connection for hours. */
 export class Heartbeat implements Disposable {
-  /** When the last answer came, as of `performance.now()`, and how long it took, ms; `undefined` before the first. */
+  /** Time of the last pong, by `performance.now()`, and its round-trip time, ms; `undefined` before the first. */
   last: { readonly at: number; readonly roundTrip: number } | undefined;
   readonly #timer: NodeJS.Timeout;
   #unanswered = 0;
   #read = 0;
 
-  /** @throws Error on an interval that cannot be used */
+  /** @throws Error on an invalid interval */
   constructor({ interval = INTERVAL }: HeartbeatOptions, { ping, read, dead }: HeartbeatTarget) {
-    if (!(interval > 0)) throw new Error("heartbeat.interval: give milliseconds, more than 0");
+    if (!(interval > 0)) throw new Error("invalid heartbeat.interval: use more than 0 ms");
     this.#timer = setInterval(() => {
       const now = read();
       if (now > this.#read) this.#unanswered = 0;
@@ -33,7 +37,7 @@ export class Heartbeat implements Disposable {
     this.#timer.unref();
   }
 
-  /** The other end has answered. @param roundTrip ms */
+  /** Records a pong. @param roundTrip ms */
   answered(roundTrip: number): void {
     this.#unanswered = 0;
     this.last = { at: performance.now(), roundTrip };
@@ -44,12 +48,12 @@ export class Heartbeat implements Disposable {
   }
 }
 
-/** What is looked at, and who is told. */
+/** Functions of the end that the heartbeat uses. */
 export interface HeartbeatTarget {
-  /** Asks the other end. */
+  /** Sends a ping. */
   readonly ping: () => void;
-  /** How many bytes have come: whoever sends is there, though its answer waits behind what it sends. */
+  /** Returns the number of received bytes: an end that sends data is alive, even if its pong is delayed behind it. */
   readonly read: () => number;
-  /** Told once, when the other end is gone. */
+  /** Called once when the other end is gone. */
   readonly dead: () => void;
 }

@@ -12,45 +12,45 @@ import {
 import { TunnelError } from "./tunnel-error.ts";
 
 /**
- * The hub's end of a tunnel: an agent has dialled, and from now on connections are opened the other way, to targets that the
- * agent names and allows. HTTP/2 with the roles reversed, one CONNECT stream for each connection: bytes both ways, at the pace of whoever
- * reads, half-closes and breaks told apart.
+ * Hub's end of a tunnel that an agent has dialed. The hub opens streams in the reverse direction, to targets that the agent allows. The
+ * protocol is HTTP/2 with reversed roles and one CONNECT stream for each connection, with backpressure, half-close, and a distinction of
+ * end and error.
  */
 export class HubEnd implements AsyncDisposable {
   readonly #end: TunnelEnd<ClientHttp2Session>;
   readonly #drained = Promise.withResolvers<void>();
 
-  /** @param socket what the agent has dialled, authenticated. @throws Error on options that cannot be used */
+  /** @param socket authenticated connection of the agent. @throws Error on invalid options */
   constructor(socket: Duplex, options: TunnelEndOptions = {}) {
     const drained = (): void => this.#drained.resolve();
     this.#end = new TunnelEnd(socket, options, { begin: (window) => begin(socket, window), drained });
     void this.#end.closed.then(drained);
   }
 
-  /** Whether a stream can be asked for. */
+  /** Whether new streams are possible. */
   get usable(): boolean {
     return this.#end.state === "open";
   }
 
-  /** Resolves when either end takes no more streams, or has ended. */
+  /** Resolves when either end accepts no new streams, or has ended. */
   get draining(): Promise<void> {
     return this.#drained.promise;
   }
 
-  /** Resolves when the connection has ended, with what was wrong, if anything. */
+  /** Resolves when the connection has ended, with the error if there was one. */
   get closed(): Promise<Error | undefined> {
     return this.#end.closed;
   }
 
-  /** As they are now. */
+  /** Current statistics. */
   get stats(): TunnelStats {
     return this.#end.stats;
   }
 
   /**
-   * A connection to what the agent calls so. Resolves when the agent has it.
+   * Opens a stream to a target. Resolves when the agent has connected to it.
    *
-   * @throws TunnelError when there is none; the signal's reason, which also ends what comes too late
+   * @throws TunnelError on failure; the signal's reason, after which a late stream is closed
    */
   async open(target: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Duplex> {
     signal?.throwIfAborted();
@@ -63,7 +63,7 @@ export class HubEnd implements AsyncDisposable {
         session.request({ ":method": "CONNECT", ":authority": target }, { endStream: false }),
       );
     } catch (error) {
-      // Nothing was done, though the tunnel may have ended since its other end said that it takes no more.
+      // No request was sent: after a drain another tunnel can be used, even if this one has ended since.
       throw gone(this.#end.draining ? "draining" : "closed", target, { cause: error });
     }
     return untilAborted(this.#answered(stream, target), signal).catch((error: unknown) => {
@@ -72,13 +72,13 @@ export class HubEnd implements AsyncDisposable {
     });
   }
 
-  /** Takes no more streams, and tells the agent so. Resolves when those that are open have ended. */
+  /** Accepts no new streams and notifies the agent. Resolves when the open ones have ended. */
   drain(): Promise<void> {
     this.#drained.resolve();
     return this.#end.drain();
   }
 
-  /** Ends the connection at once. */
+  /** Closes the connection at once. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.destroy();
     await this.closed;
@@ -93,10 +93,10 @@ export class HubEnd implements AsyncDisposable {
         stream.close(constants.NGHTTP2_CANCEL);
       }
     });
-    // Whoever has the stream hears of what ends it.
+    // The user of the stream handles the error.
     stream.on("error", () => undefined);
     stream.once("close", () => {
-      // Which says that nothing was done.
+      // HTTP/2's code for a stream without any effect.
       const refused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
       reject(gone(refused ? "draining" : this.#end.state, target));
     });
@@ -109,28 +109,28 @@ function begin(socket: Duplex, window: number): ClientHttp2Session {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: window },
     maxSessionMemory: SESSION_MEMORY,
-    // The agent says how many it takes; until it has said so, more than are ever asked for.
+    // The agent sends its limit; until then there is none.
     peerMaxConcurrentStreams: 2 ** 31 - 1,
   });
 }
 
-/** Has a stream that is destroyed before its end break at the agent: without an error Node says there that it has ended. */
+/** Makes the destruction of a stream an error at the agent: without an error, Node.js sends a regular end. */
 function cutting(stream: ClientHttp2Stream): Duplex {
   const { destroy } = stream;
   stream.destroy = (error) =>
-    destroy.call(stream, error ?? (stream.closed ? undefined : new Error("it was ended early")));
+    destroy.call(stream, error ?? (stream.closed ? undefined : new Error("the stream was closed early")));
   return stream;
 }
 
-/** Why there is no stream through a tunnel that is not open. */
+/** Returns the error for a tunnel that is not open. */
 function gone(state: TunnelState, target: string, options?: ErrorOptions): TunnelError {
   return state === "draining"
-    ? new TunnelError("draining", `${target}: the agent ends this tunnel, and takes no more connections on it`, options)
+    ? new TunnelError("draining", `${target}: the agent drains this tunnel and accepts no new streams`, options)
     : new TunnelError("closed", `${target}: the tunnel has ended`, options);
 }
 
 function rejection(status: number | undefined, target: string): TunnelError {
   return status === REFUSED
-    ? new TunnelError("refused", `${target}: the agent does not allow this target: whoever runs the agent can`)
-    : new TunnelError("unreachable", `${target}: the agent cannot reach it`);
+    ? new TunnelError("refused", `${target}: the agent does not allow this target: its administrator can`)
+    : new TunnelError("unreachable", `${target}: the agent cannot connect to the target`);
 }

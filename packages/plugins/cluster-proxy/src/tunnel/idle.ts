@@ -1,5 +1,5 @@
-// Why: a session of HTTP/2 costs 25 KiB, and of most tunnels nothing is asked most of the time. Until something is, each end says
-// single bytes. What is there: a question is answered. Behind BEGIN is HTTP/2, once both ends have said it. Behind DRAIN is nothing.
+// Why: an HTTP/2 session costs 25 KiB, and most tunnels are idle most of the time. Before the first stream, each end sends single bytes.
+// ASK is answered by ANSWER. HTTP/2 starts once both ends have sent BEGIN. Nothing follows DRAIN.
 import type { Duplex } from "node:stream";
 import { TunnelError } from "./tunnel-error.ts";
 
@@ -8,26 +8,26 @@ const ANSWER = "!";
 const BEGIN = ">";
 const DRAIN = ".";
 
-/** Who is told what comes of it. */
+/** Callbacks of an {@link IdleTunnel}. */
 export interface IdleEvents {
-  /** The other end has answered. @param roundTrip ms */
+  /** Called with the answer to a ping. @param roundTrip ms */
   readonly answered: (roundTrip: number) => void;
-  /** From now on the connection is HTTP/2's. */
+  /** Called when the connection becomes that of HTTP/2. */
   readonly begun: () => void;
-  /** The other end takes nothing; the connection ends. */
+  /** Called when the other end drains the tunnel; the connection ends. */
   readonly drained: () => void;
-  /** The connection cannot be used. */
+  /** Called when the connection is unusable. */
   readonly failed: (error: Error) => void;
 }
 
-/** A tunnel through which nothing has been asked for yet. */
+/** Tunnel before its first stream. */
 export class IdleTunnel {
   readonly #socket: Duplex;
   readonly #events: IdleEvents;
-  /** When this end has asked, if there was no answer. */
+  /** Time of the unanswered ping, if any. */
   #asked: number | undefined;
   #answering = false;
-  /** What this end says last. */
+  /** Last message of this end. */
   #last: typeof BEGIN | typeof DRAIN | undefined;
   #begins = false;
   #otherBegins = false;
@@ -38,14 +38,14 @@ export class IdleTunnel {
     socket.on("readable", this.#read).on("error", events.failed);
   }
 
-  /** Asks the other end whether it is there, unless it owes an answer. */
+  /** Sends a ping unless one is unanswered. */
   ping(): void {
     if (this.#last !== undefined || this.#asked !== undefined) return;
     this.#asked = performance.now();
     this.#socket.write(ASK);
   }
 
-  /** Wants HTTP/2. */
+  /** Requests HTTP/2. */
   begin(): void {
     if (this.#last !== undefined) return;
     this.#last = BEGIN;
@@ -55,7 +55,7 @@ export class IdleTunnel {
     });
   }
 
-  /** Takes nothing, and ends the connection; not if HTTP/2 is about to begin. */
+  /** Accepts no streams and closes the connection, unless HTTP/2 is about to start. */
   drain(): void {
     if (this.#last !== undefined) return;
     this.#last = DRAIN;
@@ -81,11 +81,10 @@ export class IdleTunnel {
       this.#asked = undefined;
     } else if (word === BEGIN) this.#join();
     else if (word === DRAIN) this.#leave();
-    else
-      this.#events.failed(new TunnelError("closed", "the other end of the tunnel says what no end of a tunnel says"));
+    else this.#events.failed(new TunnelError("closed", "the other end of the tunnel violates the protocol"));
   }
 
-  /** An end that has had no answer does not ask again: so whoever asks and does not read cannot have answers pile up here. */
+  /** An end sends no second ping before the answer, so unread answers cannot pile up. */
   #answer(): void {
     if (this.#last !== undefined) return;
     this.#answering = true;
@@ -99,7 +98,7 @@ export class IdleTunnel {
     this.#handOver();
   }
 
-  /** Not before all is written, whatever the other end says: HTTP/2 writes past what the stream still holds, and Node aborts of what it still writes. */
+  /** Waits until all bytes are written: HTTP/2 writes past the stream's buffer, and Node.js aborts on pending writes. */
   #handOver(): void {
     if (!this.#begins || !this.#otherBegins || this.#socket.destroyed) return;
     this.#socket.off("readable", this.#read).off("error", this.#events.failed);

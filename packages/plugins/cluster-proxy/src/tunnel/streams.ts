@@ -1,7 +1,7 @@
 import type { Http2Session, Http2Stream } from "node:http2";
 import { type WindowOptions, Windows } from "./windows.ts";
 
-/** A tunnel through which something has been asked for: HTTP/2, as long as the connection lasts. */
+/** HTTP/2 session of a tunnel with streams, for the rest of the connection. */
 export class Streams<S extends Http2Session = Http2Session> {
   readonly session: S;
   readonly #windows: Windows;
@@ -12,21 +12,21 @@ export class Streams<S extends Http2Session = Http2Session> {
     this.#windows = new Windows(session, windows);
   }
 
-  /** Streams that are open. */
+  /** Open streams. */
   get open(): number {
     return this.#windows.streams;
   }
 
-  /** Streams that were opened since the beginning. */
+  /** Total number of opened streams. */
   get opened(): number {
     return this.#opened;
   }
 
-  /** A stream that this end asks for by `request`. @throws Error when none can be asked for */
+  /** Opens a stream with `request`. @throws Error if no new stream is possible */
   asked<T extends Http2Stream>(request: (session: S) => T): T {
-    // Some versions of Node say so later, by the stream.
-    if (this.session.closed || this.session.destroyed) throw new Error("the session of HTTP/2 takes no more streams");
-    // Before it is asked for, so that it is granted no more than is right.
+    // Some versions of Node.js report this later, by an error of the stream.
+    if (this.session.closed || this.session.destroyed) throw new Error("the HTTP/2 session accepts no new streams");
+    // Before the request, so that its window is already reduced.
     this.#windows.opened();
     try {
       return this.#counted(request(this.session));
@@ -36,22 +36,22 @@ export class Streams<S extends Http2Session = Http2Session> {
     }
   }
 
-  /** A stream that the other end has asked for. */
+  /** Registers a stream that the other end has opened. */
   taken(stream: Http2Stream): void {
     this.#windows.opened();
     this.#counted(stream);
   }
 
-  /** Asks the other end whether it is there. @param answered told how long it took to answer, ms, if it does */
+  /** Sends a ping. @param answered called with the round-trip time, ms, if there is a pong */
   ping(answered: (roundTrip: number) => void): void {
-    // Between its end and the word of it.
+    // The session may be destroyed before its event arrives.
     if (this.session.destroyed) return;
     this.session.ping((error, roundTrip) => {
       if (error === null) answered(roundTrip);
     });
   }
 
-  /** Takes no more streams, and ends the connection when those that are open have ended. */
+  /** Accepts no new streams, and closes the connection when the open ones have ended. */
   drain(): void {
     this.session.close();
   }

@@ -1,10 +1,10 @@
 /**
- * Why there is no stream through a tunnel. `closed`: the tunnel has ended. `draining`: its other end takes no more, and another tunnel
- * has to be asked; nothing was done. `refused`: the agent does not allow the target. `unreachable`: the target cannot be had from where the agent is.
+ * Reason of a failed stream. With `closed` the tunnel has ended. With `draining` its other end accepts no new streams and received none,
+ * so another tunnel can be used. With `refused` the agent does not allow the target, and with `unreachable` it cannot connect to it.
  */
 export type TunnelErrorCode = "closed" | "draining" | "refused" | "unreachable";
 
-/** There is no stream through a tunnel. Its message names the target, and says nothing of addresses behind the agent. */
+/** Error of a stream in a tunnel. Security: its message names the target and contains no addresses behind the agent. */
 export class TunnelError extends Error {
   override readonly name = "TunnelError";
   readonly code: TunnelErrorCode;
@@ -15,7 +15,7 @@ export class TunnelError extends Error {
   }
 }
 
-/** Whether something that was thrown says that there is no stream through a tunnel. */
+/** Reports whether a value is a {@link TunnelError}. */
 export function isTunnelError(error: unknown): error is TunnelError {
   return error instanceof TunnelError;
 }

@@ -1,23 +1,23 @@
-// Why: by itself Node grants each stream 64 KiB, which is 1 MB/s where a packet takes 20 ms. What is granted instead can come
-// in and be held when nobody reads, so all streams of a tunnel share what it may hold.
+// Why: by default Node.js grants each stream 64 KiB, which is 1 MB/s at a latency of 20 ms. Granted bytes may arrive and be buffered
+// without a reader, so all streams of a tunnel share its limit.
 import type { Http2Session } from "node:http2";
 
-/** What one end of a tunnel lets the other send before anything of it has been read. */
+/** Flow-control windows of one end of a tunnel: bytes that the other end may send before any is read. */
 export interface WindowOptions {
-  /** By all streams together, bytes: what they can make this end hold. @default 64 MiB */
+  /** Limit of all streams together, bytes, and so the maximum buffer of this end. @default 64 MiB */
   readonly tunnel?: number;
-  /** By one stream while there are few, bytes. What it can bring is this for each round trip: 200 MB/s at 40 ms. @default 8 MiB */
+  /** Limit of one stream while there are few, bytes. It allows this amount in each round-trip time: 200 MB/s at 40 ms. @default 8 MiB */
   readonly stream?: number;
 }
 
 const MiB = 1024 * 1024;
 const LEAST = 64 * 1024;
-/** What may still be on its way under a former grant, and what others need who come then, are three parts of what is free. */
+/** Divisor of the free space. Three parts are reserved for bytes under earlier grants and for new streams. */
 const SHARE = 4;
-/** So many changes may be on their way. */
+/** Maximum number of changes in flight. */
 const CHANGES = 32;
 
-/** Grants streams less the more there are and the more is held unread, so that one that nobody reads does not stop the others. */
+/** Flow control that grants streams less the more streams and unread bytes there are, so that a stream without a reader does not block others. */
 export class Windows {
   readonly #session: Http2Session;
   readonly #tunnel: number;
@@ -26,7 +26,7 @@ export class Windows {
   #granted: number;
   #changing = 0;
 
-  /** @throws Error on windows that cannot be used */
+  /** @throws Error on invalid windows */
   constructor(session: Http2Session, options: WindowOptions = {}) {
     const { tunnel, stream } = checkedWindows(options);
     this.#session = session;
@@ -36,12 +36,12 @@ export class Windows {
     session.setLocalWindowSize(tunnel);
   }
 
-  /** How many streams there are. */
+  /** Number of streams. */
   get streams(): number {
     return this.#streams;
   }
 
-  /** There is one more; before it is asked for, where it is asked for here. */
+  /** Registers a stream, before its request if this end opens it. */
   opened(): void {
     this.#streams += 1;
     this.adjust();
@@ -52,7 +52,7 @@ export class Windows {
     this.adjust();
   }
 
-  /** Grants what is right as things are now. */
+  /** Adjusts the grants to the current state. */
   adjust(): void {
     const session = this.#session;
     if (session.destroyed || session.closed || this.#changing >= CHANGES) return;
@@ -68,7 +68,7 @@ export class Windows {
   }
 }
 
-/** What is granted before any stream is there. @throws Error on windows that cannot be used */
+/** Returns the window before the first stream. @throws Error on invalid windows */
 export function firstWindow(options: WindowOptions = {}): number {
   const { tunnel, stream } = checkedWindows(options);
   return Math.min(stream, 2 ** Math.floor(Math.log2(tunnel / SHARE)));
@@ -76,8 +76,8 @@ export function firstWindow(options: WindowOptions = {}): number {
 
 function checkedWindows({ tunnel = 64 * MiB, stream = 8 * MiB }: WindowOptions): Required<WindowOptions> {
   if (!(Number.isSafeInteger(tunnel) && tunnel >= SHARE * LEAST && tunnel < 2 ** 31))
-    throw new Error(`windows.tunnel: give bytes, at least ${SHARE * LEAST} and below 2 GiB`);
+    throw new Error(`invalid windows.tunnel: use at least ${SHARE * LEAST} bytes and less than 2 GiB`);
   if (!(Number.isSafeInteger(stream) && stream >= LEAST && stream <= tunnel))
-    throw new Error(`windows.stream: give bytes, at least ${LEAST} and at most windows.tunnel`);
+    throw new Error(`invalid windows.stream: use at least ${LEAST} bytes and at most windows.tunnel`);
   return { tunnel, stream };
 }

@@ -17,9 +17,9 @@ import { AGENTS_VIEW } from "../protocol/wire.ts";
 type Token = ObjectOf<AgentTokenContent>;
 type Certificate = ObjectOf<AgentCertificateContent>;
 
-/** Gives tokens to whoever may enrol agents. */
+/** Storage that issues tokens to users who may enroll agents. */
 export class AgentTokens implements Storage<Token> {
-  /** No token is kept. */
+  /** Tokens are not stored. */
   readonly lifecycle = "storage";
   readonly #hub: Hub;
 
@@ -27,7 +27,7 @@ export class AgentTokens implements Storage<Token> {
     this.#hub = hub;
   }
 
-  /** @throws ApiError 404 when there is no such ClusterProxy */
+  /** @throws ApiError 404 if the ClusterProxy does not exist */
   async create({ params }: Scope, { apiVersion, kind, spec }: Token): Promise<Token> {
     const { keys, now, records } = this.#hub;
     const key = { cluster: params["cluster"] ?? "", name: params["name"] ?? "" };
@@ -45,9 +45,9 @@ export class AgentTokens implements Storage<Token> {
   }
 }
 
-/** Certifies agents: the first time by a token, then by the certificate before. */
+/** Storage that issues certificates of agents: the first one for a token, later ones for the previous certificate. */
 export class AgentCertificates implements Storage<Certificate> {
-  /** No certificate is kept, but when the last one ends. */
+  /** Only the expiry of the latest certificate is stored. */
   readonly lifecycle = "storage";
   readonly #hub: Hub;
 
@@ -55,19 +55,19 @@ export class AgentCertificates implements Storage<Certificate> {
     this.#hub = hub;
   }
 
-  /** @throws ApiError 400 on what cannot be certified; 403 to all who are no agents, or are none any more, and when a token has been used */
+  /** @throws ApiError 400 on an invalid request; 403 for other callers, for agents that are no longer valid, and for a used token */
   async create(_: Scope, { apiVersion, kind, spec }: Certificate, { user }: WriteOptions): Promise<Certificate> {
     const { keys, records, users, now, certificateLifetime: lifetime } = this.#hub;
     const credential = users.credentialOf(user);
     if (credential === undefined || credential.kind === "hub")
       throw ApiError.forbidden({
         resource: { group: "", resource: "" },
-        message: "agents alone get certificates: create an agenttoken for one",
+        message: "only agents get certificates: create an AgentToken for one",
       });
     const { request } = spec;
     const expires = new Date(now().getTime() + lifetime);
     const terms = { ...(await keys.get()), now: now(), lifetime };
-    // What cannot be certified uses up no token.
+    // Validates the request first, so that an invalid one uses up no token.
     const certify = (identity: Parameters<typeof certifyAgent>[1]): Promise<string> =>
       certifyAgent(request, identity, terms);
     let certificate: string;
@@ -89,7 +89,7 @@ export class AgentCertificates implements Storage<Certificate> {
   }
 }
 
-/** Says which hubs there are. */
+/** Storage that lists the hubs. */
 export class AgentHubs implements Storage<ObjectOf<AgentHubContent>> {
   readonly #hub: Hub;
 

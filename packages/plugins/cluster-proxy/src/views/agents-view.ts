@@ -19,8 +19,9 @@ import { AgentCertificates, AgentHubs, AgentTokens } from "./agent-storages.ts";
 import { acceptTunnel, giveStream } from "./upgrades.ts";
 
 /**
- * Where agents of ClusterProxies are enrolled, renew their certificates and leave their tunnels: `/services/clusterproxy-agents/<logical cluster or path>/<ClusterProxy>`.
- * Agents are known here by their certificates, and nowhere else. Whoever may create `clusterproxies/token` of the object gets tokens for new ones.
+ * View that enrolls agents of ClusterProxies, renews their certificates and accepts their tunnels: `/services/clusterproxy-agents/<logical
+ * cluster or path>/<ClusterProxy>`. Agents authenticate with their certificates, only here. Security: users who may create
+ * `clusterproxies/token` of the object get tokens for new agents.
  */
 export function agentsView(hub: Hub): VirtualWorkspace {
   const { users, proxies, records, options } = hub;
@@ -42,17 +43,14 @@ export function agentsView(hub: Hub): VirtualWorkspace {
     if (credential === undefined) return mayEnrol(request);
     const { params } = request;
     if (credential.kind === "hub")
-      return isUpgradeTo(STREAM_PATH, request)
-        ? allow()
-        : deny("hubs ask one another for connections, and nothing else");
-    if (!isOf(credential, params))
-      return deny("an agent's certificate and tokens are for one ClusterProxy: this is another");
-    // What this hub has heard may be older than what another has just written.
+      return isUpgradeTo(STREAM_PATH, request) ? allow() : deny("hubs may only open streams of one another");
+    if (!isOf(credential, params)) return deny("the credential of the agent is for another ClusterProxy");
+    // The cache may be stale after a write of another hub, so a problem is confirmed by a read.
     const problem = problemOf(proxies.get(params), credential) && problemOf(await records.read(params), credential);
     if (problem !== undefined) return deny(problem);
     return mayAsk(credential, request)
       ? allow()
-      : deny("agents do nothing here but renew their certificates, look for hubs and leave their tunnels");
+      : deny("agents may only renew certificates, list hubs and open tunnels");
   };
   return defineVirtualWorkspace({
     name: AGENTS_VIEW,
@@ -83,7 +81,7 @@ function isOf(credential: AgentCredential, { cluster, name }: ProxyKey): boolean
   return whose.cluster === cluster && whose.name === name;
 }
 
-/** By a token they get their certificate, and all else by that. */
+/** A token allows only the first certificate; everything else requires the certificate. */
 function mayAsk({ kind }: AgentCredential, request: AuthorizeRequest<ProxyKey>): boolean {
   const { isResource, verb, group, resource, subresource } = request;
   if (!isResource) return kind === "agent" && isUpgradeTo(TUNNEL_PATH, request);

@@ -11,12 +11,12 @@ import type { ProxyKey } from "../protocol/proxy-key.ts";
 import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
 import { Direct } from "./direct.ts";
 
-/** How often open watches and upgraded connections are asked about, ms. */
+/** Interval between reviews of open watches and upgraded connections, ms. */
 const EVERY = 1_000;
 
 /**
- * Remote clusters: `/services/clusterproxy/<logical cluster or path>/<ClusterProxy>/…`. Whoever may use the verb on `clusterproxies/proxy` of the object, in
- * the workspace that holds it, may ask; what they may do there the remote cluster decides, of them by name.
+ * View of remote clusters: `/services/clusterproxy/<logical cluster or path>/<ClusterProxy>/…`. Callers need the request's verb on
+ * `clusterproxies/proxy` of the object, in its workspace. The remote cluster then authorizes them by their name and groups.
  */
 export function clusterProxyView(hub: Hub): VirtualWorkspace {
   const { upstream, reviews = upstream, allowCache, onError } = hub.options;
@@ -41,7 +41,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
     path: "/:cluster/:name",
     locate: (said) => hub.proxies.locate(said),
     authorize: may,
-    // Discovery, reviews and OpenAPI are the remote cluster's own.
+    // Discovery, reviews and OpenAPI are those of the remote cluster.
     handleWhen: () => true,
     handle: async (req, res, request) => (await wayOf(req, request)).handle(req, res, request),
     upgrade: async (req, socket, request) => (await wayOf(req, request)).upgrade(req, socket, request),
@@ -64,7 +64,7 @@ async function remoteOf(hub: Hub, { params: { cluster, name }, signal }: RawRequ
   const key = { cluster, name };
   const { proxies, remotes, connections } = hub;
   const proxy = requireProxy(proxies.get(key), key);
-  // An agent that has been there may be on its way.
+  // An agent that was connected before may be about to reconnect.
   if (proxy.status?.agent?.epoch !== undefined) await hub.waitFor(key, signal);
   const connection = connections.of(proxy);
   if ("reason" in connection) throw down(proxy, `: ${connection.message}`);
@@ -73,14 +73,14 @@ async function remoteOf(hub: Hub, { params: { cluster, name }, signal }: RawRequ
   return remote;
 }
 
-/** 503: which ClusterProxy, and why. */
+/** Returns 503 with the ClusterProxy and the reason. */
 function down(proxy: ClusterProxy, why: string = saidBy(proxy)): ApiError {
   return ApiError.serviceUnavailable(`the ClusterProxy ${quote(proxy.metadata.name ?? "")} cannot be reached${why}`);
 }
 
-/** How it is by its own word, and since when. */
+/** Returns the reason in the Ready condition, and since when it holds. */
 function saidBy({ metadata, status }: ClusterProxy): string {
   const ready = getCondition(status?.conditions, READY_CONDITION);
-  if (ready === undefined || ready.status === "True") return ": its agent has just left, and may be back soon";
+  if (ready === undefined || ready.status === "True") return ": its agent has just disconnected and may reconnect soon";
   return ` since ${ready.lastTransitionTime ?? metadata.creationTimestamp ?? "an unknown time"}: ${ready.message}`;
 }

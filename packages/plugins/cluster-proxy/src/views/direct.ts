@@ -9,16 +9,16 @@ import type { Hub } from "../hub/hub.ts";
 import { requireProxy } from "../hub/proxy-cache.ts";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 
-/** By which a request at the URL of a ClusterProxy is about the workspace that holds it. */
+/** Header that directs a request at the URL of a ClusterProxy to the workspace that holds it. */
 const HEADER = "x-virtual-workspaces-direct";
 const NAME = "X-Virtual-Workspaces-Direct";
-/** How often it is looked at whether what is open is still allowed, ms. */
+/** Interval between reviews of open requests, ms. */
 const REVIEW_EVERY = 1_000;
 const RIGHT = { verb: "use", subresource: "direct" } as const;
 
 /**
- * The workspaces that hold ClusterProxies, at the URLs of these: for requests with `X-Virtual-Workspaces-Direct: true`, of whoever may `use` `clusterproxies/direct` as well,
- * as who asks. What they may do there the workspace decides; no tunnel is needed.
+ * Serves the workspaces that hold ClusterProxies at their URLs, for requests with `X-Virtual-Workspaces-Direct: true`. No tunnel is needed.
+ * Security: callers need `use` of `clusterproxies/direct` in addition, and the workspace then authorizes them itself.
  */
 export class Direct implements AsyncDisposable {
   readonly #hub: Hub;
@@ -43,7 +43,7 @@ export class Direct implements AsyncDisposable {
     });
   }
 
-  /** Passes a request on to the workspace. @throws ApiError 404, 403; as a relay */
+  /** Forwards a request to the workspace. @throws ApiError 404, 403; as a relay */
   readonly handle = async (req: IncomingMessage, res: ServerResponse, request: RawRequest<ProxyKey>): Promise<void> =>
     this.#passed.handle(req, res, await this.#within(req, res, request));
 
@@ -54,11 +54,13 @@ export class Direct implements AsyncDisposable {
     request: RawRequest<ProxyKey> & { readonly head: Buffer },
   ): Promise<void> => this.#passed.upgrade(req, socket, await this.#within(req, socket, request));
 
-  /** Whether a request wants that. @throws ApiError 400 */
+  /** Reports whether a request has the header. @throws ApiError 400 */
   isWanted({ headers }: IncomingMessage): boolean {
     const said = headers[HEADER];
     if (said === undefined || said === "true") return said === "true";
-    throw ApiError.badRequest(`${NAME}: say true, to reach the workspace of the ClusterProxy itself, or leave it out`);
+    throw ApiError.badRequest(
+      `invalid ${NAME}: use true for the workspace of the ClusterProxy itself, or omit the header`,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -66,14 +68,14 @@ export class Direct implements AsyncDisposable {
     await this.#may[Symbol.asyncDispose]();
   }
 
-  /** The same in the workspace, as long as it may be there. @throws ApiError 404, 403 */
+  /** Returns the request for the workspace, which ends when the permission is withdrawn. @throws ApiError 404, 403 */
   async #within<R extends RawRequest<ProxyKey>>(
     req: IncomingMessage,
     open: ServerResponse | Duplex,
     request: R,
   ): Promise<R> {
     await this.#check(request);
-    // It is for this view, and for nothing behind it.
+    // The header is not forwarded.
     req.rawHeaders = req.rawHeaders.filter((_, at, all) => all[at - (at % 2)]?.toLowerCase() !== HEADER);
     const over = this.#untilWithdrawn(open, request);
     return deriveRequest(request, {
@@ -84,10 +86,10 @@ export class Direct implements AsyncDisposable {
     });
   }
 
-  /** Aborts when it is not allowed any more. That nobody can be asked decides nothing. */
+  /** Aborts when the permission is withdrawn. A failed review has no effect. */
   #untilWithdrawn(open: ServerResponse | Duplex, request: RawRequest<ProxyKey>): AbortSignal {
     const over = new AbortController();
-    // Of a client that has left nothing would ever say that it is over.
+    // No close event would follow for a client that has already left.
     if (open.destroyed) return over.signal;
     const look = (): void =>
       void this.#check(request).catch((error: unknown) => {
@@ -113,7 +115,7 @@ export class Direct implements AsyncDisposable {
       signal,
     });
     if (allowed) return;
-    const message = `User ${quote(user.name)} cannot use resource "clusterproxies/direct" in the workspace of it`;
+    const message = `User ${quote(user.name)} cannot use resource "clusterproxies/direct" in its workspace`;
     throw ApiError.forbidden({ resource: RESOURCE, name, message });
   }
 }

@@ -31,7 +31,7 @@ interface TunnelRequest extends StreamRequest {
   readonly credential: AgentCredential & { readonly kind: "agent" };
 }
 
-/** Takes an agent's connection for a tunnel. @throws ApiError 400 on what is asked for otherwise; as {@link AgentRecords.admitted} */
+/** Accepts an agent's connection as a tunnel. @throws ApiError 400 on an invalid request; as {@link AgentRecords.admitted} */
 export async function acceptTunnel({ req, socket, request, credential }: TunnelRequest, hub: Hub): Promise<void> {
   const { params, head, ending } = request;
   const how = framingOf(req);
@@ -39,7 +39,7 @@ export async function acceptTunnel({ req, socket, request, credential }: TunnelR
   const [version, tls] = [versionOf(req), tlsOf(req)];
   const key = { cluster: params.cluster, name: params.name };
   const { epoch, tokenIssued } = await hub.records.admitted(credential, said);
-  // A client that has left meanwhile.
+  // The client has left meanwhile.
   if (socket.destroyed) return;
   hub.tunnels.end(key, (tunnel) => tunnel.epoch < epoch);
   const bytes = await ACCEPT[how]({ req, socket, head }, [
@@ -66,10 +66,10 @@ function epochOf({ headers }: IncomingMessage): number | undefined {
   const said = headers[EPOCH_HEADER];
   if (said === undefined) return undefined;
   if (typeof said === "string" && /^[1-9]\d{0,14}$/.test(said)) return Number(said);
-  throw ApiError.badRequest(`${EPOCH_HEADER}: say what the hub has said, or leave it out`);
+  throw ApiError.badRequest(`invalid ${EPOCH_HEADER}: use the value from the hub, or omit the header`);
 }
 
-/** What it says goes into objects: as much of it as versions have. */
+/** Returns the agent's version. Security: it is written to objects, so its characters and length are limited. */
 function versionOf({ headers }: IncomingMessage): string {
   const said = headers[VERSION_HEADER];
   return typeof said === "string" && /^[\w.+-]{1,64}$/.test(said) ? said : "unknown";
@@ -79,23 +79,21 @@ function versionOf({ headers }: IncomingMessage): string {
 function tlsOf({ headers }: IncomingMessage): "Agent" | "EndToEnd" {
   const said = headers[TLS_HEADER] ?? "Agent";
   if (said === "Agent" || said === "EndToEnd") return said;
-  throw ApiError.badRequest(`${TLS_HEADER}: say Agent or EndToEnd`);
+  throw ApiError.badRequest(`invalid ${TLS_HEADER}: use Agent or EndToEnd`);
 }
 
-/** How it is asked for. @throws ApiError 400 */
+/** Returns the framing of the request. @throws ApiError 400 */
 function framingOf({ headers }: IncomingMessage): "plain" | "framed" {
   const { upgrade = "" } = headers;
   if (upgrade === TUNNEL_PROTOCOL) return "plain";
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());
   if (upgrade.toLowerCase() === "websocket" && offered.includes(TUNNEL_PROTOCOL)) return "framed";
-  throw ApiError.badRequest(
-    `Upgrade: ask for ${TUNNEL_PROTOCOL}, or a WebSocket of it, as an agent of this version does`,
-  );
+  throw ApiError.badRequest(`invalid Upgrade: use ${TUNNEL_PROTOCOL}, or a WebSocket with that subprotocol`);
 }
 
 const webSockets = new WebSockets(TUNNEL_PROTOCOL);
 
-/** Says that it is a tunnel from now on, with lines of its own. `undefined`: the agent has left. */
+/** Writes the upgrade response with further headers. `undefined` if the agent has left. */
 const ACCEPT: Readonly<
   Record<"plain" | "framed", (asked: WebSocketUpgrade, lines: readonly string[]) => Promise<Duplex | undefined>>
 > = {
@@ -104,19 +102,18 @@ const ACCEPT: Readonly<
 };
 
 /**
- * Gives another hub a connection through a tunnel that this one has; none of a third hub. Whoever asks is a hub, and has seen to who may.
+ * Opens a stream in a tunnel of this hub for another hub, and never over a third one. The other hub has already authorized the caller.
  *
- * @throws ApiError 503 where there is no tunnel, 404 on targets that the agent does not allow, 502 on what it cannot reach, 400 on what is asked for otherwise
+ * @throws ApiError 503 without a tunnel, 404 on a target that the agent does not allow, 502 on one that it cannot connect to, 400 on an
+ * invalid request
  */
 export async function giveStream({ req, socket, request }: StreamRequest, tunnels: Tunnels): Promise<void> {
   const { params, head, signal } = request;
   const target = req.headers[TARGET_HEADER];
   if (req.headers.upgrade !== STREAM_PROTOCOL || typeof target !== "string")
-    throw ApiError.badRequest(
-      `Upgrade: ask for ${STREAM_PROTOCOL}, with ${TARGET_HEADER}, as a hub of this version does`,
-    );
+    throw ApiError.badRequest(`invalid Upgrade: use ${STREAM_PROTOCOL} with the header ${TARGET_HEADER}`);
   const stream = await openStream(tunnels, params, { target, signal });
-  // A hub that has left meanwhile.
+  // The hub has left meanwhile.
   if (socket.destroyed) {
     stream.destroy();
     return;
@@ -137,7 +134,7 @@ async function openStream(
       if (!isTunnelError(error)) throw error;
       if (error.code === "refused") throw ApiError.notFoundPath();
       if (error.code === "unreachable")
-        throw ApiError.badGateway("the agent of this ClusterProxy cannot reach its cluster");
+        throw ApiError.badGateway("the agent of this ClusterProxy cannot connect to its cluster");
     }
   throw ApiError.serviceUnavailable("this hub has no tunnel to the agent of this ClusterProxy", 1);
 }

@@ -4,29 +4,29 @@ import type { SelectOptions } from "@virtual-workspaces/client";
 import type { Engagement } from "./engaged-space.ts";
 import type { SpaceName } from "./space-name.ts";
 
-/** Up to where a Space has been told. */
+/** Position of a reader in a Space. */
 export interface SpacePosition {
   readonly space: SpaceName;
-  /** Which one it is. */
+  /** Identifier of the Space. */
   readonly id: string;
-  /** A digest of where it is reached: versions of one server mean nothing to another. */
+  /** Digest of the server's address: resource versions are only valid on the same server. */
   readonly server: string;
-  /** "": something of it has been told, and there is no version to go on from. */
+  /** Resource version; "" if the reader has some events but no version to resume from. */
   readonly version: string;
 }
 
-/** What a cursor is of, besides its kind. */
+/** Selection of a cursor besides its kind. */
 export interface Selection extends Pick<SelectOptions, "labels" | "fields"> {
   readonly namespace?: string;
 }
 
-/** What begins a text of ours, and what it is called to its reader. */
+/** Prefixes of encoded cursors, with their names in messages. */
 const FORMS = { v1: "cursor", p1: "continue" } as const;
 
-/** The longest that is read, characters: some 30,000 Spaces. */
+/** Maximum length of a cursor, characters, enough for about 30,000 Spaces. */
 const LONGEST = 4 * 1024 * 1024;
 
-/** A digest of what is selected. A cursor of one is none of another. */
+/** Returns a digest of a selection. A cursor is only valid for its own selection. */
 export function selectionOf(
   kind: Pick<KindReference, "group" | "version" | "plural">,
   { namespace = "", labels = "", fields = "" }: Selection,
@@ -35,7 +35,7 @@ export function selectionOf(
   return createHash("sha256").update(JSON.stringify(selected)).digest("base64url").slice(0, 12);
 }
 
-/** Where a Space begins that is read as it is reached now. */
+/** Returns the position of a Space for its current server. */
 export function positionOf(
   { name, id, digests }: Pick<Engagement, "name" | "id" | "digests">,
   version: string,
@@ -43,39 +43,39 @@ export function positionOf(
   return { space: name, id, server: digests.server.slice(0, 8), version };
 }
 
-/** Whether versions of the one mean something to the other. */
+/** Reports whether two positions have comparable resource versions. */
 export const isSameServer = (a: SpacePosition, b: SpacePosition): boolean => a.id === b.id && a.server === b.server;
 
-/** The text of a cursor, which is the same for the same positions. */
+/** Encodes a cursor; equal positions give equal text. */
 export function cursorText(selection: string, positions: Iterable<SpacePosition>): string {
   return writeText("v1", [selection, ...rowsOf(positions)]);
 }
 
 /**
- * Where a cursor goes on from.
+ * Decodes a cursor.
  *
- * @throws ApiError 400 on what is no cursor; 410 on one that is damaged, too long, of another version of ours, or of another selection
+ * @throws ApiError 400 on text that is not a cursor; 410 if it is damaged, too long, or of another format version or selection
  */
 export function positionsIn(cursor: string, selection: string): SpacePosition[] {
   const [, ...rows] = readText("v1", { text: cursor, selection });
   return positionsOf("v1", rows);
 }
 
-/** Where the next page of a list begins. */
+/** Start of the next page of a list. */
 export interface NextPage {
-  /** The Space that is being read, or the last that was. */
+  /** The Space that is being read, or the last one that was read. */
   readonly at: SpaceName;
-  /** What its server gave for its next page; "": it has been read. */
+  /** Continue token of its server; "" if the Space was read completely. */
   readonly token: string;
   readonly positions: readonly SpacePosition[];
 }
 
-/** The text of where the next page begins. */
+/** Encodes the start of the next page. */
 export function continueText(selection: string, { at, token, positions }: NextPage): string {
   return writeText("p1", [selection, [at, token], ...rowsOf(positions)]);
 }
 
-/** Where a page begins. @throws ApiError as {@link positionsIn} */
+/** Decodes the start of a page. @throws ApiError as {@link positionsIn} */
 export function nextPageIn(text: string, selection: string): NextPage {
   const [, next, ...rows] = readText("p1", { text, selection });
   if (!isStrings(next, 2)) throw damaged("p1");
@@ -93,15 +93,13 @@ const writeText = (form: keyof typeof FORMS, value: readonly unknown[]): string 
 
 function readText(form: keyof typeof FORMS, { text, selection }: { text: string; selection: string }): unknown[] {
   if (!/^[vp]\d+\./.test(text))
-    throw ApiError.badRequest(
-      `${FORMS[form]}: what was given is none: give what a list or a watch across Spaces said, whole`,
-    );
+    throw ApiError.badRequest(`invalid ${FORMS[form]}: use the complete value of a list or watch across Spaces`);
   if (!text.startsWith(`${form}.`) || text.length > LONGEST) throw damaged(form);
   const value = jsonOf(text.slice(form.length + 1));
   if (!Array.isArray(value)) throw damaged(form);
   if (value[0] !== selection)
     throw ApiError.expired(
-      `the ${FORMS[form]} is of another kind, namespace or selector: begin without one, or ask for what it is of`,
+      `the ${FORMS[form]} belongs to another kind, namespace or selector: start without one, or use the same selection`,
     );
   return value;
 }
@@ -121,7 +119,7 @@ const isStrings = (value: unknown, length: number): value is readonly string[] =
   Array.isArray(value) && value.length === length && value.every((text) => typeof text === "string");
 
 const damaged = (form: keyof typeof FORMS): ApiError =>
-  ApiError.expired(`the ${FORMS[form]} is damaged, or none of this version: begin without one`);
+  ApiError.expired(`the ${FORMS[form]} is damaged or of another version: start without one`);
 
 function jsonOf(text: string): unknown {
   try {
@@ -131,10 +129,10 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** How many are copied beside the rows, at each change. */
+/** Length of a row, which each change copies together with the list of rows. */
 const ROW = 32;
 
-/** Places by number, immutable: a change copies one row and the list of rows, so that each event of a thousand Spaces can have its own at the cost of two short copies. */
+/** Immutable positions by index. A change copies one row and the list of rows, so that each event of a thousand Spaces has a copy of its own. */
 export class SpacePositions implements Iterable<SpacePosition> {
   readonly #rows: readonly (readonly (SpacePosition | undefined)[])[];
 
@@ -142,7 +140,7 @@ export class SpacePositions implements Iterable<SpacePosition> {
     this.#rows = rows;
   }
 
-  /** The same with another position at a number, or none. */
+  /** Returns a copy with another position at an index, or none. */
   with(at: number, position: SpacePosition | undefined): SpacePositions {
     const row = [...(this.#rows[Math.floor(at / ROW)] ?? [])];
     row[at % ROW] = position;

@@ -7,28 +7,28 @@ import type { Space } from "../kinds/space.ts";
 import type { AccessState, SpaceConfig } from "./space-access.ts";
 import { nameOf, type SpaceName } from "./space-name.ts";
 
-/** A Space that can be used. It is replaced by another one when something of it changes. */
+/** A Space that can be used. An immutable value, replaced after a change of the Space. */
 export interface EngagedSpace {
   readonly name: SpaceName;
-  /** Which one it is (`status.spaceID`, else the object's uid): one that was deleted and made again has another. */
+  /** Identifier (`status.spaceID`, else the object's UID), which changes when a Space is created again. */
   readonly id: string;
-  /** Its object. */
+  /** The Space object. */
   readonly space: Space;
-  /** Reaches it, by the credential that counts now; one for as long as the server is the same. */
+  /** Client with the current credential of the Space; the same one while the server is the same. */
   readonly client: Client;
-  /** Its server is where it is reached from here. Secret. */
+  /** Connection settings, with the rewritten server URL. Security: they contain credentials. */
   readonly config: SpaceConfig;
 }
 
 export type UsableAccess = Extract<AccessState, { usable: true }>;
 
-/** Where a URL is reached from here. What throws refuses it. */
+/** Returns the URL to connect to; an exception rejects the Space. */
 export type Rewrite = (url: string, space: Space) => string;
 
-/** How Spaces are reached from here. */
+/** Options for connections to Spaces. */
 export interface ReachOptions {
   readonly rewrite: Rewrite;
-  /** By what connections to one are made; `undefined`: as this machine does. */
+  /** Returns the dialer of a Space; `undefined` for the default. */
   readonly dial: (space: Space) => Dial | undefined;
 }
 
@@ -40,11 +40,11 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
   readonly client: Client;
   readonly config: SpaceConfig;
   readonly digests: UsableAccess["digests"];
-  /** What it is asked through; as trustworthy as whoever made the Space. */
+  /** Upstream of the Space. Security: it is only as trustworthy as the creator of the Space. */
   readonly upstream: ForeignUpstream;
   readonly #credential: RotatingCredential;
 
-  /** @throws Error on a URL that cannot be used, or is refused */
+  /** @throws Error on a URL that is invalid or rejected */
   constructor({ space, id, config, digests }: UsableAccess, before: ReachOptions | Engagement) {
     this.name = nameOf(space.metadata);
     this.id = id;
@@ -71,12 +71,12 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
     this.client = new Client({ upstream: this.upstream, ...(cluster !== "" && { cluster }) });
   }
 
-  /** As it is now: over the same connections, since the server is the same. */
+  /** Returns the updated Space with the same connections, since the server is the same. */
   renewed(access: UsableAccess): Engagement {
     return new Engagement(access, this);
   }
 
-  /** Ends its connections. */
+  /** Closes the connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.upstream[Symbol.asyncDispose]();
   }
@@ -84,7 +84,7 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
 
 type Credential = ReturnType<typeof requestCredential>;
 
-/** Credentials that are rotated under those who use them: streams that are open go on, what begins has the new one. */
+/** Credential that can be replaced: open streams continue, and new requests use the new one. */
 class RotatingCredential {
   shown: Credential;
 

@@ -4,29 +4,29 @@ import { Engagement, type ReachOptions, type UsableAccess } from "./engaged-spac
 import { AccessInformer, type AccessInformerOptions, type SpaceState } from "./space-access.ts";
 import type { SpaceName } from "./space-name.ts";
 
-/** What runs for each Space that can be used. */
+/** Consumer that runs for each usable Space. */
 export interface SpaceEngager extends AsyncDisposable {
-  /** One can be used; or is reached elsewhere now, and how it was reached before is of no more use once this resolves. */
+  /** Called when a Space becomes usable or has another server. The previous connections may be closed once this resolves. */
   engage(space: Engagement): Promise<void>;
-  /** It is no more: deleted, or only not to be seen any more. Its connections are closed once this resolves. */
+  /** Called when a Space was deleted, or is no longer visible. Its connections are closed once this resolves. */
   disengage(space: Engagement, how: "deleted" | "gone"): Promise<void>;
-  /** Something of a Space has changed, whether or not it can be used. @default that is of no interest */
+  /** Called after each change of a Space, usable or not. @default changes are ignored */
   changed?(name: SpaceName): void;
 }
 
-/** Whose Spaces, and how they are reached. */
+/** Options of {@link Engagements}. */
 export interface EngagementsOptions extends Omit<AccessInformerOptions, "onChange" | "onFailure">, ReachOptions {
   readonly onError: (failure: { readonly error: unknown; readonly space?: SpaceName }) => void;
 }
 
-/** The Spaces that can be used, with their connections; engaged and disengaged as their objects and Secrets say. */
+/** Usable Spaces with their connections, updated by watches of the Spaces and their Secrets. */
 export class Engagements implements AsyncDisposable {
-  /** Resolves when the Spaces and their Secrets have been read, and looked at. */
+  /** Resolves when the Spaces and their Secrets have been read and handled. */
   readonly synced: Promise<void>;
   readonly #options: EngagementsOptions;
   readonly #access: AccessInformer;
   readonly #engaged = new Map<SpaceName, Engagement>();
-  /** Why what can be used is not, by name. */
+  /** Reason why a Space is not connected although it is ready, by name. */
   readonly #rejected = new Map<SpaceName, string>();
   readonly #engagers = new Set<SpaceEngager>();
   readonly #watchers = new Set<() => void>();
@@ -48,12 +48,12 @@ export class Engagements implements AsyncDisposable {
     return this.#closed !== undefined;
   }
 
-  /** Of all Spaces that there are. */
+  /** Names of all Spaces. */
   get names(): SpaceName[] {
     return this.#access.names;
   }
 
-  /** What is connected, whether or not it is Ready now. */
+  /** All connected Spaces, including those that are not Ready at the moment. */
   get all(): readonly Engagement[] {
     this.#queue.handleAll();
     return [...this.#engaged.values()];
@@ -63,7 +63,7 @@ export class Engagements implements AsyncDisposable {
     return this.#engaged.get(name);
   }
 
-  /** Its object. */
+  /** Returns the Space object. */
   space(name: SpaceName): Space | undefined {
     return this.#access.space(name);
   }
@@ -72,7 +72,7 @@ export class Engagements implements AsyncDisposable {
     return this.#access.of(name) !== undefined;
   }
 
-  /** How one is; `undefined`: there is none. */
+  /** Returns the state of a Space; `undefined` if it does not exist. */
   stateOf(name: SpaceName): SpaceState | undefined {
     this.#queue.handleNow(name);
     const access = this.#access.of(name);
@@ -83,7 +83,7 @@ export class Engagements implements AsyncDisposable {
     return { name, ready: true, reason: "Ready", message: "" };
   }
 
-  /** Runs for each Space, those that are there first, until it is disposed of. */
+  /** Calls a consumer for each current and future Space, until it is disposed of. */
   engage(engager: SpaceEngager): Disposable {
     this.#engagers.add(engager);
     for (const space of this.#engaged.values()) void engager.engage(space);
@@ -91,14 +91,14 @@ export class Engagements implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#engagers.delete(engager) };
   }
 
-  /** Calls back after each change of a Space, until it is disposed of. */
+  /** Calls a listener after each change of a Space, until it is disposed of. */
   onChange(look: () => void): Disposable {
     const watcher = (): void => look();
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
   }
 
-  /** Of one that says itself that it is not Ready there is nothing to tell. */
+  /** Errors of a Space that is not Ready are expected and are not reported. */
   failed(space: SpaceName, error: unknown): void {
     if (this.stateOf(space)?.ready === true) this.#options.onError({ space, error });
   }
@@ -116,7 +116,7 @@ export class Engagements implements AsyncDisposable {
     if (access === undefined) {
       if (before !== undefined) this.#disengage(before);
     } else if (access.usable) this.#use(access, before);
-    // Else: what runs in it goes on. That it is not Ready does not mean that it is not there.
+    // Otherwise its work continues: a Space that is not Ready still exists.
     for (const engager of [...this.#engagers]) engager.changed?.(name);
     for (const look of [...this.#watchers]) look();
   }
@@ -148,7 +148,7 @@ export class Engagements implements AsyncDisposable {
     }
   }
 
-  /** What was in a managed Space is deleted with it; of others nobody knows. */
+  /** Reports `deleted` only for managed Spaces, whose contents are deleted with them. */
   #disengage(space: Engagement): void {
     this.#engaged.delete(space.name);
     const how = isManaged(space.space) ? "deleted" : "gone";
@@ -172,8 +172,8 @@ export class Engagements implements AsyncDisposable {
 const isManaged = ({ spec }: Space): boolean => (spec.Type ?? "managed") === "managed";
 
 /**
- * Spaces of which something has changed. Each is looked at, at once; of many some a little later, since what it takes to reach hundreds would hold up
- * everything else. Who asks about one does not wait.
+ * Queue of changed Spaces. After many changes, some are handled later, since hundreds of new connections would block the process. A Space
+ * that a caller asks for is handled at once.
  */
 class SpaceQueue {
   readonly #look: (name: SpaceName) => void;
@@ -186,7 +186,7 @@ class SpaceQueue {
     this.#look = look;
   }
 
-  /** Resolves when all those that have been added have been looked at. */
+  /** Resolves when all queued Spaces have been handled. */
   get done(): Promise<void> {
     return this.#done;
   }
@@ -196,12 +196,12 @@ class SpaceQueue {
     if (!this.#isLooking) this.#done = this.#lookAtAll();
   }
 
-  /** Looks at one now, if it waits. */
+  /** Handles a Space now if it is queued. */
   handleNow(name: SpaceName): void {
     if (this.#waiting.delete(name)) this.#look(name);
   }
 
-  /** Looks at all that wait now. */
+  /** Handles all queued Spaces now. */
   handleAll(): void {
     for (const name of this.#waiting) this.handleNow(name);
   }

@@ -14,14 +14,14 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { EngagedSpace } from "./engaged-space.ts";
 import type { SpaceName } from "./space-name.ts";
 
-/** What picks the Space. */
+/** Selects the Space of a KubeConfig. */
 export interface SpacePicker {
-  /** The one that is meant now, `undefined`: none. */
+  /** Returns the current Space; `undefined` for none. */
   readonly picked: () => SpaceName | undefined;
   readonly of: <R>(name: SpaceName, make: (space: EngagedSpace) => R) => R;
 }
 
-/** A KubeConfig that is another one for each Space, as it is when it is asked. */
+/** Returns a KubeConfig whose contents are those of the current Space at each access. */
 export function pickingKubeConfig(pick: SpacePicker): KubeConfig {
   return new PickingKubeConfig(pick);
 }
@@ -37,7 +37,7 @@ class PickingKubeConfig extends KubeConfig {
   get #own(): KubeConfig {
     const name = this.#pick.picked();
     if (name === undefined)
-      throw ApiError.badRequest("no space is picked: call this in spaces.within(<name>, () => …)");
+      throw ApiError.badRequest("no Space is selected: call this in spaces.within(<name>, () => …)");
     return this.#pick.of(name, kubeConfigOf);
   }
 
@@ -81,7 +81,7 @@ function kubeConfigOf({ name, config }: EngagedSpace): KubeConfig {
   const own = new KubeConfig();
   own.loadFromClusterAndUser(
     {
-      // Where there is no TLS, the official client wants to be told that none is verified.
+      // Without TLS, the official client needs this flag.
       name,
       server,
       skipTLSVerify: server.startsWith("http:"),

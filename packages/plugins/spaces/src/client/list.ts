@@ -13,43 +13,43 @@ import type { Engagement } from "./engaged-space.ts";
 import type { Slots } from "./slots.ts";
 import type { SpaceName } from "./space-name.ts";
 
-/** What is read in each Space. */
+/** Selection of objects in each Space. */
 export interface SpaceSelectOptions extends SelectOptions {
-  /** @default all */
+  /** @default all namespaces */
   readonly namespace?: string;
 }
 
-/** What is listed in each Space, and how much of it at a time. */
+/** Options of a list across Spaces. */
 export interface SpaceListOptions extends SpaceSelectOptions {
-  /** The most objects in one answer, over all Spaces, in order of their names. @default all */
+  /** Maximum number of objects per page, over all Spaces sorted by name. @default all */
   readonly limit?: number;
-  /** What the page before gave. */
+  /** Token from the previous page. */
   readonly continue?: string;
 }
 
-/** A Space that could not be read, or not to its end. Nothing is known of what is in it: least of all that it is not there. */
+/** A Space that could not be read completely. Its contents are unknown; do not treat them as deleted. */
 export interface FailedSpace {
   readonly space: SpaceName;
   readonly error: unknown;
 }
 
-/** The objects of a kind in all Spaces, or a page of them. */
+/** Objects of a kind in all Spaces, or a page of them. */
 export interface SpaceList<T> {
-  /** By the Space's name. Versions are those of the Space: they are not to be compared across. */
+  /** Objects sorted by their Space's name. Resource versions belong to the Space and are not comparable across Spaces. */
   readonly items: readonly { readonly space: SpaceName; readonly object: ObjectOf<T> }[];
   readonly failed: readonly FailedSpace[];
-  /** Where a watch of the same goes on from: after this page, and all before it. What could not be read is told by it from the beginning. */
+  /** Cursor for a watch of the same selection, after this page and all earlier ones. Such a watch starts failed Spaces with all their objects. */
   readonly cursor: string;
-  /** Asks for the next page; none: this was the last. */
+  /** Token for the next page; absent on the last one. */
   readonly continue?: string;
 }
 
-/** A Space, or why it cannot be read. */
+/** A Space, or the reason why it cannot be read. */
 export type ListTarget = Engagement | FailedSpace;
 
-/** What a list needs of the Spaces that it is of. */
+/** Spaces of a list. */
 export interface ListedSpaces {
-  /** In order of their names. */
+  /** Sorted by name. */
   readonly spaces: readonly ListTarget[];
   readonly slots: Slots;
 }
@@ -61,7 +61,7 @@ export async function listAcross<T extends object>(
 ): Promise<SpaceList<T>> {
   const selection = selectionOf(kind, options);
   if (limit !== undefined && !(Number.isInteger(limit) && limit > 0))
-    throw ApiError.badRequest(`limit: give a whole number above 0, or leave it out; it is ${limit}`);
+    throw ApiError.badRequest(`invalid limit ${limit}: use an integer above 0, or omit it`);
   if (limit === undefined && token === undefined) return listWhole({ kind, options, selection }, { spaces, slots });
   const page = new Page({ kind, options, selection }, { spaces, limit, token });
   return page.read();
@@ -98,45 +98,45 @@ async function listWhole<T extends object>(
   return { items, failed, cursor: cursorText(asked.selection, positions) };
 }
 
-/** What is listed. */
+/** Request of a list. */
 interface ListRequest<T> {
   readonly kind: KindReference<T>;
   readonly options: SpaceSelectOptions;
-  /** A digest of it. */
+  /** Digest of the selection. */
   readonly selection: string;
 }
 
 interface PageOptions {
   readonly spaces: readonly ListTarget[];
-  /** `undefined`: as many as there are. */
+  /** `undefined` for no limit. */
   readonly limit: number | undefined;
-  /** What the page before gave. */
+  /** Token from the previous page. */
   readonly token: string | undefined;
 }
 
-/** How many Spaces are asked at a time, at most. */
+/** Maximum number of Spaces that are read at a time. */
 const AT_ONCE = 16;
 
 const targetName = (space: ListTarget): SpaceName => ("error" in space ? space.space : space.name);
 
 /**
- * A page of a list over all Spaces. They are read in order of their names: one at first, and twice as many at a time for as long as whatever they have
- * fits, so that little is read in vain.
+ * Page of a list across Spaces. It reads Spaces sorted by name, at first one and then twice as many at a time while their objects fit, so
+ * that few are read in vain.
  */
 class Page<T extends object> {
   readonly #asked: ListRequest<T>;
   readonly #items: SpaceList<T>["items"][number][] = [];
   readonly #failed: FailedSpace[] = [];
-  /** Of what has been read, on this page and those before. */
+  /** Positions of the Spaces of this page and earlier ones. */
   readonly #positions: Map<SpaceName, SpacePosition>;
   readonly #waiting: ListTarget[];
   #room: number;
-  /** The last that has been read. */
+  /** Last Space that was read. */
   #last: SpaceName;
-  /** Where the first of those that wait goes on; "": at its beginning. */
+  /** Continue token of the first remaining Space; "" for its start. */
   #token = "";
 
-  /** @throws ApiError 400 and 410 on a token that is none, or of another list */
+  /** @throws ApiError 400 and 410 on a token that is invalid or of another list */
   constructor(asked: ListRequest<T>, { spaces, limit = Number.POSITIVE_INFINITY, token }: PageOptions) {
     const begin = { at: "", token: "", positions: [] };
     const next = token === undefined ? begin : nextPageIn(token, asked.selection);
@@ -170,15 +170,15 @@ class Page<T extends object> {
     };
   }
 
-  /** With a Space of which a page has been read, if it is still that one. */
+  /** Resumes in the middle of a Space, unless the Space was replaced. */
   #goOn(token: string, spaces: readonly ListTarget[]): void {
     const name = this.#last;
     const position = this.#positions.get(name);
     const space = spaces.find((one) => targetName(one) === name);
-    if (space === undefined) this.#fail(name, ApiError.expired(`space ${name} ${HALF_READ}: it is not there any more`));
+    if (space === undefined) this.#fail(name, ApiError.expired(`space ${name} ${HALF_READ}: it no longer exists`));
     else if ("error" in space) this.#fail(name, space.error);
     else if (position === undefined || !isSameServer(position, positionOf(space, "")))
-      this.#fail(name, ApiError.expired(`space ${name} ${HALF_READ}: it is another one now, or is reached elsewhere`));
+      this.#fail(name, ApiError.expired(`space ${name} ${HALF_READ}: it was replaced, or has another server`));
     else {
       this.#waiting.unshift(space);
       this.#token = token;
@@ -202,11 +202,11 @@ class Page<T extends object> {
     }
   }
 
-  /** Takes what fits. What does not is asked for again: it has been asked for too much. */
+  /** Adds the responses that fit. The others are read again with a smaller limit. */
   #takesAll(spaces: readonly ListTarget[], answers: readonly (ResourceList<T> | FailedSpace)[]): boolean {
     for (const [at, answer] of answers.entries()) {
       const space = spaces[at];
-      // Of the first no more was asked than there is room for: a server that says more has no pages.
+      // The first Space was requested with the exact limit: a longer response comes from a server without pagination.
       if (!("error" in answer) && at > 0 && answer.items.length > this.#room) return false;
       if ("error" in answer) this.#fail(answer.space, answer.error);
       else if (space !== undefined && !("error" in space)) this.#take(space, answer);
@@ -220,17 +220,17 @@ class Page<T extends object> {
   #take(space: Engagement, { items, metadata }: ResourceList<T>): void {
     const { continue: token = "", resourceVersion = "" } = metadata;
     if (token !== "" && token === this.#token) {
-      this.#fail(space.name, ApiError.internalError("the server gave the same continue token twice"));
+      this.#fail(space.name, ApiError.internalError("the server returned the same continue token twice"));
       return;
     }
     for (const object of items) this.#items.push({ space: space.name, object });
     this.#room -= items.length;
-    // Of its first page: what has happened since is told by a watch.
+    // The position is that of its first page: a watch reports later changes.
     if (this.#token === "") this.#positions.set(space.name, positionOf(space, resourceVersion));
     this.#token = token;
   }
 
-  /** Something of it may have been given, which is not to be trusted. */
+  /** Marks a Space as failed, even if some of its objects are on earlier pages. */
   #fail(space: SpaceName, error: unknown): void {
     const position = this.#positions.get(space);
     if (position !== undefined) this.#positions.set(space, { ...position, version: "" });
@@ -239,4 +239,4 @@ class Page<T extends object> {
   }
 }
 
-const HALF_READ = "was not read to its end";
+const HALF_READ = "was not read completely";

@@ -1,11 +1,11 @@
 import { type Clock, type Slot, systemClock } from "@virtual-workspaces/client";
 
-/** How many begin to read at a time. */
+/** Maximum number of Spaces that start to read at a time. */
 const AT_ONCE = 16;
-/** How long one holds up others while it waits for an answer, ms. */
+/** Time after which a reader without a response releases its slot, ms. */
 const PATIENCE = 1_000;
 
-/** Places of those who begin to read Spaces, so many at a time. One that nobody answers does not hold up the others. */
+/** Slots for the initial reads of Spaces. A Space that does not respond does not block the others. */
 export class Slots {
   readonly #clock: Clock;
   readonly #waiting = new Set<() => void>();
@@ -15,7 +15,7 @@ export class Slots {
     this.#clock = clock;
   }
 
-  /** The next that is free. @throws the signal's reason */
+  /** Takes the next free slot. @throws the signal's reason */
   async take(signal?: AbortSignal): Promise<Slot> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;

@@ -10,15 +10,15 @@ import { nameOf, partsOf, type SpaceName } from "./space-name.ts";
 export interface AccessInformerOptions {
   readonly client: Client;
   readonly scope: AccessScope;
-  /** `undefined`: of all. */
+  /** `undefined` for all namespaces. */
   readonly namespace: string | undefined;
   readonly labels: string | undefined;
-  /** Something may have changed of a Space, or of its Secret. */
+  /** Called when a Space or its Secret may have changed. */
   readonly onChange: (name: SpaceName) => void;
   readonly onFailure: (error: Error) => void;
 }
 
-/** Spaces, and the Secrets that lead to them, kept in step by watch: nobody is asked for what is known here. */
+/** Informers for Spaces and their access Secrets. Lookups use only the caches. */
 export class AccessInformer implements AsyncDisposable {
   readonly #options: AccessInformerOptions;
   readonly #spaces: Informer<SpaceContent>;
@@ -47,23 +47,23 @@ export class AccessInformer implements AsyncDisposable {
     this.#secrets.on({ added: concerned, updated: concerned, deleted: concerned, lifecycle });
   }
 
-  /** Begins. @returns resolves when everything has been read; rejects when it is ended before */
+  /** Starts the informers. @returns resolves when the caches are synced; rejects if it is closed before */
   async start(): Promise<void> {
     await Promise.all([this.#spaces.start().synced, this.#secrets.start().synced]);
   }
 
-  /** What there is, `undefined`: there is no such Space. */
+  /** Returns the access of a Space; `undefined` if the Space does not exist. */
   of(name: SpaceName): AccessState | undefined {
     const space = this.#spaces.store.get(partsOf(name));
     return space && accessOf(space, this.#secrets.store, this.#options.scope);
   }
 
-  /** Its object. */
+  /** Returns the Space object. */
   space(name: SpaceName): Space | undefined {
     return this.#spaces.store.get(partsOf(name));
   }
 
-  /** All Spaces. */
+  /** Names of all Spaces. */
   get names(): SpaceName[] {
     return this.#spaces.store.list().map(({ metadata }) => nameOf(metadata));
   }
@@ -73,43 +73,46 @@ export class AccessInformer implements AsyncDisposable {
   }
 }
 
-/** Nothing else of a Secret is kept here. */
+/** Removes all other contents of a Secret before it is cached. */
 function kubeconfigAlone({ data, ...secret }: ObjectOf<SecretContent>): ObjectOf<SecretContent> {
   const kubeconfig = data?.[KUBECONFIG_KEY];
   return { ...secret, ...(kubeconfig !== undefined && { data: { [KUBECONFIG_KEY]: kubeconfig } }) };
 }
 
-/** How a space is reached, and by which credential. Secret. */
+/** Connection settings and credential of a Space. Security: they are secret. */
 export type SpaceConfig = SecretKubeconfig;
 
-/** What there is of the access to a Space. */
+/** State of the access to a Space. */
 export type AccessState =
   | {
       readonly usable: true;
       readonly space: Space;
       readonly id: string;
       readonly config: SpaceConfig;
-      /** Of where it is reached, and of everything. */
+      /** Digests of the server address and of all settings. */
       readonly digests: { readonly server: string; readonly config: string };
     }
   | { readonly usable: false; readonly reason: string; readonly message: string };
 
 type Secret = ObjectOf<SecretContent>;
 
-/** Which Secret leads to a Space. */
+/** Returns the reference to the access Secret of a scope. */
 const secretOf = ({ status }: Space, scope: AccessScope): SecretRef | undefined => status?.[SECRET_REFERENCES[scope]];
 
-/** Looks at a Space that is there, and at the Secret that leads to it. */
+/** Evaluates an existing Space and its access Secret. */
 function accessOf(space: Space, secrets: Store<Secret>, scope: AccessScope): AccessState {
   const { status, metadata } = space;
   if (status?.Phase !== "Ready") return notReady(space);
   const { namespace = "", name } = secretOf(space, scope) ?? {};
   if (name === undefined) {
     const wanted = scope === "external" ? "External" : "InCluster";
-    return unusable("NoAccess", `it is not reached from here: spec.accessscopetype has to be ${wanted}, or Both`);
+    return unusable(
+      "NoAccess",
+      `the Space is not available in this network: set spec.accessscopetype to ${wanted} or Both`,
+    );
   }
   const secret = secrets.get({ namespace, name });
-  if (secret === undefined) return unusable("SecretNotFound", `the Secret ${namespace}/${name} is not there`);
+  if (secret === undefined) return unusable("SecretNotFound", `the Secret ${namespace}/${name} does not exist`);
   const read = parsedSecret(secret);
   if (typeof read === "string") return unusable("SecretInvalid", `the Secret ${namespace}/${name}: ${read}`);
   return { usable: true, space, id: status.spaceID ?? metadata.uid ?? "", ...read };
@@ -117,17 +120,17 @@ function accessOf(space: Space, secrets: Store<Secret>, scope: AccessScope): Acc
 
 function notReady({ status }: Space): AccessState {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
-  return unusable(ready?.reason ?? "NotReady", ready?.message || "it is not Ready, and does not say why");
+  return unusable(ready?.reason ?? "NotReady", ready?.message || "the Space is not Ready and gives no reason");
 }
 
 const unusable = (reason: string, message: string): AccessState => ({ usable: false, reason, message });
 
 type ParsedSecret = Pick<Extract<AccessState, { usable: true }>, "config" | "digests">;
 
-/** What has been read of Secrets, which are never changed, but replaced. */
+/** Parsed Secrets, by their immutable objects. */
 const PARSED = new WeakMap<Secret, ParsedSecret | string>();
 
-/** What a Secret says, or what is wrong with it. */
+/** Parses a Secret. @returns the problem if it is invalid */
 function parsedSecret(secret: Secret): ParsedSecret | string {
   const known = PARSED.get(secret) ?? parseSecret(secret);
   PARSED.set(secret, known);
@@ -136,7 +139,7 @@ function parsedSecret(secret: Secret): ParsedSecret | string {
 
 function parseSecret(secret: Secret): ParsedSecret | string {
   const text = kubeconfigIn(secret);
-  if (text === undefined) return "it has no kubeconfig";
+  if (text === undefined) return "the kubeconfig is missing";
   try {
     const config = secretKubeconfig(text);
     const { credential: _, ...server } = config;
@@ -149,20 +152,20 @@ function parseSecret(secret: Secret): ParsedSecret | string {
 
 const digestOf = (value: object): string => createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 
-/** How a Space is for those who want to use it: a Kubernetes condition of type `Ready`. */
+/** State of a Space for its users: a Kubernetes condition of type `Ready`. */
 export interface SpaceState {
   readonly name: SpaceName;
   readonly ready: boolean;
-  /** `Ready`; the Space's own reason where it is not Ready; `NoAccess`, `SecretNotFound`, `SecretInvalid`, `Refused`. */
+  /** `Ready`; the reason of the Space's own condition; `NoAccess`, `SecretNotFound`, `SecretInvalid` or `Refused`. */
   readonly reason: string;
-  /** What is wrong, and the remedy; without anything secret. */
+  /** Problem and remedy, without secrets. */
   readonly message: string;
 }
 
 const SPACES: GroupResource = { group: Space.group, resource: Space.plural };
 
-/** Why a Space cannot be used: 404 where there is none, 503 where it is not ready, and may be later. */
+/** Returns the error for an unusable Space: 404 if it does not exist, 503 if it may become ready later. */
 export function unusableError(name: SpaceName, state: SpaceState | undefined): ApiError {
   if (state === undefined) return ApiError.notFound(SPACES, name);
-  return ApiError.serviceUnavailable(`space ${name} cannot be used now: ${state.reason}: ${state.message}`);
+  return ApiError.serviceUnavailable(`space ${name} is not available: ${state.reason}: ${state.message}`);
 }

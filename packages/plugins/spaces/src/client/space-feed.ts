@@ -4,32 +4,32 @@ import { positionOf, type SpacePosition } from "./cursor.ts";
 import type { Engagement } from "./engaged-space.ts";
 import type { ResetReason, SpaceWatchOptions } from "./watch-events.ts";
 
-/** What all feeds of a stream have in common. */
+/** Options of all feeds of a stream. */
 export interface FeedOptions<T> {
   readonly kind: KindReference<T>;
   readonly select: Omit<SpaceWatchOptions, "cursor" | "signal">;
   readonly slot: (signal: AbortSignal) => Promise<Slot>;
   readonly failed: (space: string, error: unknown) => void;
-  /** It cannot go on, since the program is wrong. */
+  /** Called with a programming error, which ends the feed. */
   readonly broken: (error: unknown) => void;
 }
 
-/** Where a feed begins. */
+/** Start of a feed. */
 export interface Start {
-  /** "": with everything. */
+  /** Resource version; "" to start with a list. */
   readonly version: string;
-  /** Why it begins with everything, where something was known. */
+  /** Reason for a new list if some objects were known. */
   readonly reason: ResetReason;
 }
 
-/** What one Space tells, over one way to reach it: the next event, and after that has been taken the next. So what nobody takes waits at the server. */
+/** Events of one Space over one connection. The feed holds one event at a time, so that events without a reader wait at the server. */
 export class SpaceFeed<T extends object> implements AsyncDisposable {
-  /** Resolves when its connections are of no more use. */
+  /** Resolves when the connections are no longer in use. */
   readonly ended: Promise<void>;
   readonly reason: ResetReason;
-  /** Where it is read, without a version. */
+  /** Server of the feed, without a version. */
   readonly position: SpacePosition;
-  /** Whether everything that is there has been taken. */
+  /** Whether the reader has taken all objects of the initial list. */
   isSynced: boolean;
   readonly #events: AsyncGenerator<FollowEvent<T>, void, undefined>;
   readonly #end = Promise.withResolvers<void>();
@@ -56,12 +56,12 @@ export class SpaceFeed<T extends object> implements AsyncDisposable {
     });
   }
 
-  /** Whether there is something to take. */
+  /** Whether an event is available. */
   get isReady(): boolean {
     return this.#next !== undefined;
   }
 
-  /** Asks for what is next. @param ready told when it is there, unless this has been disposed of */
+  /** Requests the next event. @param ready called when it is available, unless the feed was disposed of */
   pull(ready: () => void): void {
     this.#events.next().then(
       ({ done, value }) => {
@@ -75,14 +75,14 @@ export class SpaceFeed<T extends object> implements AsyncDisposable {
     );
   }
 
-  /** What is next, once. */
+  /** Takes the available event. */
   take(): FollowEvent<T> | undefined {
     const next = this.#next;
     this.#next = undefined;
     return next;
   }
 
-  /** Nothing more comes of it, from now on. */
+  /** Stops all events at once. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     this.#next = undefined;

@@ -5,21 +5,21 @@ import type { EngagedSpace } from "./engaged-space.ts";
 import type { SpaceName } from "./space-name.ts";
 import { type SpaceInformer, SpaceSource } from "./space-source.ts";
 
-/** What makes the informer of each kind, started, for a Space. */
+/** Functions that return a started informer of each kind for a Space. */
 export type SpaceInformerFactories = Readonly<Record<string, (space: EngagedSpace) => SpaceInformer<KubeObject>>>;
 
-/** For each kind the one source over all Spaces. */
+/** Source across all Spaces for each kind. */
 export type SpaceSources<F extends SpaceInformerFactories> = {
   readonly [K in keyof F]: SpaceSource<F[K] extends (space: EngagedSpace) => SpaceInformer<infer T> ? T : never>;
 };
 
-/** What informers across Spaces are made of: {@link Spaces.informers}. */
+/** Options of {@link Spaces.informers}. */
 export interface SpaceInformersOptions<F extends SpaceInformerFactories> {
-  /** By a name of one's own: `{ maps: ({ client }) => new Informer({ resource: client.resource(ConfigMap) }).start() }`. */
+  /** Informer factories by a name of your choice: `{ maps: ({ client }) => new Informer({ resource: client.resource(ConfigMap) }).start() }`. */
   readonly informers: F;
-  /** How long a Space may take before {@link SpaceInformers.synced} goes on without it, ms. @default 10,000 */
+  /** Time after which {@link SpaceInformers.synced} no longer waits for a Space, ms. @default 10,000 */
   readonly patience?: number;
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock;
 }
 
@@ -29,32 +29,32 @@ interface SpaceInformersContext<F extends SpaceInformerFactories> extends SpaceI
   readonly closed: () => void;
 }
 
-/** How the informers of a Space are. */
+/** State of the informers of a Space. */
 export interface SpaceInformersStatus {
   readonly space: SpaceName;
-  /** Whether what is in it has been told, and is followed; that it cannot be reached for now is no reason to be false. */
+  /** Whether the initial objects were delivered. It stays true while the Space is temporarily unreachable. */
   readonly synced: boolean;
-  /** What went wrong last, until it is synced. */
+  /** Last error, until the informers are synced. */
   readonly error?: unknown;
 }
 
 /**
- * Informers of some kinds in each Space, with one source of each kind over all of them. Of a Space everything is told once it is synced,
- * and nothing of one disturbs another. One that cannot be reached keeps what it has shown.
+ * Informers of some kinds in each Space, with one source for each kind across all Spaces. A Space's objects appear once all its informers
+ * are synced, and its failures do not affect other Spaces. An unreachable Space keeps its last objects.
  *
  * Memory: that of an informer for each kind and Space.
  *
- * @typeParam F what makes the informers, by name
+ * @typeParam F functions that return the informers, by name
  */
 export class SpaceInformers<F extends SpaceInformerFactories> implements AsyncDisposable {
-  /** What controllers are given. */
+  /** Sources for controllers. */
   readonly sources: SpaceSources<F>;
-  /** Resolves when each Space that was there at the beginning is synced, has failed, or took too long; rejects when it is closed before. */
+  /** Resolves when each initial Space is synced, has failed, or has exceeded the time limit; rejects if it is closed before. */
   readonly synced: Promise<void>;
   readonly #parts: SpaceInformersContext<F>;
   readonly #sources: ReadonlyMap<string, SpaceSource<KubeObject>>;
   readonly #shown = new Map<SpaceName, SpaceRun>();
-  /** Not synced yet; beside one that is shown where a Space is reached elsewhere now. */
+  /** Runs that are not synced yet. A Space with a new server has one in addition to its current run. */
   readonly #coming = new Map<SpaceName, SpaceRun>();
   readonly #stop = new AbortController();
 
@@ -62,13 +62,13 @@ export class SpaceInformers<F extends SpaceInformerFactories> implements AsyncDi
   constructor(parts: SpaceInformersContext<F>) {
     this.#parts = parts;
     this.synced = this.#sync();
-    this.synced.catch(() => undefined); // who does not wait for it need not know
+    this.synced.catch(() => undefined); // Callers that do not wait need no error.
     const names = Object.keys(parts.informers);
     this.#sources = new Map(names.map((name) => [name, new SpaceSource(this.synced)]));
     this.sources = Object.fromEntries(this.#sources) as unknown as SpaceSources<F>;
   }
 
-  /** How those of each Space are, in order of their names. */
+  /** State of each Space, sorted by name. */
   get statuses(): SpaceInformersStatus[] {
     const names = [...new Set([...this.#shown.keys(), ...this.#coming.keys()])].sort();
     return names.map((space) => {
@@ -105,7 +105,7 @@ export class SpaceInformers<F extends SpaceInformerFactories> implements AsyncDi
     await Promise.all(runs.map((run) => run?.[Symbol.asyncDispose]()));
   }
 
-  /** Ends all informers; of what they have shown nothing more is told. */
+  /** Stops all informers without further events. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error("informers across Spaces: closed before they were synced"));
     this.#parts.closed();
@@ -125,14 +125,14 @@ export class SpaceInformers<F extends SpaceInformerFactories> implements AsyncDi
   }
 }
 
-/** The informers of one Space, over one way to reach it. */
+/** Informers of one Space over one connection. */
 class SpaceRun implements AsyncDisposable {
   readonly informers: ReadonlyMap<string, SpaceInformer<KubeObject>>;
-  /** Whether all of them are synced, once they are; `false` where they are ended before. */
+  /** Resolves with true when all are synced, and with `false` if they are stopped before. */
   readonly synced: Promise<boolean>;
-  /** Resolves when something went wrong, or what they have was told. */
+  /** Resolves after a failure, or when the initial objects were delivered. */
   readonly settled: Promise<void>;
-  /** What went wrong last. */
+  /** Last error. */
   failure: unknown;
   #isOver = false;
   readonly #settle: () => void;
@@ -157,7 +157,7 @@ class SpaceRun implements AsyncDisposable {
     this.synced = Promise.race([whole, this.#ended.promise]);
   }
 
-  /** What they have was told. */
+  /** Marks the initial objects as delivered. */
   told(): void {
     this.failure = undefined;
     this.#settle();
@@ -170,7 +170,7 @@ class SpaceRun implements AsyncDisposable {
     await Promise.all([...this.informers.values()].map((informer) => informer[Symbol.asyncDispose]?.()));
   }
 
-  /** One that cannot be made is reported, and the Space is not synced without it. */
+  /** Creates the informers. An informer that cannot be created is reported, and the Space is not synced without it. */
   #started(space: EngagedSpace, factories: SpaceInformerFactories): Map<string, SpaceInformer<KubeObject>> {
     const informers = new Map<string, SpaceInformer<KubeObject>>();
     for (const [name, make] of Object.entries(factories)) {
@@ -186,7 +186,7 @@ class SpaceRun implements AsyncDisposable {
   }
 
   #fail(error: unknown): void {
-    if (this.#isOver) return; // that they are stopped before they are synced is no failure
+    if (this.#isOver) return; // An abort before the sync is not a failure.
     this.failure = error;
     this.#settle();
     this.#failed(error);

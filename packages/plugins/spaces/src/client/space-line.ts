@@ -5,16 +5,16 @@ import { type FeedOptions, SpaceFeed, type Start } from "./space-feed.ts";
 import type { SpaceName } from "./space-name.ts";
 import type { ResetReason, SpaceEventContent } from "./watch-events.ts";
 
-/** One Space in a stream, through all that becomes of it: what is next to be told of it, and what the reader knows. */
+/** One Space in a stream, across all its connections: its next event, and the position of the reader. */
 export class SpaceLine<T extends object> {
   readonly name: SpaceName;
-  /** What the reader has been told; none: nothing. */
+  /** Position of the reader; absent before the first event. */
   position: SpacePosition | undefined;
   readonly #options: FeedOptions<T>;
   readonly #ready: () => void;
   #left: "deleted" | "gone" | undefined;
   #shown: SpaceFeed<T> | undefined;
-  /** By another way; it takes the place of the one that is shown as soon as it has read everything. */
+  /** Feed of a new connection. It replaces the current one once it has read the initial list. */
   #coming: SpaceFeed<T> | undefined;
 
   constructor(name: SpaceName, options: FeedOptions<T>, ready: (line: SpaceLine<T>) => void) {
@@ -23,17 +23,17 @@ export class SpaceLine<T extends object> {
     this.#ready = () => ready(this);
   }
 
-  /** Whether there is something to take. */
+  /** Whether an event is available. */
   get isReady(): boolean {
     return this.#left !== undefined || this.#shown?.isReady === true;
   }
 
-  /** Whether nothing more can come of it, and nothing of it is known. */
+  /** Whether no more events can follow and the reader has none of its objects. */
   get isOver(): boolean {
     return this.#shown === undefined && this.#left === undefined && this.position === undefined;
   }
 
-  /** It can be read, or is to be read elsewhere. Resolves when how it was read before is of no more use. */
+  /** Starts to read the Space from its current server. Resolves when the previous connection is no longer in use. */
   async engage(space: Engagement): Promise<void> {
     const before = [this.#shown, this.#coming];
     const feed = new SpaceFeed<T>(space, this.#startOf(space), this.#options);
@@ -45,7 +45,7 @@ export class SpaceLine<T extends object> {
     await Promise.all(before.map((one) => one?.ended));
   }
 
-  /** It is no more. Resolves when its connections are of no more use. */
+  /** Handles the end of the Space. Resolves when its connections are no longer in use. */
   async leave(how: "deleted" | "gone"): Promise<void> {
     const ended = this.end();
     if (this.position !== undefined) this.#left = how;
@@ -53,7 +53,7 @@ export class SpaceLine<T extends object> {
     await ended;
   }
 
-  /** Nothing more is read. */
+  /** Stops reading. */
   async end(): Promise<void> {
     const feeds = [this.#shown, this.#coming];
     this.#shown = undefined;
@@ -61,7 +61,7 @@ export class SpaceLine<T extends object> {
     await Promise.all(feeds.map((feed) => feed?.[Symbol.asyncDispose]()));
   }
 
-  /** What is next. @returns nothing, where that is nothing to be told */
+  /** Takes the next event. @returns `undefined` if it is not for the reader */
   take(): SpaceEventContent<T> | undefined {
     const how = this.#left;
     if (how !== undefined) {

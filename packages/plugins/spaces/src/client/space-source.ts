@@ -3,14 +3,14 @@ import type { KeyLike } from "@virtual-workspaces/client";
 import type { Keyed, Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client/queue";
 import type { SpaceName } from "./space-name.ts";
 
-/** What shows the objects of one Space: an `Informer`. */
+/** Informer of the objects of one Space, such as `Informer`. */
 export interface SpaceInformer<T extends KubeObject>
   extends Pick<Source<T>, "on" | "synced">,
     Partial<AsyncDisposable> {
   readonly store: {
-    /** An object, `undefined` if it is not there. */
+    /** Returns an object, or `undefined` if it does not exist. */
     get(key: KeyLike): T | undefined;
-    /** All. */
+    /** Returns all objects. */
     list(): Iterable<T>;
   };
 }
@@ -20,7 +20,7 @@ interface ShownInformer<T extends KubeObject> {
   readonly subscription: Disposable;
 }
 
-/** The objects of one kind in all Spaces. Names that are the same in two of them are two objects: the cluster of a key is the Space's name. */
+/** Objects of one kind in all Spaces. The cluster of a key is the Space's name, so equal names in two Spaces are two objects. */
 export class SpaceSource<T extends KubeObject> implements Source<T> {
   readonly synced: Promise<void>;
   readonly store: SourceStore<T> = {
@@ -42,7 +42,7 @@ export class SpaceSource<T extends KubeObject> implements Source<T> {
     return { [Symbol.dispose]: () => void this.#handlers.delete(own) };
   }
 
-  /** Tells what a synced informer has, from now on. Of one that takes the place of another of the same Space, the differences are told. */
+  /** Adds the objects of a synced informer. If it replaces another one of the same Space, only the differences become events. */
   show(space: SpaceName, informer: SpaceInformer<T>): void {
     const before = this.#shown.get(space);
     before?.subscription[Symbol.dispose]();
@@ -57,7 +57,7 @@ export class SpaceSource<T extends KubeObject> implements Source<T> {
         this.#tell("added", object, { key: keyIn(space, object) });
       } else if (was.metadata.resourceVersion !== object.metadata.resourceVersion) this.#update(space, object, was);
     };
-    // Before anything is told: who hears of an object finds it in the store.
+    // Listeners of the first event must find the object in the store.
     const shown = { informer, subscription: new DisposableStack() };
     this.#shown.set(space, shown);
     const subscription = informer.on({
@@ -70,7 +70,7 @@ export class SpaceSource<T extends KubeObject> implements Source<T> {
     old.clear();
   }
 
-  /** Tells that what a Space has shown was deleted with it, or is not to be seen any more. */
+  /** Removes the objects of a Space, as deleted with it or as no longer visible. */
   drop(space: SpaceName, how: "deleted" | "gone"): void {
     const shown = this.#shown.get(space);
     if (shown === undefined) return;

@@ -15,53 +15,54 @@ import { fullName, type SpaceName } from "./space-name.ts";
 import { watchAcross } from "./watch.ts";
 import type { SpaceEvent, SpaceWatchOptions } from "./watch-events.ts";
 
-/** Something that went wrong with a Space, or with following them, and is tried again. */
+/** Error of a Space or of the watches, which are retried. */
 export interface SpaceFailure {
   readonly error: unknown;
-  /** None where Spaces, or their Secrets, cannot be read. */
+  /** Absent if the Spaces or their Secrets cannot be read. */
   readonly space?: SpaceName;
 }
 
-/** Which Spaces are followed, and how they are reached: {@link followSpaces}. */
+/** Options of {@link followSpaces}. */
 export interface FollowSpacesOptions {
-  /** The management cluster. Spaces and Secrets are read there, and followed; nothing is written. */
+  /** Client of the management cluster, which needs list and watch access to Spaces and Secrets. Nothing is written. */
   readonly client: Client;
-  /** From where they are reached: which of their Secrets counts. @default "external" */
+  /** Network of this process, which selects the access Secret. @default "external" */
   readonly scope?: AccessScope;
-  /** Spaces, and Secrets, of this namespace alone: whoever follows them need not read others. @default all */
+  /** Namespace of the Spaces and Secrets; no access to others is needed. @default all */
   readonly namespace?: string;
-  /** Which Spaces, as `kubectl -l` has it. @default all */
+  /** Label selector of the Spaces, as for `kubectl -l`. @default all */
   readonly labels?: string;
   /**
-   * Where a URL is reached from here. What throws refuses it: whoever can make an imported Space has this process connect to a server of
-   * theirs (by a credential of theirs) unless this has a say.
-   * @default everything is reached where it says
+   * Returns the URL to connect to; an exception rejects the Space. Security: without it, users who can create an imported Space make this
+   * process connect to any server with a credential of theirs.
+   * @default the URL itself
    */
   readonly rewrite?: Rewrite;
   /**
-   * By what connections to a Space are made: one that looks at the addresses which a name resolves to keeps whoever can make imported Spaces
-   * from having this process ask its own network. @default as the machine does
+   * Dialer for connections to a Space. Security: a dialer that checks resolved addresses prevents users who can create imported Spaces from
+   * reaching this process's own network.
+   * @default that of this machine
    */
   readonly dial?: ReachOptions["dial"];
-  /** Told of every failure; of a Space that says itself that it is not Ready, there is none to tell. */
+  /** Called with each error, except for a Space that is not Ready. */
   readonly onError: (failure: SpaceFailure) => void;
-  /** Ends everything. */
+  /** Closes everything on abort. */
   readonly signal?: AbortSignal;
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock;
 }
 
-/** What is known of a Space. */
+/** A Space object and its connection. */
 export interface KnownSpace {
   readonly space: Space;
   readonly state: SpaceState;
-  /** What it was reached by last, though it may not be Ready now. */
+  /** Last connection, even if the Space is not Ready at the moment. */
   readonly engaged: Engagement | undefined;
 }
 
-/** Spaces by name, whoever provides them. Made by {@link followSpaces}. */
+/** Spaces by name, from any provider. Created by {@link followSpaces}. */
 export class Spaces implements AsyncDisposable {
-  /** Resolves when the Spaces and their Secrets have been read; rejects when it is closed before. */
+  /** Resolves when the Spaces and their Secrets have been read; rejects if it is closed before. */
   readonly synced: Promise<void>;
   readonly #options: FollowSpacesOptions;
   readonly #engagements: Engagements;
@@ -70,7 +71,7 @@ export class Spaces implements AsyncDisposable {
   readonly #slots: Slots;
   readonly #end: () => void;
 
-  /** @internal Made by {@link followSpaces}. */
+  /** @internal Created by {@link followSpaces}. */
   constructor(options: FollowSpacesOptions) {
     const { client, scope = "external", namespace, labels, signal, onError } = options;
     const { rewrite = (url) => url, dial = () => undefined } = options;
@@ -80,26 +81,26 @@ export class Spaces implements AsyncDisposable {
     this.#end = () => void this[Symbol.asyncDispose]();
     signal?.addEventListener("abort", this.#end, { once: true });
     this.synced = this.#engagements.synced;
-    this.synced.catch(() => undefined); // who does not wait for it need not know
+    this.synced.catch(() => undefined); // Callers that do not wait need no error.
     if (signal?.aborted === true) this.#end();
   }
 
-  /** How each Space is, in order of their names. */
+  /** State of each Space, sorted by name. */
   get states(): SpaceState[] {
     return this.#engagements.names.sort().flatMap((name) => this.#engagements.stateOf(name) ?? []);
   }
 
-  /** Those that can be used now, in order of their names. */
+  /** Usable Spaces, sorted by name. */
   get engaged(): EngagedSpace[] {
     const usable = this.#engagements.all.filter(({ name }) => this.#engagements.stateOf(name)?.ready === true);
     return usable.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /**
-   * A Space that can be used.
+   * Returns a usable Space.
    *
-   * @param name `<namespace>/<name>`; a name alone is of the namespace that is followed, else of provider `default`
-   * @throws ApiError 404 if there is none, 503 if it cannot be used now, 400 on what is no name
+   * @param name `<namespace>/<name>`, or a name in the watched namespace (by default that of the provider `default`)
+   * @throws ApiError 404 if it does not exist, 503 if it is not available, 400 on an invalid name
    */
   space(name: string): EngagedSpace {
     const { namespace = namespaceOf(DEFAULT_PROVIDER) } = this.#options;
@@ -110,16 +111,16 @@ export class Spaces implements AsyncDisposable {
     return engaged;
   }
 
-  /** A client of a Space, which goes on when its credentials are rotated. Not to be closed. @throws ApiError as {@link space} */
+  /** Returns the client of a Space, which survives credential rotation. Do not close it. @throws ApiError as {@link space} */
   client(name: string): Client {
     return this.space(name).client;
   }
 
   /**
-   * Whatever is made of a Space: `spaces.of("shop", ({ config }) => new MyClient(config))`. Made once for each Space and function, and again
-   * when something of the Space changes, such as its credentials: ask for it at each use.
+   * Returns a value that depends on a Space: `spaces.of("shop", ({ config }) => new MyClient(config))`. The value is cached for each Space
+   * and function until the Space or its credentials change, so call this at each use.
    *
-   * @throws ApiError as {@link space}, and what `make` throws
+   * @throws ApiError as {@link space}; errors of `make`
    */
   of<R>(name: string, make: (space: EngagedSpace) => R): R {
     const space = this.space(name);
@@ -129,12 +130,12 @@ export class Spaces implements AsyncDisposable {
     return made.get(make) as R;
   }
 
-  /** As {@link space}, once it can be used. @throws ApiError 400 on what is no name; the signal's reason */
+  /** Waits until a Space is usable and returns it. @throws ApiError 400 on an invalid name; the signal's reason */
   async when(name: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<EngagedSpace> {
     const whole = fullName(name, this.#options.namespace ?? namespaceOf(DEFAULT_PROVIDER));
     for (;;) {
       signal?.throwIfAborted();
-      if (this.#engagements.isClosed) throw new Error(`space ${whole}: Spaces are not followed any more`);
+      if (this.#engagements.isClosed) throw new Error(`space ${whole}: the Spaces are closed`);
       const state = this.#engagements.stateOf(whole);
       const engaged = this.#engagements.get(whole);
       if (engaged !== undefined && state?.ready === true) return engaged;
@@ -142,16 +143,16 @@ export class Spaces implements AsyncDisposable {
     }
   }
 
-  /** Calls back after each change of a Space, until it is disposed of. */
+  /** Calls a listener after each change of a Space, until it is disposed of. */
   onChange(look: () => void): Disposable {
     return this.#engagements.onChange(look);
   }
 
   /**
-   * Informers in each Space, and what they show as one source of each kind: for controllers across Spaces that come and go. Keys have the
-   * Space's name as their cluster, so that controllers serve one Space after the other.
+   * Creates informers in each Space, and a source across Spaces for each kind, for controllers over a changing set of Spaces. The cluster
+   * of a key is the Space's name, so controllers process one Space after another.
    *
-   * @typeParam F what makes the informers, by name
+   * @typeParam F functions that return the informers, by name
    */
   informers<const F extends SpaceInformerFactories>(options: SpaceInformersOptions<F>): SpaceInformers<F> {
     const informers = new SpaceInformers<F>({
@@ -171,7 +172,7 @@ export class Spaces implements AsyncDisposable {
     return { space, state, engaged: this.#engagements.get(name) };
   }
 
-  /** @internal Runs for each Space, those that are there first, until it is disposed of. */
+  /** @internal Calls a consumer for each current and future Space, until it is disposed of. */
   join(engager: SpaceEngager): Disposable {
     const engaged = this.#engagements.engage(engager);
     for (const name of this.#engagements.names) engager.changed?.(name);
@@ -179,10 +180,11 @@ export class Spaces implements AsyncDisposable {
   }
 
   /**
-   * The objects of a kind in all Spaces, each with its Space; those that could not be read are named besides. Sixteen Spaces are read at a time.
-   * With `limit` it is a page, in which those that fit are read.
+   * Lists the objects of a kind in all Spaces, and names the Spaces that could not be read. It reads up to 16 Spaces at a time; with
+   * `limit` it returns a page.
    *
-   * Memory: the answer. @throws ApiError 400 on a limit or a `continue` that is none, 410 on a `continue` of another list
+   * Memory: the whole result.
+   * @throws ApiError 400 on an invalid limit or `continue`, 410 on a `continue` of another list
    */
   list<T extends object>(kind: KindReference<T>, options: SpaceListOptions = {}): Promise<SpaceList<T>> {
     const spaces = this.states.map((state): ListTarget => {
@@ -192,7 +194,7 @@ export class Spaces implements AsyncDisposable {
     return listAcross(kind, options, { spaces, slots: this.#slots });
   }
 
-  /** As {@link list}, page after page. @param options `limit` is of a page; @default 500 */
+  /** Lists page after page, as {@link list}. @param options `limit` is that of a page; @default 500 */
   async *pages<T extends object>(
     kind: KindReference<T>,
     { limit = 500, ...options }: SpaceListOptions = {},
@@ -205,14 +207,14 @@ export class Spaces implements AsyncDisposable {
   }
 
   /**
-   * What happens in all Spaces, as it does, each with its Space; what is there first, unless a cursor says where to go on. Spaces may come, go, be away and
-   * come back meanwhile: none disturbs another, and whatever cannot be told truthfully is said to be void (`RESET`, `LEFT`). Failures are told by `onError`.
-   * It goes on until the signal aborts, whose reason is thrown, the loop is left, or Spaces are not followed any more.
+   * Watches the objects of a kind in all Spaces. The initial objects come first, unless a cursor gives the start. Spaces may be added,
+   * removed, unreachable and reachable again without effect on others; `RESET` and `LEFT` invalidate earlier events of a Space. Errors are
+   * reported to `onError`. The watch ends when the loop ends, the Spaces are closed or the signal aborts; it throws the signal's reason.
    *
-   * Who reads slowly holds back the servers: an event of each Space waits here, and the objects of sixteen Spaces that are being told for the
-   * first time. Whose events wait are served in turn.
+   * A slow reader slows the servers down: at most one event for each Space is buffered, and the initial objects of 16 Spaces. Spaces with
+   * events are served in turn.
    *
-   * @throws ApiError 400 on what is no cursor, 410 on one that is damaged or of something else: begin without one
+   * @throws ApiError 400 on an invalid cursor, 410 on a damaged cursor or one of another selection: start without one
    */
   watch<T extends object>(
     kind: KindReference<T>,
@@ -228,14 +230,14 @@ export class Spaces implements AsyncDisposable {
     });
   }
 
-  /** Runs something in which {@link kubeConfig} is of a Space. @throws ApiError as {@link space}, what it throws */
+  /** Runs a function in which {@link kubeConfig} is that of a Space. @throws ApiError as {@link space}; errors of `run` */
   within<R>(name: string, run: () => R): R {
     return this.#picked.run(this.space(name).name, run);
   }
 
   /**
-   * A KubeConfig of `@kubernetes/client-node` that picks the Space per request, by what it is asked {@link within}: clients that are made of it, once, work
-   * across Spaces, and have their credentials of the moment.
+   * Returns a KubeConfig of `@kubernetes/client-node` that selects the Space of each request by {@link within}. Clients created from it
+   * once work across Spaces and use current credentials.
    */
   async kubeConfig(): Promise<KubeConfig> {
     const { pickingKubeConfig } = await import("./kube-config.ts");
@@ -245,7 +247,7 @@ export class Spaces implements AsyncDisposable {
     });
   }
 
-  /** Ends all that was made here, and its connections. */
+  /** Closes everything that this object created, with the connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#options.signal?.removeEventListener("abort", this.#end);
     await this.#engagements[Symbol.asyncDispose]();
@@ -260,8 +262,8 @@ export class Spaces implements AsyncDisposable {
 }
 
 /**
- * Follows Spaces and the Secrets that lead to them: gives clients of them by name, informers and lists across them. No provider is asked, ever. Whoever
- * follows them can do in each Space what its Secret allows.
+ * Watches Spaces and their access Secrets, and offers clients by name, informers and lists across them. It never calls a provider.
+ * Security: its user can do in each Space what the Secret allows.
  *
  * @example
  * ```ts

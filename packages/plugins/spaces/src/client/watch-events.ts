@@ -4,38 +4,39 @@ import type { SpaceSelectOptions } from "./list.ts";
 import type { SpaceName } from "./space-name.ts";
 
 /**
- * Why a Space is told anew: its server has forgotten what came after what was told (`expired`), or is at an older version (`rewound`); it is reached at
- * another server (`moved`); it is another one of its name (`replaced`) than the cursor says; the cursor is from before it was `SYNCED` (`incomplete`).
+ * Reason for a new list of a Space. With `expired`, its server no longer has the events since the last one. With `rewound`, the server is
+ * at an older version. With `moved`, the Space has another server. With `replaced`, it was created again since the cursor. With
+ * `incomplete`, the cursor is from before `SYNCED`.
  */
 export type ResetReason = RelistReason | "moved" | "replaced" | "incomplete";
 
-/** What a watch across Spaces tells, but for its cursor. */
+/** Event of a watch across Spaces without its cursor. */
 export type SpaceEventContent<T> =
   | {
       readonly type: "ADDED" | "MODIFIED" | "DELETED";
       readonly space: SpaceName;
-      /** As its Space has it: its version is that of the Space, and means nothing in another. */
+      /** The object with the resource version of its Space, which is not valid in another one. */
       readonly object: ObjectOf<T>;
     }
-  /** What is in a Space has been told; from now on what changes is. */
+  /** The initial objects of a Space are complete; changes follow. */
   | { readonly type: "SYNCED"; readonly space: SpaceName }
-  /** What was told of a Space is void: what is there now is told next, as `ADDED`, up to `SYNCED`. */
+  /** Earlier events of a Space are invalid. Its current objects follow as `ADDED`, up to `SYNCED`. */
   | { readonly type: "RESET"; readonly space: SpaceName; readonly reason: ResetReason }
-  /** A Space is no more, and with it all that was told of it: `deleted` with what was in it, or only `gone` from here. */
+  /** A Space is gone with all its objects: `deleted` together with them, or only `gone` from the view of this process. */
   | { readonly type: "LEFT"; readonly space: SpaceName; readonly how: "deleted" | "gone" }
-  /** Nothing has happened: the cursor is a newer one. */
+  /** No change; the cursor is newer. */
   | { readonly type: "BOOKMARK"; readonly space: SpaceName };
 
-/** What a watch across Spaces tells: {@link Spaces.watch}. */
+/** Event of {@link Spaces.watch}. */
 export type SpaceEvent<T> = SpaceEventContent<T> & {
-  /** Where to go on once this has been taken in. A text of about 100 characters for each Space, made when it is read: save it now and then, not always. */
+  /** Cursor after this event, encoded at each access. It has about 100 characters for each Space, so save it periodically and not after each event. */
   readonly cursor: string;
 };
 
-/** What is watched in each Space, and how. */
+/** Options of a watch across Spaces. */
 export interface SpaceWatchOptions
   extends Omit<SpaceSelectOptions, "retries">,
     Pick<FollowOptions, "renewEvery" | "idle" | "pageSize" | "backoff" | "rewindAfter"> {
-  /** Where it goes on: what an event said, or a list of the same. @default what is there is told first */
+  /** Cursor of an event, or of a list with the same selection. @default the watch starts with all objects */
   readonly cursor?: string;
 }

@@ -8,12 +8,12 @@ import { SpaceLine } from "./space-line.ts";
 import type { SpaceName } from "./space-name.ts";
 import type { SpaceEvent, SpaceEventContent, SpaceWatchOptions } from "./watch-events.ts";
 
-/** What a watch needs of the Spaces that it is of. */
+/** Spaces of a watch. */
 export interface WatchedSpaces extends Pick<FeedOptions<unknown>, "slot" | "failed"> {
-  /** Resolves when it is known which there are. */
+  /** Resolves when the Spaces are known. */
   readonly synced: Promise<void>;
   readonly isThere: (space: SpaceName) => boolean;
-  /** Has something follow those that can be used. */
+  /** Calls a consumer for each usable Space. */
   readonly engage: (engager: SpaceEngager) => Disposable;
   readonly onChange: (look: () => void) => Disposable;
 }
@@ -41,7 +41,7 @@ export function watchAcross<T extends object>(
   });
 }
 
-/** Has those of the cursor looked for, as soon as it is known which there are, and whenever that changes. */
+/** Looks for the Spaces of a cursor, once the Spaces are known and after each change. */
 function followCursor(
   stream: Pick<SpaceStream<object>, "look" | "end">,
   { synced, isThere, onChange }: WatchedSpaces,
@@ -58,30 +58,30 @@ function followCursor(
 }
 
 interface StreamOptions<T> extends Omit<FeedOptions<T>, "broken"> {
-  /** Of what the cursors are. */
+  /** Digest of the selection. */
   readonly selection: string;
-  /** What the reader knows already. */
+  /** Positions of the reader. */
   readonly positions: readonly SpacePosition[];
 }
 
-/** A line, and where it stands. */
+/** A line with its index. */
 interface QueuedLine<T extends object> {
   readonly line: SpaceLine<T>;
-  /** The index of its position. */
+  /** Index of its position. */
   readonly at: number;
   isInLine: boolean;
 }
 
 /**
- * What happens in all Spaces, one event at a time. Of each Space one event at most waits here; whoever has one is served in turn, so that
- * none waits for more than one of each other one.
+ * Stream of one event at a time from all Spaces. At most one event of each Space is buffered, and Spaces with events are served in turn, so
+ * that each waits for at most one event of every other Space.
  */
 class SpaceStream<T extends object> implements SpaceEngager {
   readonly #options: StreamOptions<T>;
   readonly #lines = new Map<SpaceName, QueuedLine<T>>();
-  /** Those of the cursor that have not been found yet. */
+  /** Spaces of the cursor that have not been found yet. */
   readonly #missed = new Set<SpaceName>();
-  /** Indices that no Space has. */
+  /** Unused indices. */
   readonly #free: number[] = [];
   readonly #ready: QueuedLine<T>[] = [];
   readonly #pace = new Pace();
@@ -114,7 +114,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
     await this.#lines.get(name)?.line.leave(how);
   }
 
-  /** Looks for the Spaces of the cursor. Those that are not there have left while nobody looked. */
+  /** Looks for the Spaces of the cursor. Missing ones were removed while the reader was disconnected. */
   look(isThere: (space: SpaceName) => boolean): void {
     for (const name of this.#missed) {
       if (isThere(name)) continue;
@@ -123,11 +123,11 @@ class SpaceStream<T extends object> implements SpaceEngager {
     }
   }
 
-  /** The next event; `undefined`: there will be none. @throws what is wrong with the program */
+  /** Returns the next event; `undefined` at the end. @throws programming errors */
   async take(): Promise<SpaceEvent<T> | undefined> {
     while (!this.#isOver) {
       if (this.#broken !== undefined) throw this.#broken.error;
-      // So that what has come from others is seen, however much there is of one.
+      // The pause lets events of other Spaces arrive, even if one Space has many.
       const rest = this.#pace.isOver ? this.#pace.rest() : undefined;
       if (rest !== undefined) await rest;
       const queued = this.#ready.shift();
@@ -141,7 +141,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
     return undefined;
   }
 
-  /** Nothing more is told. */
+  /** Stops all events. */
   end(): void {
     this.#isOver = true;
     this.#changed.resolve();
@@ -176,7 +176,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
 
   #drop(queued: QueuedLine<T>): void {
     const { name } = queued.line;
-    if (this.#lines.get(name) !== queued) return; // another one has its name already
+    if (this.#lines.get(name) !== queued) return; // Another line has this name by now.
     this.#lines.delete(name);
     this.#free.push(queued.at);
   }
@@ -199,7 +199,7 @@ class SpaceStream<T extends object> implements SpaceEngager {
   }
 }
 
-/** What an event has besides its content. */
+/** Cursor of an event. */
 class EventCursor {
   readonly #selection: string;
   readonly #positions: SpacePositions;

@@ -1,10 +1,10 @@
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
 import { KUBECONFIG_KEY } from "./names.ts";
 
-/** What a Secret holds. */
+/** Fields of a Secret. */
 export interface SecretContent {
   readonly type?: string;
-  /** In base64. */
+  /** Base64-encoded values by key. */
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -16,7 +16,7 @@ export const SECRET: KindReference<SecretContent> = {
   scope: "Namespaced",
 };
 
-/** The kubeconfig in a Secret, `undefined` if there is none: plain, or in base64 once more, as the reference has it. */
+/** Returns the kubeconfig in a Secret, or `undefined` without one. A second base64 encoding, as KubeStellar writes it, is accepted. */
 export function kubeconfigIn(secret: ObjectOf<SecretContent> | undefined): string | undefined {
   const data = secret?.data?.[KUBECONFIG_KEY];
   if (data === undefined || data === "") return undefined;

@@ -5,15 +5,15 @@ import { CONDITIONS, type Condition } from "@virtual-workspaces/kcp/conditions";
 const SPEC = {
   type: "object",
   required: ["ProviderType"],
-  description: "Who it is.",
+  description: "Description of the provider.",
   properties: {
     ProviderType: {
       type: "string",
       minLength: 1,
       maxLength: 63,
-      description: "What kind of provider it is: one that the manager knows.",
+      description: "Type of the provider: one of the types that the manager supports.",
       "x-kubernetes-validations": [
-        { rule: "self == oldSelf", message: "ProviderType is immutable: make another SpaceProviderDesc" },
+        { rule: "self == oldSelf", message: "ProviderType is immutable: create another SpaceProviderDesc" },
       ],
     },
     secretRef: {
@@ -21,7 +21,7 @@ const SPEC = {
       required: ["name", "namespace"],
       "x-kubernetes-map-type": "atomic",
       description:
-        "The Secret with what its type needs: how to reach it, and by which credential. The manager alone reads it.",
+        "Secret with the connection settings and the credential that the type needs. Only the manager reads it.",
       properties: {
         name: { type: "string", minLength: 1, maxLength: 253 },
         namespace: { type: "string", minLength: 1, maxLength: 63 },
@@ -30,27 +30,27 @@ const SPEC = {
     SpacePrefixForDiscovery: {
       type: "string",
       maxLength: 253,
-      description: "What names begin with of spaces that are discovered: all if missing or empty.",
+      description: "Prefix of the names of the spaces that are discovered: every name if missing or empty.",
     },
   },
 } as const;
 
 const STATUS = {
   type: "object",
-  description: "How it is.",
+  description: "State of the provider.",
   properties: {
     Phase: {
       type: "string",
       enum: ["Initializing", "Ready"],
-      description: "Ready once it has said which spaces there are.",
+      description: "Ready once the provider has listed its spaces.",
     },
-    spaces: { type: "integer", format: "int64", description: "How many spaces it has." },
-    observedGeneration: { type: "integer", format: "int64", description: "Of which spec this is said." },
+    spaces: { type: "integer", format: "int64", description: "Number of spaces." },
+    observedGeneration: { type: "integer", format: "int64", description: "Generation of the observed spec." },
     conditions: CONDITIONS,
   },
 } as const;
 
-/** What a {@link SpaceProviderDesc} holds. */
+/** Fields of a {@link SpaceProviderDesc}. */
 export interface SpaceProviderDescContent {
   readonly spec: {
     readonly ProviderType: string;
@@ -65,29 +65,29 @@ export interface SpaceProviderDescContent {
   };
 }
 
-/** Who provides spaces: KubeStellar's SpaceProviderDesc (`space.kubestellar.io/v1alpha1`), with a status subresource and conditions. */
+/** KubeStellar's SpaceProviderDesc (`space.kubestellar.io/v1alpha1`): a provider of spaces, with a status subresource and conditions. */
 export const SpaceProviderDesc: Resource<SpaceProviderDescContent> = defineResource({
   group: "space.kubestellar.io",
   version: "v1alpha1",
   kind: "SpaceProviderDesc",
   scope: "Cluster",
   shortNames: ["spd"],
-  description: "Who provides spaces.",
+  description: "A provider of spaces.",
   columns: {
-    Type: { jsonPath: ".spec.ProviderType", description: "What kind of provider it is." },
-    Phase: { jsonPath: ".status.Phase", description: "How it is." },
-    Spaces: { jsonPath: ".status.spaces", description: "How many spaces it has." },
+    Type: { jsonPath: ".spec.ProviderType", description: "Type of the provider." },
+    Phase: { jsonPath: ".status.Phase", description: "State of the provider." },
+    Spaces: { jsonPath: ".status.spaces", description: "Number of spaces." },
     Reason: {
       jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
       type: "string",
-      description: "Why it is not Ready.",
+      description: "Reason why the provider is not Ready.",
     },
   },
   spec: SPEC,
   status: STATUS,
 });
 
-/** A provider, as it is read. */
+/** A SpaceProviderDesc as the API returns it. */
 export type SpaceProviderDesc = ObjectOf<SpaceProviderDescContent>;
-/** How a provider is. */
+/** Status of a SpaceProviderDesc. */
 export type SpaceProviderDescStatus = NonNullable<SpaceProviderDesc["status"]>;

@@ -12,15 +12,15 @@ const SECRET = {
 const SPEC = {
   type: "object",
   default: {},
-  description: "Which space it is.",
+  description: "Description of the space.",
   "x-kubernetes-validations": [
     {
       rule: "!has(oldSelf.SpaceProviderDescName) || has(self.SpaceProviderDescName)",
-      message: "SpaceProviderDescName is immutable: make another Space",
+      message: "SpaceProviderDescName is immutable: create another Space",
     },
     {
       rule: "(has(self.Type) && self.Type == 'imported') == (has(oldSelf.Type) && oldSelf.Type == 'imported')",
-      message: "Type is immutable where it is, or would be, imported: make another Space",
+      message: "Type cannot change from or to imported: create another Space",
     },
     {
       rule: "!has(self.Type) || self.Type != 'imported' || !has(self.SpaceProviderDescName)",
@@ -33,9 +33,9 @@ const SPEC = {
       minLength: 1,
       maxLength: 49,
       description:
-        "Who provides it: a SpaceProviderDesc. Set by the manager if missing: the provider of the namespace, or the default one.",
+        "SpaceProviderDesc that provides the space. If missing, the manager sets the provider of the namespace or the default one.",
       "x-kubernetes-validations": [
-        { rule: "self == oldSelf", message: "SpaceProviderDescName is immutable: make another Space" },
+        { rule: "self == oldSelf", message: "SpaceProviderDescName is immutable: create another Space" },
       ],
     },
     Type: {
@@ -43,57 +43,58 @@ const SPEC = {
       default: "managed",
       enum: ["managed", "unmanaged", "imported"],
       description:
-        "managed: made and deleted with this object. unmanaged: made elsewhere, and this object comes and goes with it. imported: nobody provides it, and whoever makes this object says how to reach it.",
+        "managed: created and deleted with this object. unmanaged: created elsewhere; this object appears and disappears with it. imported: no provider; the creator of this object supplies the kubeconfigs.",
     },
     accessscopetype: {
       type: "string",
       default: "Both",
       enum: ["InCluster", "External", "Both"],
-      description: "From where it is to be reached: there is a Secret with a kubeconfig for each.",
+      description: "Networks that reach the space. The manager writes a Secret with a kubeconfig for each.",
     },
     inClusterSecretName: {
       ...SECRET_NAME,
       description:
-        "imported alone: the Secret of this namespace with the kubeconfig for InCluster. incluster-<name> if missing.",
+        "For imported only: Secret in this namespace with the kubeconfig for InCluster. Defaults to incluster-<name>.",
     },
     externalSecretName: {
       ...SECRET_NAME,
       description:
-        "imported alone: the Secret of this namespace with the kubeconfig for External. external-<name> if missing.",
+        "For imported only: Secret in this namespace with the kubeconfig for External. Defaults to external-<name>.",
     },
   },
 } as const;
 
 const STATUS = {
   type: "object",
-  description: "How it is.",
+  description: "State of the space.",
   properties: {
     Phase: {
       type: "string",
       enum: ["Initializing", "NotReady", "Ready"],
-      description: "It can be used while Ready.",
+      description: "Clients can use the space while it is Ready.",
     },
     inClusterSecretRef: {
       ...SECRET,
-      description: "The Secret with the kubeconfig for whoever is where the management cluster is.",
+      description: "Secret with the kubeconfig for clients in the network of the management cluster.",
     },
-    externalSecretRef: { ...SECRET, description: "The Secret with the kubeconfig for everybody else." },
+    externalSecretRef: { ...SECRET, description: "Secret with the kubeconfig for all other clients." },
     spaceID: {
       type: "string",
-      description: "Which one it is: a space that was deleted and made again by its name has another.",
+      description:
+        "Identifier of the space. A space that is deleted and created again under the same name gets another one.",
     },
-    observedGeneration: { type: "integer", format: "int64", description: "Of which spec this is said." },
+    observedGeneration: { type: "integer", format: "int64", description: "Generation of the observed spec." },
     conditions: CONDITIONS,
   },
 } as const;
 
-/** Which Secret. */
+/** Reference to a Secret. */
 export interface SecretRef {
   readonly name?: string;
   readonly namespace?: string;
 }
 
-/** What a {@link Space} holds. */
+/** Fields of a {@link Space}. */
 export interface SpaceContent {
   readonly spec: {
     readonly SpaceProviderDescName?: string;
@@ -112,37 +113,34 @@ export interface SpaceContent {
   };
 }
 
-/**
- * Anything that answers as a Kubernetes API server, by a name: KubeStellar's Space (`space.kubestellar.io/v1alpha1`), with what that lacked: a status
- * subresource, conditions, and fields that stay as they are.
- */
+/** KubeStellar's Space (`space.kubestellar.io/v1alpha1`): an API server by name; with a status subresource, conditions and immutable fields. */
 export const Space: Resource<SpaceContent> = defineResource({
   group: "space.kubestellar.io",
   version: "v1alpha1",
   kind: "Space",
   scope: "Namespaced",
   shortNames: ["spa"],
-  description: "Anything that answers as a Kubernetes API server, by a name.",
+  description: "A Kubernetes API server, by name.",
   columns: {
-    Provider: { jsonPath: ".spec.SpaceProviderDescName", description: "Who provides it." },
-    Type: { jsonPath: ".spec.Type", description: "Who makes and deletes it." },
-    Phase: { jsonPath: ".status.Phase", description: "How it is: it can be used while Ready." },
+    Provider: { jsonPath: ".spec.SpaceProviderDescName", description: "Provider of the space." },
+    Type: { jsonPath: ".spec.Type", description: "Type of the space, which says who creates and deletes it." },
+    Phase: { jsonPath: ".status.Phase", description: "State of the space: clients can use it while it is Ready." },
     Reason: {
       jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
       type: "string",
-      description: "Why it is not Ready.",
+      description: "Reason why the space is not Ready.",
     },
   },
   spec: SPEC,
   status: STATUS,
 });
 
-/** A space, as it is read. */
+/** A Space as the API returns it. */
 export type Space = ObjectOf<SpaceContent>;
-/** How a space is. */
+/** Status of a Space. */
 export type SpaceStatus = NonNullable<Space["status"]>;
-/** It can be used while Ready. */
+/** Phase of a Space: clients can use it while it is Ready. */
 export type SpacePhase = NonNullable<SpaceStatus["Phase"]>;
 
-/** Which of a Space's references is of which scope. */
+/** Status field of a Space that references the access Secret, by scope. */
 export const SECRET_REFERENCES = { incluster: "inClusterSecretRef", external: "externalSecretRef" } as const;

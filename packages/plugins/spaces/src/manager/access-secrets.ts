@@ -18,7 +18,7 @@ import type { SpaceAccess } from "../provider/provider.ts";
 
 type Secret = ObjectOf<SecretContent>;
 
-/** There is something else where the Secret would be. */
+/** Error for another object with the name of an access Secret. */
 export class SecretTaken extends Error {}
 
 const SCOPES: Readonly<Record<NonNullable<Space["spec"]["accessscopetype"]>, readonly AccessScope[]>> = {
@@ -27,20 +27,20 @@ const SCOPES: Readonly<Record<NonNullable<Space["spec"]["accessscopetype"]>, rea
   Both: ["incluster", "external"],
 };
 
-/** From where a Space is to be reached. */
+/** Returns the scopes that a Space asks for. */
 const scopesOf = ({ spec }: Space): readonly AccessScope[] => SCOPES[spec.accessscopetype ?? "Both"];
 
 type References = Pick<SpaceStatus, "inClusterSecretRef" | "externalSecretRef">;
 
-/** What is to be in the Secrets. */
+/** Desired contents of the Secrets. */
 interface Publication {
-  /** Of the access that they are to have. */
+  /** Version of the access. */
   readonly version: string;
   readonly ask: () => Promise<SpaceAccess>;
   readonly signal: AbortSignal;
 }
 
-/** The Secrets by which Spaces are reached: `incluster-<space>` and `external-<space>`, in the Space's namespace and owned by it. */
+/** Access Secrets of Spaces: `incluster-<space>` and `external-<space>`, in the Space's namespace and owned by the Space. */
 export class AccessSecrets {
   readonly #client: Client;
   readonly #known: Store<Secret>;
@@ -51,11 +51,11 @@ export class AccessSecrets {
   }
 
   /**
-   * Makes them say how the space is reached, and deletes those that are not wanted. The provider is asked where they do not say it already.
+   * Creates or updates the Secrets and deletes those that are not needed. Calls the provider only if a Secret has another version.
    *
-   * @param version of the access that they are to have
+   * @param version version of the access
    * @returns the references
-   * @throws ApiError, SecretTaken, what `ask` throws
+   * @throws ApiError; SecretTaken; errors of `ask`
    */
   async publish(space: Space, { version, ask, signal }: Publication): Promise<References> {
     const { name = "", namespace = "" } = space.metadata;
@@ -84,7 +84,7 @@ export class AccessSecrets {
     return owner?.uid === space.metadata.uid && annotations?.[ACCESS_ANNOTATION] === `${version} ${digestOf(data)}`;
   }
 
-  /** Deletes them. */
+  /** Deletes the Secrets. */
   withdraw(space: Space, signal: AbortSignal): Promise<void> {
     return this.#delete(space, SCOPES.Both, signal);
   }
@@ -92,7 +92,7 @@ export class AccessSecrets {
   async #write(secret: Secret, signal: AbortSignal): Promise<void> {
     const { name = "", namespace = "" } = secret.metadata;
     const secrets = this.#client.resource(SECRET).in(namespace);
-    // What is known may be late: whatever else has written it is told of, and this is done again.
+    // The cache may be stale: a later event repeats this.
     const before = this.#known.get({ namespace, name });
     if (before === undefined) {
       await secrets.create(secret, { signal });
@@ -100,7 +100,7 @@ export class AccessSecrets {
     }
     if (before.metadata.labels?.[SPACE_LABEL] !== secret.metadata.labels?.[SPACE_LABEL])
       throw new SecretTaken(
-        `the Secret ${namespace}/${name} is there already, and not of this Space: delete it, or name the Space otherwise`,
+        `the Secret ${namespace}/${name} already exists and does not belong to this Space: delete it, or rename the Space`,
       );
     const { resourceVersion = "" } = before.metadata;
     await secrets.update({ ...secret, metadata: { ...secret.metadata, resourceVersion } }, { signal });
@@ -146,14 +146,17 @@ function secretOf({ metadata, spec }: Space, { scope, version, kubeconfig }: Sec
 
 const digestOf = (data: string): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
 
-/** What there is of the Secrets that somebody has for an imported Space. */
+/** Contents of the Secrets of an imported Space. */
 interface ImportedAccess {
   readonly references: Pick<SpaceStatus, "inClusterSecretRef" | "externalSecretRef">;
-  /** What is wrong, and the remedy; `undefined`: nothing. */
+  /** Problem with its remedy; `undefined` if there is none. */
   readonly problem: string | undefined;
 }
 
-/** Looks at the Secrets of an imported Space: in its own namespace, as whoever makes it may not be able to read others. What they lead to is not asked. */
+/**
+ * Validates the Secrets of an imported Space, without connecting to their servers. Security: they are in its own namespace, since its
+ * creator may not be allowed to read others.
+ */
 export function importedAccess(space: Space, secrets: Store<ObjectOf<SecretContent>>): ImportedAccess {
   const { namespace = "" } = space.metadata;
   const references: Record<string, { name: string; namespace: string }> = {};
@@ -161,21 +164,21 @@ export function importedAccess(space: Space, secrets: Store<ObjectOf<SecretConte
   for (const { scope, field, name } of importedSecrets(space)) {
     const about = `the Secret ${quote(`${namespace}/${name}`)} (spec.${field})`;
     const text = kubeconfigIn(secrets.get({ namespace, name }));
-    if (text === undefined) problems.push(`${about} is not there, or has no ${KUBECONFIG_KEY}`);
+    if (text === undefined) problems.push(`${about} does not exist or has no ${KUBECONFIG_KEY}`);
     else if (faultOf(text) !== undefined) problems.push(`${about}: ${faultOf(text)}`);
     else references[SECRET_REFERENCES[scope]] = { name, namespace };
   }
   return { references, problem: problems.length > 0 ? problems.join("; ") : undefined };
 }
 
-/** A Secret that an imported Space names, and by which field. */
+/** Secret that an imported Space references, with the field of the reference. */
 interface ImportedSecret {
   readonly scope: AccessScope;
   readonly field: "inClusterSecretName" | "externalSecretName";
   readonly name: string;
 }
 
-/** Which Secrets it names. */
+/** Returns the Secrets that an imported Space references. */
 export function importedSecrets(space: Space): readonly ImportedSecret[] {
   const { metadata, spec } = space;
   return scopesOf(space).map((scope) => {

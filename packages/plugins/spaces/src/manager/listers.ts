@@ -9,17 +9,17 @@ import {
 import { Space, type SpaceContent } from "../kinds/space.ts";
 import { SpaceProviderDesc, type SpaceProviderDescContent } from "../kinds/space-provider-desc.ts";
 
-/** What is behind a Space: whose, where in its hierarchy, and by which name there. */
+/** Identity of a physical space: its provider, its parent and its name. */
 export interface PhysicalSpaceKey {
   readonly provider: string;
   readonly parent: string | undefined;
   readonly name: string;
 }
 
-/** The Spaces of the management cluster, by what is behind them. */
+/** Spaces of the management cluster, indexed by physical space. */
 export class SpaceLister implements AsyncDisposable {
   readonly informer: Informer<SpaceContent>;
-  /** Whose a space is that two Spaces ask for: by uid. */
+  /** Owner of a physical space that several Spaces claim, by uid. */
   readonly #owners = new Map<string, string>();
 
   constructor(client: Client) {
@@ -46,12 +46,12 @@ export class SpaceLister implements AsyncDisposable {
     return all.filter(({ metadata }) => metadata.namespace === namespace);
   }
 
-  /** Those that say that it is behind them. */
+  /** Returns the Spaces that claim a physical space. */
   of(key: PhysicalSpaceKey): readonly Space[] {
     return this.informer.store.byIndex("behind", keyText(key));
   }
 
-  /** The one of them that it belongs to: who had it first, who holds it, or who is the oldest. It stays so. */
+  /** Returns the owner among them: the previous owner, else the Space with the finalizer, else the oldest. The owner stays the same. */
   ownerOf(key: PhysicalSpaceKey): Space | undefined {
     const text = keyText(key);
     const all = this.of(key);
@@ -72,7 +72,7 @@ export class SpaceLister implements AsyncDisposable {
   }
 }
 
-/** What is behind a Space, if anybody provides it. */
+/** Returns the physical space of a Space; `undefined` without a provider. */
 export function physicalSpaceKeyOf({ metadata, spec }: Space): PhysicalSpaceKey | undefined {
   if (spec.Type === "imported" || spec.SpaceProviderDescName === undefined) return undefined;
   const parent = metadata.annotations?.[PARENT_ANNOTATION];
@@ -83,7 +83,7 @@ export function physicalSpaceKeyOf({ metadata, spec }: Space): PhysicalSpaceKey 
   };
 }
 
-/** Whether a Space is where its provider's administrators make them. */
+/** Reports whether a Space is in its provider's namespace, where the provider's administrators create Spaces. */
 export function isAtProvider({ metadata, spec }: Space): boolean {
   return providerOf(metadata.namespace ?? "") === spec.SpaceProviderDescName;
 }
@@ -100,7 +100,7 @@ function byClaim(one: Space, other: Space): number {
   return rank(one) < rank(other) ? -1 : 1;
 }
 
-/** The SpaceProviderDescs of the management cluster. */
+/** SpaceProviderDescs of the management cluster. */
 export class ProviderLister implements AsyncDisposable {
   readonly informer: Informer<SpaceProviderDescContent>;
 
@@ -108,18 +108,18 @@ export class ProviderLister implements AsyncDisposable {
     this.informer = new Informer({ resource: client.resource(SpaceProviderDesc) });
   }
 
-  /** One that is there, and is not about to go. */
+  /** Returns one that exists and is not being deleted. */
   get(name: string): SpaceProviderDesc | undefined {
     const provider = this.informer.store.get({ name });
     return provider?.metadata.deletionTimestamp === undefined ? provider : undefined;
   }
 
-  /** One that is there, though it may be about to go: what is being deleted at it is deleted before. */
+  /** Returns one that exists, even during its deletion: its spaces are deleted before it. */
   leaving(name: string): SpaceProviderDesc | undefined {
     return this.informer.store.get({ name });
   }
 
-  /** The one that Spaces have which name none: that says so, of several the newest, as with StorageClasses; or that of the name `default`. */
+  /** Default for Spaces that name no provider: the newest with the annotation, as for StorageClasses, or else the one with the name `default`. */
   get default(): SpaceProviderDesc | undefined {
     const saying = this.informer.store
       .list()

@@ -24,7 +24,7 @@ import type { SpaceProviderType } from "../provider/provider.ts";
 import { isHeld, type SpaceLister } from "./listers.ts";
 import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
 
-/** What providers are reconciled by. */
+/** Options of {@link ProviderReconciler}. */
 export interface ProviderReconcilerOptions {
   readonly client: Client;
   readonly types: Readonly<Record<string, SpaceProviderType>>;
@@ -34,12 +34,12 @@ export interface ProviderReconcilerOptions {
   readonly now: () => Date;
 }
 
-/** The longest name of a Space: its Secrets' names are longer. */
+/** Maximum length of a Space's name: its Secrets have longer ones. */
 const LONGEST = 253 - "incluster-".length;
-/** Of the names that no Space can have so many are told. */
+/** Maximum number of invalid names that a condition lists. */
 const MOST_NAMED = 5;
 
-/** Opens providers, makes Spaces of what they have, and takes back what was made for them when they go. */
+/** Opens providers, creates Spaces for their physical spaces, and deletes these when a provider is deleted. */
 export class ProviderReconciler {
   readonly #options: ProviderReconcilerOptions;
 
@@ -47,17 +47,17 @@ export class ProviderReconciler {
     this.#options = options;
   }
 
-  /** @throws what the management cluster, or the type of provider, throws: it is tried again */
+  /** @throws errors of the management cluster or the provider type; the caller retries */
   async reconcile(name: string, provider: SpaceProviderDesc | undefined, signal: AbortSignal): Promise<void> {
     if (provider === undefined) return this.#options.runs.close(name);
     if (provider.metadata.deletionTimestamp !== undefined) return this.#finalize(provider, signal);
     if (provider.metadata.finalizers?.includes(PROVIDER_FINALIZER) !== true) {
       await this.#setFinalizers(provider, [...(provider.metadata.finalizers ?? []), PROVIDER_FINALIZER], signal);
-      return; // it is told of again
+      return; // The update triggers another reconciliation.
     }
     const [problem] = dnsLabelProblems(namespaceOf(name));
     if (problem !== undefined) {
-      const message = `metadata.name: its namespace ${namespaceOf(name)} cannot be made, ${problem}: make another, of 49 characters at most and without dots`;
+      const message = `metadata.name: cannot create the namespace ${namespaceOf(name)}, ${problem}: use a name of at most 49 characters without dots`;
       return this.#updateStatus(provider, failed("NameInvalid", message), signal);
     }
     await this.#ensureNamespace(name, signal);
@@ -82,12 +82,12 @@ export class ProviderReconciler {
     if (known === undefined) {
       await runs.close(name);
       const all = Object.keys(types).sort().join(", ");
-      return { outcome: failed("UnknownType", `spec.ProviderType: there is no type ${quote(type)}, but ${all}`) };
+      return { outcome: failed("UnknownType", `spec.ProviderType: unknown type ${quote(type)}: use one of ${all}`) };
     }
     if (secretRef === undefined && known.needsSecret === true) {
       await runs.close(name);
       return {
-        outcome: failed("SecretMissing", `spec.secretRef: a provider of type ${quote(type)} needs a Secret: name it`),
+        outcome: failed("SecretMissing", `spec.secretRef: required for type ${quote(type)}: name a Secret`),
       };
     }
     const secret = secretRef && secrets.get(secretRef);
@@ -96,7 +96,7 @@ export class ProviderReconciler {
       return {
         outcome: failed(
           "SecretNotFound",
-          `spec.secretRef: the Secret ${secretRef.namespace}/${secretRef.name} is not there`,
+          `spec.secretRef: the Secret ${secretRef.namespace}/${secretRef.name} does not exist: create it`,
         ),
       };
     }
@@ -116,7 +116,7 @@ export class ProviderReconciler {
     }
   }
 
-  /** Makes Spaces of what is there. @returns names that no Space can have */
+  /** Creates Spaces for discovered physical spaces. @returns names that are invalid for a Space */
   async #discover(
     { metadata, spec }: SpaceProviderDesc,
     run: ProviderRun,
@@ -136,7 +136,7 @@ export class ProviderReconciler {
     return unnamed;
   }
 
-  /** @returns whether there is one of that name now that is not somebody else's */
+  /** @returns whether a Space with that name now exists that belongs to this provider */
   async #createSpace(
     {
       provider,
@@ -158,7 +158,7 @@ export class ProviderReconciler {
     return there === undefined || there.spec.SpaceProviderDescName === provider;
   }
 
-  /** What is being deleted goes first, and what was discovered, by itself; the namespace too, if there is nothing of anybody's in it. */
+  /** Waits for Spaces that are being deleted, then deletes discovered ones, and the namespace if it is otherwise empty. */
   async #finalize(provider: SpaceProviderDesc, signal: AbortSignal): Promise<void> {
     const { name = "", finalizers = [] } = provider.metadata;
     const { runs, spaces, client } = this.#options;
@@ -168,7 +168,7 @@ export class ProviderReconciler {
       const { outcome, error } = await this.#open(provider, signal);
       await this.#updateStatus(provider, outcome, signal);
       if (error !== undefined) throw error;
-      return; // until these are gone
+      return; // Continues after their deletion.
     }
     await runs.close(name);
     if (!isHolding) return;
@@ -230,7 +230,7 @@ function outcomeOf(run: ProviderRun): ProviderOutcome {
   if (state.status === "unknown")
     return {
       spaces,
-      problem: { reason: "Initializing", message: "it has not said yet which spaces it has", isKnown: false },
+      problem: { reason: "Initializing", message: "the provider has not listed its spaces yet", isKnown: false },
     };
   return { spaces, problem: { reason: "ProviderUnreachable", message: state.error.message, isKnown: true } };
 }
@@ -248,20 +248,20 @@ const NAMESPACE: KindReference = {
   scope: "Cluster",
 };
 
-/** What came of looking at a provider. */
+/** Result of a reconciliation. */
 interface ProviderOutcome {
-  /** How many it has; `undefined`: it has never said. */
+  /** Number of spaces; `undefined` before the first list. */
   readonly spaces: number | undefined;
-  /** Why it is not ready. @default it is */
+  /** Reason why the provider is not ready. @default it is ready */
   readonly problem?: { readonly reason: string; readonly message: string; readonly isKnown: boolean };
-  /** Some of the names of spaces that no Space can have. @default none */
+  /** Some of the physical spaces whose names are invalid for a Space. @default none */
   readonly unnamed?: readonly string[];
 }
 
-/** The condition of what was found at a provider. */
+/** Type of the condition about discovery. */
 const DISCOVERED = "Discovered";
 
-/** The status of a SpaceProviderDesc. @returns `undefined` where it is as it was */
+/** Returns the new status of a SpaceProviderDesc. @returns `undefined` if it is unchanged */
 function providerStatusOf(
   provider: SpaceProviderDesc,
   { spaces, problem, unnamed = [] }: ProviderOutcome,
@@ -303,5 +303,5 @@ function providerStatusOf(
   return isDeepStrictEqual(status, provider.status) ? undefined : status;
 }
 
-const NAMES = "no Space can have these names, or another has:";
+const NAMES = "invalid names, or names of other Spaces:";
 const reasonAndMessage = ({ reason, message }: NonNullable<ProviderOutcome["problem"]>) => ({ reason, message });

@@ -3,33 +3,33 @@ import type { SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
 import { ProviderCalls, withTimeout } from "../provider/provider-calls.ts";
 import { ProviderReflector } from "../provider/provider-reflector.ts";
 
-/** What all providers have in common. */
+/** Options of all providers. */
 export interface ProviderRunsOptions {
   readonly types: Readonly<Record<string, SpaceProviderType>>;
   /** ms */
   readonly pollEvery: number;
   readonly callTimeout: number;
-  /** A space of a provider has come, gone or changed. */
+  /** Called when a space of a provider is added, deleted or changed. */
   readonly onChange: (provider: string, parent: string | undefined, name: string) => void;
-  /** A provider can be asked, or cannot any more, or is another one. */
+  /** Called when a provider becomes reachable or unreachable, or is replaced. */
   readonly onState: (provider: string) => void;
   readonly log: Log;
 }
 
-/** What a provider is opened by: where that is another one, it is opened anew. */
+/** Identity of an open provider. The provider is opened again when it changes. */
 export interface ProviderOpening {
   readonly name: string;
-  /** Of the SpaceProviderDesc: one that is made again is another. */
+  /** UID of the SpaceProviderDesc, which changes when it is created again. */
   readonly uid: string;
   readonly type: string;
-  /** Of the Secret. */
+  /** Version of the Secret. */
   readonly version: string;
   readonly secret: Readonly<Record<string, string>>;
 }
 
 type Provider = SpaceProvider & Partial<AsyncDisposable>;
 
-/** A provider that is open. */
+/** An open provider. */
 export class ProviderRun implements AsyncDisposable {
   readonly by: ProviderOpening;
   readonly calls: ProviderCalls;
@@ -44,7 +44,7 @@ export class ProviderRun implements AsyncDisposable {
     this.calls = new ProviderCalls(provider, options.callTimeout);
   }
 
-  /** What it has below a workspace path; followed from the first time on that somebody asks. */
+  /** Returns the reflector of a workspace path, and starts it at the first call. */
   below(parent: string | undefined): ProviderReflector {
     const known = this.#followed.get(parent);
     if (known !== undefined) return known;
@@ -67,7 +67,7 @@ export class ProviderRun implements AsyncDisposable {
   }
 }
 
-/** The providers that are open, one for each SpaceProviderDesc. */
+/** Open providers, one for each SpaceProviderDesc. */
 export class ProviderRuns implements AsyncDisposable {
   readonly #options: ProviderRunsOptions;
   readonly #runs = new Map<string, ProviderRun>();
@@ -80,12 +80,12 @@ export class ProviderRuns implements AsyncDisposable {
     return this.#runs.get(provider);
   }
 
-  /** Sees to it that it is open. @throws what its type throws on its Secret; ProviderTimeout; the signal's reason */
+  /** Opens a provider unless it is open. @throws errors of its type about the Secret; ProviderTimeout; the signal's reason */
   async open(by: ProviderOpening, signal: AbortSignal): Promise<ProviderRun> {
     const before = this.#runs.get(by.name);
     const { uid, version } = by;
     if (before !== undefined && before.by.uid === uid && before.by.version === version) return before;
-    // The one before serves until there is another, unless it was somebody else's.
+    // The previous provider serves until the new one is open, unless it belongs to another SpaceProviderDesc.
     if (before !== undefined && before.by.uid !== uid) await this.close(by.name);
     const provider = await this.#openProvider(by, signal);
     await this.close(by.name);
@@ -96,14 +96,14 @@ export class ProviderRuns implements AsyncDisposable {
     return run;
   }
 
-  /** One that comes when nobody waits for it any more is closed. */
+  /** Closes a provider that opens after its time limit. */
   async #openProvider({ name, secret, type }: ProviderOpening, signal: AbortSignal): Promise<Provider> {
     const { types, callTimeout: timeout, log } = this.#options;
     const known = types[type];
-    if (known === undefined) throw new Error(`there is no provider of type ${type}`);
+    if (known === undefined) throw new Error(`unknown provider type ${type}`);
     let opening: Promise<Provider> | undefined;
     try {
-      return await withTimeout("whether it can be opened", { timeout, signal }, (signal) => {
+      return await withTimeout("open", { timeout, signal }, (signal) => {
         opening = Promise.resolve(known.open({ name, secret, signal, log }));
         return opening;
       });

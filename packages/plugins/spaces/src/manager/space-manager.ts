@@ -20,41 +20,41 @@ import { ProviderReconciler } from "./provider-reconciler.ts";
 import { ProviderRuns } from "./provider-runs.ts";
 import { SpaceReconciler } from "./space-reconciler.ts";
 
-/** What has to be in a management cluster before a {@link SpaceManager} works there: the CustomResourceDefinitions of Space and SpaceProviderDesc. */
+/** Returns the manifests that a {@link SpaceManager} needs in its management cluster: the CustomResourceDefinitions of Space and SpaceProviderDesc. */
 export function spaceManifests(): KubeObject[] {
   return [crdManifest(Space), crdManifest(SpaceProviderDesc)];
 }
 
-/** What a {@link SpaceManager} is told. */
+/** Options of a {@link SpaceManager}. */
 export interface SpaceManagerOptions {
   /**
-   * The management cluster: a workspace, or any Kubernetes, that has the kinds of {@link spaceManifests}. It has to read and write Spaces, SpaceProviderDescs,
-   * Secrets and namespaces there, and reads all Secrets.
+   * Client of the management cluster: a workspace or any Kubernetes cluster with the manifests of {@link spaceManifests}. It needs read and
+   * write access to Spaces, SpaceProviderDescs, Secrets and namespaces. Security: it reads all Secrets.
    */
   readonly client: Client;
-  /** The types of providers that SpaceProviderDescs may name, by `spec.ProviderType`. */
+  /** Provider types by the value of `spec.ProviderType`. */
   readonly types: Readonly<Record<string, SpaceProviderType>>;
-  /** How often providers are asked that do not say what changes, ms. @default 2000, as KubeStellar's */
+  /** Interval between lists of providers without `watch`, ms. @default 2000, as in KubeStellar */
   readonly pollEvery?: number;
-  /** How long a provider may take to answer, ms. @default 60000 */
+  /** Time limit of a provider's call, ms. @default 60000 */
   readonly callTimeout?: number;
-  /** The longest wait before what has failed is tried again, ms. @default 60000 */
+  /** Longest backoff after a failure, ms. @default 60000 */
   readonly longestWait?: number;
-  /** @default the machine's clock */
+  /** @default the system clock */
   readonly now?: () => Date;
-  /** Told what goes wrong, without anything secret. @default nobody */
+  /** Receives errors, without secrets. @default no log */
   readonly log?: Log;
 }
 
-/** Work that waits for providers does nothing else: each has its own limit besides. */
+/** Number of workers. They mostly wait for providers, each of which has a limit of its own. */
 const WORKERS = 256;
-/** How long what is under way may go on when the manager ends, ms: whoever comes after does it again, whatever has come of it. */
+/** Grace period for work in progress at shutdown, ms. The next manager repeats it, whatever its result. */
 const GRACE = 2_000;
 const FIRST_WAIT = 50;
 
 /**
- * Keeps Spaces and what is behind them in step: makes and deletes what is managed, makes Spaces of what it finds, and writes the Secrets by which they
- * are reached. It holds nothing that it cannot find out again, so it may be killed at any time, and started again elsewhere.
+ * Controller of Spaces: it creates and deletes managed spaces, creates Spaces for discovered ones, and writes their access Secrets. It
+ * holds no state of its own, so it can be killed at any time and started elsewhere.
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ const FIRST_WAIT = 50;
  * @see docs/how-to/spaces.md
  */
 export class SpaceManager implements AsyncDisposable {
-  /** Resolves when it has read what there is, and begins to work. */
+  /** Resolves when the caches are synced and the manager starts to work. */
   readonly started: Promise<void>;
   readonly #cluster: string;
   readonly #spaces: SpaceLister;
@@ -79,11 +79,11 @@ export class SpaceManager implements AsyncDisposable {
   readonly #spaceController: Controller<Space>;
   readonly #providerController: Controller<SpaceProviderDesc>;
 
-  /** @throws Error on options that cannot be used */
+  /** @throws Error on invalid options */
   constructor(options: SpaceManagerOptions) {
     const { client, types, pollEvery = 2_000, callTimeout = 60_000, longestWait = 60_000 } = options;
     for (const [name, value] of Object.entries({ pollEvery, callTimeout, longestWait }))
-      if (!(value >= 1 && value < 2 ** 31)) throw new Error(`${name} of a SpaceManager: give milliseconds, 1 at least`);
+      if (!(value >= 1 && value < 2 ** 31)) throw new Error(`invalid ${name} of a SpaceManager: use at least 1 ms`);
     const log: Log = options.log ?? (() => undefined);
     const now = options.now ?? (() => new Date());
     this.#cluster = client.clusterName;
@@ -113,7 +113,7 @@ export class SpaceManager implements AsyncDisposable {
     const onError = ({ error, key }: ReconcileFailure): void =>
       log({
         level: "warn",
-        message: "a space cannot be kept in step",
+        message: "cannot reconcile a space",
         ...(key && { name: key.name }),
         error: String(error),
       });
@@ -150,7 +150,7 @@ export class SpaceManager implements AsyncDisposable {
       informer.on({
         lifecycle: (event) => {
           if (event.type === "error")
-            log({ level: "warn", message: "the management cluster cannot be followed", error: String(event.error) });
+            log({ level: "warn", message: "cannot watch the management cluster", error: String(event.error) });
         },
       });
       informer.start();
@@ -159,7 +159,7 @@ export class SpaceManager implements AsyncDisposable {
     this.started.catch(() => undefined);
   }
 
-  /** Ends what is under way; nothing of what is behind Spaces is touched. */
+  /** Stops the work in progress and leaves the physical spaces as they are. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#spaceController.stop(), this.#providerController.stop()]);
     await this.#runs[Symbol.asyncDispose]();
@@ -174,7 +174,7 @@ export class SpaceManager implements AsyncDisposable {
     return { cluster: this.#cluster, namespace: "", name };
   }
 
-  /** Spaces that a provider concerns: its own, and those that nobody provides yet. */
+  /** Returns the Spaces to reconcile after a change of a provider: its own, and those without a provider. */
   #spacesOf(provider: string): readonly ObjectKey[] {
     const all = this.#spaces.informer.store.list();
     return all
@@ -198,7 +198,7 @@ export class SpaceManager implements AsyncDisposable {
   }
 }
 
-/** What no Space has to do with is not kept: tokens of service accounts, releases of Helm. */
+/** Security: the cache keeps only Secrets that Spaces use, and not those of service accounts or Helm releases. */
 function withoutForeign(secret: ObjectOf<SecretContent>): ObjectOf<SecretContent> {
   delete secret.metadata.managedFields;
   const { type = "Opaque", data: _, ...rest } = secret;

@@ -14,7 +14,7 @@ import { hasAccess, isProvided, noAccess, notProvided, type SpaceOutcome, status
 import { type ProvidedSpace, SpaceSteps } from "./space-steps.ts";
 import { rowOf, type Situation } from "./table.ts";
 
-/** What Spaces are reconciled by. */
+/** Options of {@link SpaceReconciler}. */
 export interface SpaceReconcilerOptions {
   readonly client: Client;
   readonly spaces: SpaceLister;
@@ -24,7 +24,7 @@ export interface SpaceReconcilerOptions {
   readonly now: () => Date;
 }
 
-/** Does of one Space at a time what the table says. */
+/** Runs the steps of the state table for one Space at a time. */
 export class SpaceReconciler {
   readonly #options: SpaceReconcilerOptions;
   readonly #access: AccessSecrets;
@@ -34,7 +34,7 @@ export class SpaceReconciler {
     this.#access = new AccessSecrets(options.client, options.secrets);
   }
 
-  /** @throws what the provider, or the management cluster, throws: it is tried again */
+  /** @throws errors of the provider or the management cluster; the caller retries */
   async reconcile(space: Space, signal: AbortSignal): Promise<ReconcileResult | undefined> {
     if (space.spec.Type === "imported") return this.#import(space, signal);
     const key = physicalSpaceKeyOf(space);
@@ -58,7 +58,7 @@ export class SpaceReconciler {
     return after.requeueAfter === undefined ? undefined : { requeueAfter: after.requeueAfter };
   }
 
-  /** As its provider says; where it is not there any more, as that says now: a list may be late. */
+  /** Returns the state in the provider's cache. If the space is missing there, reads it from the provider, since the cache may be stale. */
   async #find({ metadata, status }: Space, key: PhysicalSpaceKey, signal: AbortSignal): Promise<ProvidedSpace> {
     const run = this.#options.runs.get(key.provider);
     const reflector = run?.below(key.parent);
@@ -88,7 +88,7 @@ export class SpaceReconciler {
     };
   }
 
-  /** Says who provides a Space that does not say so itself. */
+  /** Sets the provider of a Space that names none. */
   async #setProvider(space: Space, signal: AbortSignal): Promise<undefined> {
     const { name = "", namespace = "", deletionTimestamp } = space.metadata;
     if (deletionTimestamp !== undefined) return undefined;
@@ -106,7 +106,7 @@ export class SpaceReconciler {
     const { resourceVersion = "" } = space.metadata;
     const patch = { metadata: { resourceVersion }, spec: { SpaceProviderDescName: provider } };
     await this.#options.client.resource(Space).in(namespace).mergePatch(name, patch, { signal });
-    return undefined; // it is told of again
+    return undefined; // The update triggers another reconciliation.
   }
 
   async #import(space: Space, signal: AbortSignal): Promise<undefined> {
@@ -144,24 +144,24 @@ function seenOf(reflector: ProviderReflector | undefined, space: PhysicalSpace |
   return reflector?.isKnown === true ? "absent" : "unknown";
 }
 
-/** Why a Space cannot be what it says. */
+/** Reason why a Space cannot be provided. */
 interface Obstacle {
   readonly reason: "NoProvider" | "NameTaken" | "WrongNamespace";
-  /** Names the field and the remedy. */
+  /** Message with the field and the remedy. */
   readonly message: string;
 }
 
 const NO_PROVIDER: Obstacle = {
   reason: "NoProvider",
   message:
-    'spec.SpaceProviderDescName: there is no default provider: name one, or annotate one with space.kubestellar.io/is-default-provider: "true"',
+    'spec.SpaceProviderDescName: no default provider: name one, or annotate one with space.kubestellar.io/is-default-provider: "true"',
 };
 
 /**
- * What stands in the way of a Space that somebody provides. Whoever may make Spaces in a namespace of their own is not to have what others have made
- * by naming it: that is for whoever may make Spaces in the provider's namespace.
+ * Returns the obstacle of a Space with a provider. Security: users who may create Spaces in their own namespace cannot take over another
+ * user's physical space by its name. Only users who may create Spaces in the provider's namespace can.
  *
- * @param owner whose what is behind it is
+ * @param owner Space that owns the physical space
  */
 function obstacleOf(space: Space, owner: Space | undefined, seen: PhysicalSpace | undefined): Obstacle | undefined {
   const { metadata, spec } = space;
@@ -169,18 +169,18 @@ function obstacleOf(space: Space, owner: Space | undefined, seen: PhysicalSpace 
   if (owner !== undefined && owner.metadata.uid !== metadata.uid)
     return {
       reason: "NameTaken",
-      message: `metadata.name: the provider ${quote(provider)} has a space of this name, which is that of the Space ${owner.metadata.namespace}/${owner.metadata.name}: take another name`,
+      message: `metadata.name: the space with this name of the provider ${quote(provider)} belongs to the Space ${owner.metadata.namespace}/${owner.metadata.name}: use another name`,
     };
   if (isAtProvider(space)) return undefined;
   if (spec.Type === "unmanaged")
     return {
       reason: "WrongNamespace",
-      message: `metadata.namespace: Spaces that are unmanaged are in the namespace of their provider: make it in ${namespaceOf(provider)}`,
+      message: `metadata.namespace: an unmanaged Space must be in the namespace of its provider: create it in ${namespaceOf(provider)}`,
     };
   if (seen !== undefined && !isHeld(space))
     return {
       reason: "NameTaken",
-      message: `metadata.name: the provider ${quote(provider)} has a space of this name that was not made for this Space: take another name, or take it over by a Space in ${namespaceOf(provider)}`,
+      message: `metadata.name: the provider ${quote(provider)} already has a space with this name: use another name, or adopt the space with a Space in ${namespaceOf(provider)}`,
     };
   return undefined;
 }

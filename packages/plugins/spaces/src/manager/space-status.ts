@@ -3,24 +3,24 @@ import { type Condition, type ConditionState, setCondition, setSummary } from "@
 import type { Space, SpaceStatus } from "../kinds/space.ts";
 import type { Row } from "./table.ts";
 
-/** The condition of what is behind a Space. */
+/** Type of the condition about the physical space. */
 const PROVIDED = "Provided";
-/** The condition of the Secrets by which it is reached. */
+/** Type of the condition about the access Secrets. */
 const ACCESS_READY = "AccessReady";
 const TYPES = [PROVIDED, ACCESS_READY] as const;
 
-/** What came of looking at a Space. */
+/** Result of a reconciliation. */
 export interface SpaceOutcome {
   readonly phase: Row["phase"];
   readonly provided: ConditionState;
-  /** @default as it was */
+  /** @default unchanged */
   readonly access?: ConditionState;
   readonly references?: Pick<SpaceStatus, "inClusterSecretRef" | "externalSecretRef">;
-  /** Which one is behind it. @default as it was */
+  /** Identifier of the physical space. @default unchanged */
   readonly id?: string | undefined;
 }
 
-/** The status of a Space. @returns `undefined` where it is as it was */
+/** Returns the new status of a Space. @returns `undefined` if it is unchanged */
 export function statusOf(space: Space, outcome: SpaceOutcome, now: Date): SpaceStatus | undefined {
   const { phase, provided, access, references, id } = outcome;
   const before: Partial<SpaceStatus> = space.status ?? {};
@@ -43,11 +43,11 @@ export function statusOf(space: Space, outcome: SpaceOutcome, now: Date): SpaceS
   return isDeepStrictEqual(status, space.status) ? undefined : status;
 }
 
-/** It is there, and answers. */
+/** Condition of a space that exists and responds. */
 export const isProvided: ConditionState = { type: PROVIDED, status: "True" };
 export const hasAccess: ConditionState = { type: ACCESS_READY, status: "True" };
 
-/** It is not, for a reason that passes by itself (`Info`), or does not (`Error`). */
+/** Returns the condition of a space that is not available. `Info` is for a temporary reason, `Error` for a permanent one. */
 export function notProvided(reason: string, message: string, severity: "Info" | "Error" = "Error"): ConditionState {
   return { type: PROVIDED, status: "False", severity, reason, message };
 }
@@ -60,7 +60,7 @@ export function noAccess(reason: string, message: string, severity: "Info" | "Er
   return { type: ACCESS_READY, status: "False", severity, reason, message };
 }
 
-/** It may not be what it is to be by now. */
+/** Returns the condition of access that may be out of date. */
 export function staleAccess(message: string): ConditionState {
   return { type: ACCESS_READY, status: "Unknown", reason: "AccessStale", message };
 }

@@ -20,7 +20,7 @@ import {
 } from "./space-status.ts";
 import type { Reason, Row, Step } from "./table.ts";
 
-/** What is behind a Space, with how it is reached. */
+/** Physical space of a Space, with its reflector. */
 export interface ProvidedSpace {
   readonly key: PhysicalSpaceKey;
   readonly calls: ProviderCalls | undefined;
@@ -28,12 +28,12 @@ export interface ProvidedSpace {
   readonly space: PhysicalSpace | undefined;
 }
 
-/** How soon it is looked again whether something is gone that was deleted, ms: its provider may say so before. */
+/** Interval between checks of a deletion, ms. The provider's watch may report the end earlier. */
 const GONE = 2_000;
 
-/** What has come of it. */
+/** Result of the steps. */
 interface StepsResult {
-  /** As it is now; `undefined`: it is gone, or about to be. */
+  /** Updated Space; `undefined` if it is deleted or being deleted. */
   readonly space: Space | undefined;
   readonly outcome: SpaceOutcome;
   readonly error?: unknown;
@@ -48,7 +48,7 @@ interface SpaceStepsOptions {
   readonly signal: AbortSignal;
 }
 
-/** What the table says of one Space, being done. */
+/** Runs the steps of the state table for one Space. */
 export class SpaceSteps {
   readonly #client: Client;
   readonly #access: AccessSecrets;
@@ -76,7 +76,7 @@ export class SpaceSteps {
         if (stopped !== undefined) return stopped;
       } catch (error) {
         if (isApiError(error) && error.code === 409 && !AT_PROVIDER.includes(step)) throw error;
-        // The object has gone meanwhile: nothing may be made for it any more.
+        // The object was deleted meanwhile, so nothing may be created for it.
         if (isApiError(error) && error.code === 404 && (step === "hold" || step === "release"))
           return { space: undefined, outcome: this.#outcome };
         return this.#failed(step, error);
@@ -86,7 +86,7 @@ export class SpaceSteps {
     return { space: isGone ? undefined : this.#space, outcome: this.#outcome };
   }
 
-  /** @returns why the next steps are not done yet */
+  /** @returns a result that postpones the next steps */
   async #runStep(step: Step): Promise<StepsResult | undefined> {
     const { key, calls } = this.#found;
     const { name = "", namespace = "", uid = "" } = this.#space.metadata;
@@ -115,7 +115,7 @@ export class SpaceSteps {
       }
       case "withdraw": {
         await this.#access.withdraw(this.#space, this.#signal);
-        const access = noAccess("Withdrawn", "there is nothing to reach", "Info");
+        const access = noAccess("Withdrawn", "there is no space to access", "Info");
         this.#outcome = { ...this.#outcome, references: {}, access };
         return undefined;
       }
@@ -129,12 +129,12 @@ export class SpaceSteps {
     }
   }
 
-  /** Not in the place of one that has been there. */
+  /** A space that existed before is not created again. */
   async #create(): Promise<StepsResult> {
     const { key, calls, reflector } = this.#found;
     if (calls === undefined) throw notOpen(key);
     if (!calls.canCreate)
-      throw terminal(`its provider ${quote(key.provider)} makes no spaces: set spec.Type to unmanaged`);
+      throw terminal(`the provider ${quote(key.provider)} cannot create spaces: set spec.Type to unmanaged`);
     const own = await this.#readOwn();
     if (own === undefined || own.status?.spaceID !== undefined) return { space: undefined, outcome: this.#outcome };
     await calls.create(key.name, { parent: key.parent, signal: this.#signal });
@@ -142,17 +142,17 @@ export class SpaceSteps {
     return { space: this.#space, outcome: this.#outcome, requeueAfter: GONE };
   }
 
-  /** Not what somebody has made in the place of one that is gone. */
+  /** Does not delete another space that was created under the same name. */
   async #remove(): Promise<StepsResult | undefined> {
     const { key, calls, reflector } = this.#found;
     if (calls === undefined || reflector === undefined) throw notOpen(key);
     if (!calls.canDelete)
-      throw terminal(`its provider ${quote(key.provider)} deletes no spaces: set spec.Type to unmanaged`);
+      throw terminal(`the provider ${quote(key.provider)} cannot delete spaces: set spec.Type to unmanaged`);
     const own = await this.#readOwn();
     if (own === undefined) return { space: undefined, outcome: this.#outcome };
     const there = await reflector.refresh(key.name, this.#signal);
     const { spaceID = key.name } = own.status ?? {};
-    // Its name is what is noted of one whose provider had not said yet which it is.
+    // Before the provider reports an identifier, the status has the name instead.
     const isKnown = there?.id !== undefined && spaceID !== key.name;
     if (isKnown && there.id !== spaceID) return undefined;
     await calls.delete(key.name, { parent: key.parent, signal: this.#signal });
@@ -160,7 +160,7 @@ export class SpaceSteps {
     return { space: this.#space, outcome: this.#outcome, requeueAfter: GONE };
   }
 
-  /** The object as it is now, while it holds what is behind it: what is known of it may be late, and a provider is told nothing by that. */
+  /** Reads the object and checks its finalizer before a call of the provider, since the cache may be stale. */
   async #readOwn(): Promise<Space | undefined> {
     const { name = "", namespace = "", uid } = this.#space.metadata;
     const spaces = this.#client.resource(Space).in(namespace);
@@ -168,7 +168,7 @@ export class SpaceSteps {
     return own !== undefined && own.metadata.uid === uid && isHeld(own) ? own : undefined;
   }
 
-  /** Clients find it by what its provider calls it. */
+  /** Annotates the provider's name of the space, by which clients find it. */
   async #annotateExternalName(): Promise<void> {
     const { externalName } = this.#found.space ?? {};
     const { name = "", namespace = "", resourceVersion = "", annotations = {} } = this.#space.metadata;
@@ -200,7 +200,7 @@ export class SpaceSteps {
     return { space: this.#space, outcome, error };
   }
 
-  /** What the Secrets of a space that is ready say may be good for some time still. */
+  /** Keeps the Secrets of a ready space, whose credentials may stay valid for some time. */
   #withoutAccess(reason: string, error: unknown, message: string): Pick<SpaceOutcome, "phase" | "access"> {
     if (error instanceof SecretTaken) return { phase: "NotReady", access: noAccess("SecretTaken", message) };
     const { Phase, inClusterSecretRef, externalSecretRef } = this.#space.status ?? {};
@@ -210,10 +210,10 @@ export class SpaceSteps {
   }
 }
 
-/** What a provider does, whose conflicts are its own. */
+/** Steps in which a conflict comes from the provider. */
 const AT_PROVIDER: readonly Step[] = ["create", "remove"];
 
-/** What is said of a step that has failed, and is tried again. */
+/** Condition of a failed step that is retried. */
 const FAILURES: Partial<Record<Step, readonly [string, "Info" | "Error"]>> = {
   create: ["CreateFailed", "Error"],
   remove: ["DeleteFailed", "Error"],
@@ -222,36 +222,39 @@ const FAILURES: Partial<Record<Step, readonly [string, "Info" | "Error"]>> = {
 };
 
 const notOpen = ({ provider }: PhysicalSpaceKey): Error =>
-  new Error(`its provider ${quote(provider)} cannot be asked: its SpaceProviderDesc says why`);
+  new Error(`the provider ${quote(provider)} is not available: see the conditions of its SpaceProviderDesc`);
 
 function providedBy(reason: Reason, { key, reflector, space }: ProvidedSpace): ConditionState {
   const provider = quote(key.provider);
   const state = reflector?.state;
   if (reason !== "ProviderNotFound" && state?.status === "unreachable" && reason !== "Deleting")
-    return notKnown("ProviderUnreachable", `its provider ${provider} cannot be asked: ${state.error.message}`);
+    return notKnown("ProviderUnreachable", `the provider ${provider} is unreachable: ${state.error.message}`);
   switch (reason) {
     case "Ready":
       return isProvided;
     case "Unknown":
-      return notKnown("Unknown", `its provider ${provider} has not said yet which spaces it has`);
+      return notKnown("Unknown", `the provider ${provider} has not listed its spaces yet`);
     case "Creating":
     case "Initializing":
-      return notProvided(reason, space?.message ?? "its provider makes it", "Info");
+      return notProvided(reason, space?.message ?? "the provider is creating the space", "Info");
     case "NotReady":
-      return notProvided(reason, space?.message ?? "its provider says that it is not ready any more");
+      return notProvided(reason, space?.message ?? "the provider reports that the space is no longer ready");
     case "Vanished":
       return notProvided(
         reason,
-        `its provider ${provider} does not have it any more, and not by this Space: delete the Space, and make another if there is to be one`,
+        `the provider ${provider} no longer has the space, and this Space did not delete it: delete the Space, and create another if needed`,
       );
     case "NotFound":
-      return notProvided(reason, `its provider ${provider} has no space of this name: spec.Type managed has it made`);
+      return notProvided(
+        reason,
+        `the provider ${provider} has no space with this name: set spec.Type to managed to create it`,
+      );
     case "ProviderNotFound":
       return notProvided(
         reason,
-        `spec.SpaceProviderDescName: there is no SpaceProviderDesc ${provider}: make it; to give up what is behind this Space take the finalizer ${SPACE_FINALIZER} off`,
+        `spec.SpaceProviderDescName: the SpaceProviderDesc ${provider} does not exist: create it, or remove the finalizer ${SPACE_FINALIZER} to abandon the physical space`,
       );
     default:
-      return notProvided("Deleting", "its provider deletes it", "Info");
+      return notProvided("Deleting", "the provider is deleting the space", "Info");
   }
 }

@@ -1,36 +1,36 @@
 import type { SpacePhase } from "../kinds/space.ts";
 
 /**
- * What is behind a Space, as far as is known. `unprovided`: its SpaceProviderDesc is not there. `unknown`: nobody has said yet. Of an imported one
- * `ready` or `absent`: whether there is access.
+ * Observed state of the physical space. `unprovided`: its SpaceProviderDesc does not exist. `unknown`: the provider has not reported it
+ * yet. For an imported Space, `ready` or `absent` says whether it has access.
  */
 export type Seen = "unprovided" | "unknown" | "absent" | "initializing" | "ready";
 
-/** How it stands with a Space. */
+/** Facts about a Space that determine its row. */
 export interface Situation {
   readonly type: "managed" | "unmanaged" | "imported";
-  /** It has a deletionTimestamp. */
+  /** Whether it has a deletionTimestamp. */
   readonly deleting: boolean;
   readonly seen: Seen;
-  /** It has been seen before. */
+  /** Whether the physical space has existed before. */
   readonly was: boolean;
-  /** Its phase has been another than `Initializing`. */
+  /** Whether its phase has been other than `Initializing`. */
   readonly answered: boolean;
-  /** It has the finalizer: what is behind it is made, and deleted, with it. */
+  /** Whether it has the finalizer, so that the physical space is created and deleted with it. */
   readonly held: boolean;
-  /** The manager has made it, of a space that it found. */
+  /** Whether the manager created it for a discovered space. */
   readonly discovered: boolean;
-  /** It is such as are to be discovered: by its name. */
+  /** Whether its name matches the prefix for discovery. */
   readonly wanted: boolean;
 }
 
 /**
- * What is done, in order; what fails stops the next, and is done again. `hold`, `release`: the finalizer. `create`, `remove`: at the provider; `remove` stops the
- * next until it is gone. `publish`, `withdraw`: the Secrets. `drop`: this object.
+ * Steps in order. A failure skips the rest and is retried. The steps `hold` and `release` set the finalizer, `publish` and `withdraw` the
+ * Secrets. `create` and `remove` call the provider; `remove` waits until the space is gone. `drop` deletes the Space object.
  */
 export type Step = "hold" | "release" | "create" | "remove" | "publish" | "withdraw" | "drop";
 
-/** Why a Space is as it is; `Ready` for one that is. */
+/** Reason of the condition; `Ready` if there is no problem. */
 export type Reason =
   | "Ready"
   | "Unknown"
@@ -44,7 +44,7 @@ export type Reason =
   | "Deleting"
   | "Gone";
 
-/** One row: where all of `when` holds, this is so. `keep`: the phase stays. */
+/** Row of the table, which applies if all of `when` matches. `keep` leaves the phase unchanged. */
 export interface Row {
   readonly when: Partial<Situation>;
   readonly reason: Reason;
@@ -52,9 +52,9 @@ export interface Row {
   readonly steps: readonly Step[];
 }
 
-/** The states of a Space, in order: the first row that fits. Told by what there is and not by what has happened, so that it does not matter what was missed. */
+/** States of a Space; the first matching row applies. Rows match the current state and not events, so missed events have no effect. */
 export const TABLE: readonly Row[] = [
-  // Managed: the object comes first.
+  // Managed: the Space object determines the physical space.
   row({ type: "managed", deleting: true, held: false }, "Gone", "keep", []),
   row({ type: "managed", deleting: true, seen: "unprovided" }, "ProviderNotFound", "NotReady", []),
   row({ type: "managed", deleting: true }, "Deleting", "NotReady", ["remove", "withdraw", "release"]),
@@ -65,7 +65,7 @@ export const TABLE: readonly Row[] = [
   row({ type: "managed", seen: "initializing", answered: true }, "NotReady", "NotReady", ["hold"]),
   row({ type: "managed", seen: "initializing" }, "Initializing", "Initializing", ["hold"]),
   row({ type: "managed", seen: "ready" }, "Ready", "Ready", ["hold", "publish"]),
-  // Unmanaged: what is behind it comes first.
+  // Unmanaged: the physical space determines the Space object.
   row({ type: "unmanaged", deleting: true }, "Gone", "keep", ["release"]),
   row({ type: "unmanaged", discovered: true, wanted: false }, "Gone", "NotReady", ["drop"]),
   row({ type: "unmanaged", discovered: true, seen: "absent" }, "Gone", "NotReady", ["drop"]),
@@ -77,19 +77,19 @@ export const TABLE: readonly Row[] = [
   row({ type: "unmanaged", seen: "initializing", answered: true }, "NotReady", "NotReady", ["release"]),
   row({ type: "unmanaged", seen: "initializing" }, "Initializing", "Initializing", ["release"]),
   row({ type: "unmanaged", seen: "ready" }, "Ready", "Ready", ["release", "publish"]),
-  // Imported: whoever made the object says how to reach it.
+  // Imported: the creator of the object supplies its access.
   row({ type: "imported", deleting: true }, "Gone", "keep", []),
   row({ type: "imported", seen: "unknown" }, "Unknown", "keep", []),
   row({ type: "imported", seen: "absent" }, "AccessMissing", "NotReady", []),
   row({ type: "imported", seen: "ready" }, "Ready", "Ready", []),
 ];
 
-/** The row of a situation. @throws Error where there is none: the table is not complete */
+/** Returns the row of a situation. @throws Error without a match, which is an error in the table */
 export function rowOf(situation: Situation): Row {
   const found = TABLE.find(({ when }) =>
     Object.entries(when).every(([name, value]) => situation[name as keyof Situation] === value),
   );
-  if (found === undefined) throw new Error(`no row of the table fits ${JSON.stringify(situation)}`);
+  if (found === undefined) throw new Error(`no row of the table matches ${JSON.stringify(situation)}`);
   return found;
 }
 

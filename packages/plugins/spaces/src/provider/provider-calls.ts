@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { PhysicalSpace, ProviderCall, SpaceAccess, SpaceProvider } from "./provider.ts";
 
-/** A provider has too much to do. */
+/** Error of a call to a provider that already has too many calls in progress. */
 export class ProviderBusy extends Error {
-  /** When to ask again, ms. */
+  /** Delay before the next attempt, ms. */
   readonly retryAfter: number;
 
   constructor(message: string, retryAfter = 500) {
@@ -12,10 +12,10 @@ export class ProviderBusy extends Error {
   }
 }
 
-/** Calls of one provider that are under way at once: one that hangs is to stop nobody else. */
+/** Maximum number of concurrent calls of one provider. A limit per provider keeps one that hangs from blocking others. */
 const MOST_CALLS = 16;
 
-/** A provider, as the manager asks it: no call takes longer than it may, whether or not the provider minds the signal, and what it says is checked. */
+/** Calls of a provider by the manager: each has a timeout, even if the provider ignores the signal, and its result is validated. */
 export class ProviderCalls {
   readonly #provider: SpaceProvider;
   readonly #timeout: number;
@@ -39,12 +39,12 @@ export class ProviderCalls {
     return this.#provider.watch?.bind(this.#provider);
   }
 
-  /** @throws Error with what the provider says, or that it does not answer */
+  /** @throws Error from the provider, or ProviderTimeout */
   list(call: ProviderCall): Promise<ReadonlyMap<string, PhysicalSpace>> {
     return this.#bounded("list", call, async (bounded) => checkedList(await this.#provider.list(bounded)));
   }
 
-  /** One, at the pace of whoever follows them all. @throws as {@link list} */
+  /** Gets one space outside the call limit, for the reflector. @throws as {@link list} */
   poll(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
     return this.#bounded("get", call, (bounded) => this.#get(name, bounded));
   }
@@ -75,7 +75,7 @@ export class ProviderCalls {
   }
 
   async #limited<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
-    if (this.#running >= MOST_CALLS) throw new ProviderBusy(`its provider has ${MOST_CALLS} calls to answer already`);
+    if (this.#running >= MOST_CALLS) throw new ProviderBusy(`the provider already has ${MOST_CALLS} calls in progress`);
     this.#running += 1;
     try {
       return await this.#bounded(what, call, ask);
@@ -90,20 +90,22 @@ export class ProviderCalls {
   }
 }
 
-/** The longest kubeconfig that is taken, characters: a Secret holds 1 MiB. */
+/** Maximum length of a kubeconfig, characters. A Secret holds 1 MiB. */
 const LONGEST = 256 * 1024;
 const LONGEST_TEXT = 253;
 const LONGEST_MESSAGE = 1024;
 
-/** What a provider says, as far as it can be believed. @throws Error that says what cannot */
+/** Validates a space that a provider returned. @throws Error that names the invalid field */
 function checkedSpace(said: PhysicalSpace): PhysicalSpace {
   const { name, id, phase, message, externalName, accessVersion } = said;
-  if (!isText(name)) throw new Error(`it has a space of which it says no name of 1 to ${LONGEST_TEXT} characters`);
-  const about = `of the space ${JSON.stringify(name)} it says`;
-  if (phase !== "Initializing" && phase !== "Ready") throw new Error(`${about} no phase: Initializing or Ready`);
+  if (!isText(name))
+    throw new Error(`the provider returned a space without a valid name: use 1 to ${LONGEST_TEXT} characters`);
+  const about = `the provider returned the space ${JSON.stringify(name)} with`;
+  if (phase !== "Initializing" && phase !== "Ready")
+    throw new Error(`${about} an invalid phase: use "Initializing" or "Ready"`);
   for (const [field, value] of Object.entries({ id, externalName, accessVersion }))
     if (value !== undefined && !isText(value))
-      throw new Error(`${about} an ${field} that is not 1 to ${LONGEST_TEXT} characters`);
+      throw new Error(`${about} an invalid ${field}: use 1 to ${LONGEST_TEXT} characters`);
   return {
     name,
     phase,
@@ -114,44 +116,45 @@ function checkedSpace(said: PhysicalSpace): PhysicalSpace {
   };
 }
 
-/** All of a list. @throws Error that says what cannot be believed */
+/** Validates a whole list. @throws Error that names the invalid field */
 function checkedList(said: readonly PhysicalSpace[]): ReadonlyMap<string, PhysicalSpace> {
-  if (!Array.isArray(said)) throw new Error("it has answered without a list of spaces");
+  if (!Array.isArray(said)) throw new Error("the provider did not return a list of spaces");
   const spaces = new Map<string, PhysicalSpace>();
   for (const one of said as readonly PhysicalSpace[]) {
     const space = checkedSpace(one);
-    if (spaces.has(space.name)) throw new Error(`it has two spaces of the name ${JSON.stringify(space.name)}`);
+    if (spaces.has(space.name))
+      throw new Error(`the provider returned two spaces with the name ${JSON.stringify(space.name)}`);
     spaces.set(space.name, space);
   }
   return spaces;
 }
 
-/** How a space is reached. @throws Error that says what cannot be believed */
+/** Validates the kubeconfigs of a space. @throws Error that names the problem */
 function checkedAccess(said: SpaceAccess): SpaceAccess {
   const { incluster, external } = said;
   for (const kubeconfig of [incluster, external])
     if (kubeconfig !== undefined && !(typeof kubeconfig === "string" && kubeconfig.length <= LONGEST))
-      throw new Error(`its provider gives a kubeconfig that is no text of at most ${LONGEST} characters`);
-  // What is empty is not there.
-  if (!incluster && !external) throw new Error("its provider gives no access to it");
+      throw new Error(`the provider returned an invalid kubeconfig: use a string of at most ${LONGEST} characters`);
+  // An empty kubeconfig counts as missing.
+  if (!incluster && !external) throw new Error("the provider returned no kubeconfig for the space");
   return { ...(incluster && { incluster }), ...(external && { external }) };
 }
 
 const isText = (value: unknown): boolean =>
   typeof value === "string" && value.length > 0 && value.length <= LONGEST_TEXT;
 
-/** A provider has not answered in time: what it was to do may be done, or not. */
+/** Error of a call that the provider did not answer in time. The provider may have done the work or not. */
 export class ProviderTimeout extends Error {}
 
-/** How long something may take. */
+/** Time limit of a call. */
 interface TimeLimit {
   /** ms */
   readonly timeout: number;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when the caller no longer waits. */
   readonly signal: AbortSignal;
 }
 
-/** What a provider does, for as long as it may take, whether or not it minds the signal. @throws ProviderTimeout; the signal's reason; what `ask` throws */
+/** Runs a call with a time limit, even if it ignores the signal. @throws ProviderTimeout; the signal's reason; errors of `ask` */
 export async function withTimeout<T>(
   what: string,
   { timeout, signal: wanted }: TimeLimit,
@@ -160,7 +163,7 @@ export async function withTimeout<T>(
   const over = new AbortController();
   const signal = AbortSignal.any([wanted, over.signal]);
   const late = pause(timeout, undefined, { signal }).then(() => {
-    throw new ProviderTimeout(`its provider has not answered ${what} within ${timeout / 1000} s`);
+    throw new ProviderTimeout(`the provider did not answer ${what} within ${timeout / 1000} s`);
   });
   try {
     return await Promise.race([ask(signal), late]);

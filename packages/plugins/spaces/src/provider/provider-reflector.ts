@@ -3,43 +3,44 @@ import { aborted, Backoff, sleep } from "@virtual-workspaces/transport";
 import { type PhysicalSpace, type ProviderChange, sameSpace } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
 
-/** What is followed, and who is told. */
+/** Options of a {@link ProviderReflector}. */
 export interface ProviderReflectorOptions {
   readonly calls: ProviderCalls;
-  /** Below which workspace path. @default where the provider has spaces by itself */
+  /** Workspace path of the parent. @default the provider's own place for spaces */
   readonly parent: string | undefined;
-  /** How often a provider is asked that does not say what changes, ms. */
+  /** Interval between lists of a provider without `watch`, ms. */
   readonly pollEvery: number;
-  /** A space has come, gone or changed. */
+  /** Called when a space is added, deleted or changed. */
   readonly onChange: (name: string) => void;
-  /** The provider can be asked, or cannot any more. */
+  /** Called when the provider becomes reachable or unreachable. */
   readonly onState: () => void;
 }
 
-/** How it stands with a provider: whether it has ever said which spaces there are, and whether it does now. */
+/** State of a provider: whether it has ever listed its spaces, and whether it is reachable now. */
 export type ReflectorState =
   | { readonly status: "unknown" }
   | { readonly status: "current" }
   | { readonly status: "unreachable"; readonly error: Error };
 
-/** The waits of a provider that cannot be asked, ms. */
+/** Backoff while the provider is unreachable, ms. */
 const BACKOFF = { first: 250, most: 30_000 } as const;
-/** Before a watch that has ended is begun again, ms. */
+/** Delay before an ended watch is restarted, ms. */
 const WATCHED = 250;
-/** How often one is asked for everything that says what changes, ms: it may have lost a word. */
+/** Interval between full lists of a provider with `watch`, ms: its watch may lose an event. */
 const RESYNC = 300_000;
 
 /**
- * The spaces of a provider, kept in step with it. What cannot be asked for is as it was last: nothing is gone that the provider has not left out of a list, or said not to have.
+ * Cache of a provider's spaces, kept up to date by lists and watches. While the provider is unreachable, the cache keeps its last contents:
+ * it removes a space only when a list omits it or `get` returns `undefined`.
  *
- * It is not a `ListAndWatch` of the transport package: providers have no versions to resume from. A watch begins before the list, and reports which
- * spaces to read again.
+ * The class does not use `ListAndWatch` of the transport package, since providers have no resource versions to resume from. A watch starts
+ * before the list and reports which spaces to read again.
  */
 export class ProviderReflector implements AsyncDisposable {
   readonly #options: ProviderReflectorOptions;
   readonly #over = new AbortController();
   readonly #spaces = new Map<string, PhysicalSpace>();
-  /** Those that were asked for, by when that was: a list that was asked for before does not count for them. */
+  /** Clock value of each space's last single read. The result of a list that started earlier is ignored for that space. */
   readonly #refreshedAt = new Map<string, number>();
   #clock = 0;
   #isKnown = false;
@@ -58,7 +59,7 @@ export class ProviderReflector implements AsyncDisposable {
     return this.#state;
   }
 
-  /** Whether it has said once which spaces there are. */
+  /** Whether a list has succeeded at least once. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
@@ -67,18 +68,18 @@ export class ProviderReflector implements AsyncDisposable {
     return [...this.#spaces.keys()];
   }
 
-  /** As it was last. */
+  /** Returns a space from the cache. */
   get(name: string): PhysicalSpace | undefined {
     return this.#spaces.get(name);
   }
 
-  /** As it is now. @throws what the provider throws, ProviderBusy */
+  /** Reads a space from the provider. @throws errors of the provider; ProviderBusy */
   async refresh(name: string, signal: AbortSignal): Promise<PhysicalSpace | undefined> {
     const { calls, parent } = this.#options;
     return this.#record(name, await calls.get(name, { parent, signal }));
   }
 
-  /** What was listed last was not so: all are asked for again. */
+  /** Requests a full list, for a caller that found the last one wrong. */
   relist(): void {
     this.#onChange({});
   }
@@ -93,7 +94,7 @@ export class ProviderReflector implements AsyncDisposable {
     while (!signal.aborted) {
       const watching = new AbortController();
       const until = AbortSignal.any([signal, watching.signal]);
-      // Before the list, so that nothing is missed between the two.
+      // The watch starts before the list, so that no change between the two is missed.
       const watched = this.#watch(until);
       try {
         await Promise.race([this.#listAndWatch(until, backoff), watched]);
@@ -108,7 +109,7 @@ export class ProviderReflector implements AsyncDisposable {
     }
   }
 
-  /** Ends by a throw, or not at all. */
+  /** Lists and refreshes until an error; never returns. */
   async #listAndWatch(signal: AbortSignal, backoff: Backoff): Promise<never> {
     const { calls, pollEvery } = this.#options;
     for (;;) {
@@ -136,7 +137,7 @@ export class ProviderReflector implements AsyncDisposable {
     this.#isKnown = true;
   }
 
-  /** For those that something was said of. */
+  /** Reads the spaces that the watch reported as changed. */
   async #refreshStale(signal: AbortSignal): Promise<void> {
     const { calls, parent } = this.#options;
     const names = [...this.#stale];
@@ -164,7 +165,7 @@ export class ProviderReflector implements AsyncDisposable {
     const heard = async (): Promise<void> => {
       for await (const change of changes ?? []) this.#onChange(change);
     };
-    // A provider that does not mind the signal is not waited for.
+    // A provider that ignores the signal must not block the watch from ending.
     await Promise.race([aborted(signal), ...(changes === undefined ? [] : [heard()])]);
   }
 

@@ -2,93 +2,96 @@ import type { Log } from "@virtual-workspaces/framework/server";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { AccessScope } from "../kinds/names.ts";
 
-/** How to reach a space: a kubeconfig, for whoever is where the management cluster is, and for everybody else. One alone is for both. Secret. */
+/** Kubeconfigs of a space, by scope. If there is only one, clients in both networks use it. Security: the contents are credentials. */
 export type SpaceAccess = Readonly<Partial<Record<AccessScope, string>>>;
 
-/** A space, as its provider has it (a physical space). */
+/** A space as its provider returns it (a physical space). */
 export interface PhysicalSpace {
-  /** Its name there. */
+  /** Name of the space at the provider. */
   readonly name: string;
-  /** Which one it is: one that is deleted and made again by its name has another. At most 253 characters. @default they are not told apart */
+  /** Identifier, at most 253 characters. A space that is deleted and created again gets another one. @default such spaces count as the same */
   readonly id?: string;
-  /** `Ready`: it answers. `Initializing`: it will, or does not any more, or not now. */
+  /** `Ready`: the API server answers. `Initializing`: it does not answer yet, or does not at the moment. */
   readonly phase: "Initializing" | "Ready";
-  /** Why it is not ready, for people, without anything secret. */
+  /** Human-readable reason why the space is not ready. Security: it must not contain secrets. */
   readonly message?: string;
-  /** Which {@link SpaceProvider.access} there is to it: another one when credentials are rotated. @default one for ever */
+  /** Version of {@link SpaceProvider.access}. It changes when credentials are rotated. @default the access never changes */
   readonly accessVersion?: string;
-  /** What else it is called, the name of its logical cluster for one: clients find the Space by that. */
+  /** Another name of the space, such as the name of its logical cluster. Clients find the Space by it. */
   readonly externalName?: string;
 }
 
-/** Where in a provider's hierarchy, and until when. */
+/** Parent and time limit of a call. */
 export interface ProviderCall {
-  /** Below which workspace path; `undefined`: where the provider has spaces by itself. */
+  /** Workspace path of the parent; `undefined` is the provider's own place for spaces. */
   readonly parent: string | undefined;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when the caller no longer waits. */
   readonly signal: AbortSignal;
 }
 
-/** Something has changed at a provider. A hint: what it is like now is asked for. */
+/** Hint that a space at a provider has changed. The manager reads its current state afterwards. */
 export interface ProviderChange {
-  /** Which space. @default any: all are asked for */
+  /** Name of the space. @default any space: the manager lists all */
   readonly name?: string;
 }
 
 /**
- * What the manager asks of a provider. Calls are made again after failures, and after the manager was killed in the middle of them: each has to be harmless
- * when done twice. What is thrown is told in the condition of the Space, by its message, which must have nothing secret in it.
+ * Interface that the manager calls. The manager repeats calls after failures and after a crash in the middle of one, so each must be
+ * idempotent. Conditions of the Space show the message of a thrown error. Security: that message must not contain secrets.
  */
 export interface SpaceProvider {
-  /** All spaces that there are. The list is taken at its word: what is not on it is not there. */
+  /** Lists all spaces. The manager treats a space that is not in the list as deleted. */
   list(call: ProviderCall): Promise<readonly PhysicalSpace[]>;
-  /** One of them; `undefined`: there is none. */
+  /** Gets one space; `undefined` if it does not exist. */
   get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined>;
-  /** How a space is reached that is ready: asked for when it becomes so, and when {@link PhysicalSpace.accessVersion} is another. */
+  /** Returns the kubeconfigs of a ready space. Called when it becomes ready and when {@link PhysicalSpace.accessVersion} changes. */
   access(name: string, call: ProviderCall): Promise<SpaceAccess>;
-  /** Begins to make one; resolves before it is ready, and if it is there already. Leave it out where none can be made. */
+  /** Starts to create a space; resolves before it is ready, and also if it exists. Omit it if the provider cannot create spaces. */
   create?(name: string, call: ProviderCall): Promise<void>;
-  /** Begins to delete one; resolves before it is gone, and if there is none. Leave it out where none can be deleted. */
+  /** Starts to delete a space; resolves before it is gone, and also if it does not exist. Omit it if the provider cannot delete spaces. */
   delete?(name: string, call: ProviderCall): Promise<void>;
-  /** Says what changes, from the moment it is called until its iteration ends or throws, when it is called again. @default they are listed every {@link SpaceManagerOptions.pollEvery} */
+  /**
+   * Reports changes from the call on, until the iteration ends or throws; the manager then calls it again.
+   * @default the manager lists every {@link SpaceManagerOptions.pollEvery}
+   */
   watch?(call: ProviderCall): AsyncIterable<ProviderChange>;
 }
 
-/** What a provider is opened with. */
+/** Arguments of {@link SpaceProviderType.open}. */
 export interface ProviderContext {
-  /** The name of its SpaceProviderDesc. */
+  /** Name of the SpaceProviderDesc. */
   readonly name: string;
-  /** What its Secret has, by key. Empty where it names none. */
+  /** Contents of its Secret, by key. Empty if it names none. */
   readonly secret: Readonly<Record<string, string>>;
-  /** Aborts when nobody waits for it to be opened any more: {@link SpaceManagerOptions.callTimeout} is over, or the manager ends. */
+  /** Aborts when {@link SpaceManagerOptions.callTimeout} has passed or the manager shuts down. */
   readonly signal: AbortSignal;
   readonly log: Log;
 }
 
-/** A type of provider, as `spec.ProviderType` names it. */
+/** Provider type, as `spec.ProviderType` names it. */
 export interface SpaceProviderType {
-  /** Whether a SpaceProviderDesc of it must name a Secret. @default false */
+  /** Whether a SpaceProviderDesc of this type must name a Secret. @default false */
   readonly needsSecret?: boolean;
   /**
-   * Opens one: for each SpaceProviderDesc of the type, and again when its Secret changes. What is disposable about it is disposed of when it is not
-   * needed any more.
+   * Opens a provider for each SpaceProviderDesc of the type, and again when its Secret changes. The manager disposes of a disposable
+   * provider when it no longer needs it.
    *
-   * @throws Error with what is wrong with the Secret, and the remedy, and nothing of what is in it
+   * @throws Error that states the problem of the Secret and the remedy. Security: its message must not contain the contents of the Secret.
    */
   open(context: ProviderContext): Awaitable<SpaceProvider & Partial<AsyncDisposable>>;
 }
 
-/** Whether a provider says the same of a space. */
+/** Reports whether two states of a space are equal. */
 export function sameSpace(one: PhysicalSpace, other: PhysicalSpace): boolean {
   const text = ({ name, id, phase, message, externalName, accessVersion }: PhysicalSpace): string =>
     JSON.stringify([name, id, phase, message, externalName, accessVersion]);
   return text(one) === text(other);
 }
 
-/** What a provider without a hierarchy says to somebody who wants a space in one: else a space would have two names. @throws Error */
+/** Rejects a parent, for providers without a hierarchy: otherwise one space would have two names. @throws Error */
 export function rejectParent(parent: string | undefined): void {
   if (parent !== undefined)
     throw new Error(
-      "its provider has no hierarchy: take the annotation kubestellar.io/space-path off, which says where in it the space is to be",
+      "the provider has no hierarchy: remove the annotation kubestellar.io/space-path, which names a parent",
     );
 }

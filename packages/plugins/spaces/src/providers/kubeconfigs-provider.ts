@@ -3,8 +3,9 @@ import type { PhysicalSpace, ProviderContext, SpaceProvider, SpaceProviderType }
 import { digestOf } from "./reached-server.ts";
 
 /**
- * Clusters that are there already, as a list: the Secret of a SpaceProviderDesc has a kubeconfig of each, by its name. Nothing in a kubeconfig is run, and no file of
- * the manager's machine is read. None can be made here, or deleted: Spaces of them are unmanaged.
+ * Provider type for existing clusters: the Secret of a SpaceProviderDesc has the kubeconfig of each cluster under its name. The provider
+ * cannot create or delete clusters, so their Spaces are unmanaged. Security: a kubeconfig cannot run programs or read files of the
+ * manager's machine.
  */
 export function kubeconfigsProvider(): SpaceProviderType {
   return { needsSecret: true, open: ({ secret }: ProviderContext) => new Kubeconfigs(secret) };
@@ -34,7 +35,7 @@ class Kubeconfigs implements SpaceProvider {
     if (text === undefined) return undefined;
     try {
       const { server } = secretKubeconfig(text);
-      // Whoever is at another address is another one; who it is there may change.
+      // The address identifies a cluster; its credentials may change.
       return { name, id: server.slice(0, 253), phase: "Ready", accessVersion: digestOf(text) };
     } catch (error) {
       if (!(error instanceof SecretFault)) throw error;

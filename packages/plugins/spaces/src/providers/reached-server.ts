@@ -7,16 +7,16 @@ import {
 } from "@virtual-workspaces/kcp/targets";
 import { isTransportError, Upstream } from "@virtual-workspaces/transport";
 
-/** How much of an answer is read that nobody looks at, bytes. */
+/** Maximum length of a response body that is discarded, bytes. */
 const LIMIT = 1024 * 1024;
 
-/** A server that a kubeconfig leads to, which is asked whether it is ready. Nothing in the kubeconfig is run, and no file that it names is read. */
+/** Server of a kubeconfig, with a readiness check. Security: the kubeconfig cannot run programs or read files. */
 export class ReachedServer implements AsyncDisposable {
-  /** What the kubeconfig says, and nothing else that is in it. Secret. */
+  /** Kubeconfig reduced to the parts in use. Security: it contains credentials. */
   readonly kubeconfig: string;
-  /** Changes with what it says. */
+  /** Digest of the kubeconfig. */
   readonly version: string;
-  /** Which server it is: another one has other authorities. */
+  /** Identifier of the server, which changes with its certificate authority. */
   readonly id: string;
   readonly #upstream: Upstream;
   readonly #workspace: string;
@@ -37,34 +37,34 @@ export class ReachedServer implements AsyncDisposable {
     });
   }
 
-  /** @param name of its context @throws SecretFault on a kubeconfig that is not taken */
+  /** @param name name of the context @throws SecretFault on a kubeconfig that is rejected */
   static by(kubeconfig: string, name: string): ReachedServer {
     const said = secretKubeconfig(kubeconfig);
     try {
       return new ReachedServer(name, said);
     } catch {
-      throw new SecretFault("kubeconfig: the server's URL, or its certificate authority, cannot be used");
+      throw new SecretFault("kubeconfig: invalid server URL or certificate authority");
     }
   }
 
   /**
-   * Why it is not ready; `undefined`: it is.
+   * Returns the reason why the server is not ready, or `undefined` if it is ready.
    *
-   * @param within how long it may take to answer, ms
+   * @param within time limit, ms
    */
   async problem(within: number, signal: AbortSignal): Promise<string | undefined> {
     try {
       const ready = await this.#status("/readyz", within, signal);
-      if (ready !== 200) return `its server answers ${ready} to /readyz`;
-      // One that has been started again at the same address has other tokens.
+      if (ready !== 200) return `the server responds to /readyz with ${ready}`;
+      // A server that was created again at the same address rejects earlier tokens.
       this.#isKnown ||= (await this.#status(`${this.#workspace}/version`, within, signal)) !== 401;
-      return this.#isKnown ? undefined : "its server does not know the user of its kubeconfig";
+      return this.#isKnown ? undefined : "the server rejects the credential of its kubeconfig";
     } catch (error) {
       signal.throwIfAborted();
       if (!isTransportError(error)) throw error;
       return error.code === "timeout"
-        ? `its server does not answer /readyz within ${within / 1000} s`
-        : `its server cannot be reached: ${error.message}`;
+        ? `the server did not respond to /readyz within ${within / 1000} s`
+        : `cannot connect to the server: ${error.message}`;
     }
   }
 
@@ -78,10 +78,10 @@ export class ReachedServer implements AsyncDisposable {
   }
 }
 
-/** What one kubeconfig says of one server. */
+/** Parts of a kubeconfig about one server. */
 type KubeconfigParts = { readonly [Part in keyof SecretKubeconfig]: SecretKubeconfig[Part] | undefined };
 
-/** A kubeconfig with one context, of what one kubeconfig says of one server: nothing else of it is in there. Secret. */
+/** Returns a kubeconfig with one context and only the given parts. Security: it contains credentials. */
 export function kubeconfigText(name: string, { server, ca, serverName, credential = {} }: KubeconfigParts): string {
   const { token, basic, cert, key } = credential;
   const at = basic?.indexOf(":") ?? -1;
@@ -106,13 +106,13 @@ export function kubeconfigText(name: string, { server, ca, serverName, credentia
   });
 }
 
-/** A server's URL without the workspace that it leads to. */
+/** Returns a server URL without the path of its workspace. */
 export function hostOf(server: string): string {
   const at = server.indexOf("/clusters/");
   return (at < 0 ? server : server.slice(0, at)).replace(/\/+$/, "");
 }
 
-/** By which two texts are told apart. */
+/** Returns a digest to compare two texts. */
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -18,33 +18,35 @@ import type {
 } from "../provider/provider.ts";
 import { digestOf, hostOf, kubeconfigText } from "./reached-server.ts";
 
-/** What {@link workspacesProvider} is given. */
+/** Options of {@link workspacesProvider}. */
 export interface WorkspacesProviderOptions {
-  /** Whose workspaces they are where a SpaceProviderDesc names no Secret. @default it must */
+  /** Workspaces for a SpaceProviderDesc without a Secret. @default the Secret is required */
   readonly own?: OwnWorkspaces;
-  /** How long the tokens are good by which spaces are reached, s: each is replaced when a third of that is over. @default 86400 */
+  /** Lifetime of the tokens in access Secrets, s. Each is replaced after a third of it. @default 86400 */
   readonly tokenLifetime?: number;
-  /** The type of the workspaces that are made: `root:universal`. @default the server's */
+  /** Type of new workspaces, such as `root:universal`. @default the server's default */
   readonly workspaceType?: string;
 }
 
 const LIFETIME = 86_400;
-/** TokenRequests that are shorter are refused by Kubernetes, s. */
+/** Shortest lifetime of a token that Kubernetes accepts in a TokenRequest, s. */
 const SHORTEST = 600;
 
 /**
- * Workspaces of a kcp, or of our workspace server, as spaces: those in one workspace, and in those that Spaces name (`kubestellar.io/space-path`). The Secret of a
- * SpaceProviderDesc has `kubeconfig`, which leads to that workspace (`root` if to none), by a credential that may do everything with the workspaces in it and in them; where spaces
- * are reached otherwise from the management cluster or from elsewhere, `incluster` and `external`, of which the address and its authorities count.
+ * Provider type for workspaces of kcp or of this project's workspace server: those below one workspace, and below the parents that Spaces
+ * name (`kubestellar.io/space-path`). The Secret of a SpaceProviderDesc has `kubeconfig`, which points to that workspace (default `root`)
+ * with a credential that administers it and the workspaces below. If clients reach spaces at other addresses, the kubeconfigs `incluster`
+ * and `external` give the address and CA certificate for each scope.
  *
- * Whoever has access to a space is its administrator and nobody anywhere else: a service account of the workspace, `default/space-access`, by tokens that are replaced in time.
+ * Security: access to a space is that of its administrator, and grants nothing elsewhere. It is the service account `default/space-access`
+ * of the workspace, with tokens that are rotated.
  *
- * @throws Error on a lifetime that tokens cannot have
+ * @throws Error on an invalid token lifetime
  */
 export function workspacesProvider(options: WorkspacesProviderOptions = {}): SpaceProviderType {
   const { own, tokenLifetime = LIFETIME, workspaceType } = options;
   if (!(tokenLifetime >= SHORTEST && tokenLifetime < 2 ** 31))
-    throw new Error(`tokenLifetime of workspacesProvider: give seconds, ${SHORTEST} at least`);
+    throw new Error(`invalid tokenLifetime of workspacesProvider: use at least ${SHORTEST} s`);
   return {
     needsSecret: own === undefined,
     open: ({ secret }) => {
@@ -54,25 +56,25 @@ export function workspacesProvider(options: WorkspacesProviderOptions = {}): Spa
   };
 }
 
-/** What is said of all workspaces of a provider. */
+/** Settings of all workspaces of a provider. */
 interface WorkspacesOptions {
   /** s */
   readonly tokenLifetime: number;
-  /** A path and a name. */
+  /** Workspace path and name of the type. */
   readonly workspaceType: string | undefined;
 }
 
 const ROOT = "root";
-/** After how long a watch is begun again, s, and when it is dead, ms. */
+/** Duration of a watch, s, and the pause after which it counts as dead, ms. */
 const WATCHED = { timeoutSeconds: 60, idle: 65_000 } as const;
 
-/** The workspaces below a workspace, and the access to each. */
+/** Workspaces below a workspace, and their access tokens. */
 class Workspaces implements SpaceProvider, AsyncDisposable {
   readonly #options: WorkspacesOptions;
   readonly #client: Client;
   readonly #root: string;
   readonly #target: WorkspacesTarget;
-  /** Where they are reached: what was said of another target is of no use. */
+  /** Digest of the target. Tokens of another target are not reused. */
   readonly #targetDigest: string;
 
   constructor(target: WorkspacesTarget, options: WorkspacesOptions) {
@@ -98,7 +100,7 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
   async *watch({ parent, signal }: ProviderCall): AsyncGenerator<ProviderChange, void, undefined> {
     const workspaces = this.#below(parent);
     const { resourceVersion = "" } = (await workspaces.list({ limit: 1, signal })).metadata;
-    // Whoever lists them meanwhile may have been told what was before.
+    // Covers changes from before the watch: a concurrent list may have returned an earlier state.
     yield {};
     for await (const { type, object } of workspaces.watch({ resourceVersion, signal, ...WATCHED }))
       if (type !== "BOOKMARK" && object.metadata.name !== undefined) yield { name: object.metadata.name };
@@ -136,7 +138,7 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
     return this.#client.cluster(parent).resource(Workspace);
   }
 
-  /** A mount is somebody else's cluster. */
+  /** A mount is skipped: it belongs to another cluster. */
   #space({ metadata, spec, status }: ObjectOf<object> & Workspace): PhysicalSpace | undefined {
     const { name = "", deletionTimestamp } = metadata;
     if (spec.mount !== undefined) return undefined;
@@ -152,7 +154,7 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
     };
   }
 
-  /** Which token of a space it is now: replaced when a third of its time is over, and not all of them at once. */
+  /** Returns the version of a space's token. It changes after a third of the lifetime, at a different time for each space. */
   #tokenOf(id: string): string {
     const period = (this.#options.tokenLifetime * 1000) / 3;
     let spread = 0;
@@ -161,24 +163,24 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
   }
 }
 
-/** Workspaces of the process itself, or of whatever else a client asks. */
+/** Workspaces of this process, or of the server of any client. */
 export interface OwnWorkspaces {
-  /** By which they are made, in its logical cluster, and by which everything may be done in them. It is not closed. */
+  /** Client that creates workspaces in its logical cluster and administers them. The provider does not close it. */
   readonly client: Client;
-  /** Where they are reached, without `/clusters/…`. */
+  /** Base URL of the workspaces, without `/clusters/…`. */
   readonly url: string;
-  /** Who certifies that, PEM. @default whom the machine trusts */
+  /** CA certificate of that URL, PEM. @default the CA certificates of the machine */
   readonly ca?: string;
 }
 
-/** A server as others reach it. */
+/** Address of a server for clients. */
 interface ServerAddress {
   readonly url: string;
   readonly ca?: string | undefined;
   readonly serverName?: string | undefined;
 }
 
-/** Whose workspaces are made and shown, and where they are reached. */
+/** Server with the workspaces of a provider, and its addresses. */
 interface WorkspacesTarget {
   readonly client: Client;
   /** Whether the client is closed with the provider. */
@@ -192,13 +194,13 @@ function ownTarget({ client, url, ca }: OwnWorkspaces): WorkspacesTarget {
   return { client, isOwned: false, incluster: server, external: server };
 }
 
-/** What the Secret of a SpaceProviderDesc says. @throws Error that names the key, what is wrong with it, and the remedy */
+/** Returns the target of a SpaceProviderDesc's Secret. @throws Error that names the key, the problem and the remedy */
 function targetFromSecret(secret: Readonly<Record<string, string>>): WorkspacesTarget {
   const own = kubeconfigAt(secret, "kubeconfig");
   if (own === undefined)
-    throw new Error("kubeconfig: the Secret has none: give one that leads to the workspace with the spaces");
+    throw new Error("kubeconfig: missing in the Secret: add one that points to the parent workspace of the spaces");
   const { server, ca, serverName, credential } = own;
-  if (credential === undefined) throw new Error("kubeconfig: it names no user: spaces are made by a credential");
+  if (credential === undefined) throw new Error("kubeconfig: no user: add a credential that may create workspaces");
   const shown = requestCredential(credential);
   const tls = { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) };
   const [incluster, external] = [kubeconfigAt(secret, "incluster") ?? own, kubeconfigAt(secret, "external") ?? own];
@@ -242,7 +244,11 @@ const BINDING: KindReference = {
   scope: "Cluster",
 };
 
-/** A token of the service account that is a space's administrator, which is made with its rights where it is not there. Secret. @throws ApiError */
+/**
+ * Returns a token of the service account that administers a space, and creates the account and its rights if needed. Security: the token is
+ * a credential.
+ * @throws ApiError
+ */
 async function tokenFor(
   workspace: Client,
   { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
@@ -263,7 +269,7 @@ async function tokenFor(
   };
   const { status } = (await accounts.subresource("token").create(NAME, asked, { signal })) as TokenRequest;
   if (status?.token) return status.token;
-  throw new Error("the workspace has answered a TokenRequest without a token");
+  throw new Error("the response to a TokenRequest has no token");
 }
 
 interface TokenRequest {

@@ -5,18 +5,18 @@ import { SPACE_ANNOTATION } from "../kinds/names.ts";
 import { type AcrossOptions, AcrossSpaces } from "./across-spaces.ts";
 import { kindKey, type ServedSpace } from "./served-space.ts";
 
-/** What several Spaces serve of a kind together: what is made is made in one of them. */
+/** Verbs of a kind across Spaces. An object can only be created in one Space. */
 const VERBS: readonly Verb[] = ["delete", "get", "list", "patch", "update", "watch"];
 
-/** A kind, as several Spaces serve it. */
+/** A kind that several Spaces serve. */
 export class AcrossKind {
   readonly served: ServedResource;
-  /** Equal for two that are served alike. */
+  /** Key that is equal for kinds with the same definition. */
   readonly text: string;
   readonly #across: AcrossSpaces;
   readonly #resource: Resource;
 
-  /** @param columns what its table has between Space and Age */
+  /** @param columns columns of its table between Space and Age */
   constructor(kind: DiscoveredKind, columns: readonly PathColumn[], options: AcrossOptions) {
     this.text = kindText(kind);
     this.#resource = resourceOf(kind, columns);
@@ -25,19 +25,19 @@ export class AcrossKind {
     this.served = this.#resource.serve(this.#across, { verbs });
   }
 
-  /** A Space is one of them, as it is now. */
+  /** Adds a Space, or replaces its previous state. */
   place(space: ServedSpace): void {
     if (space.mayHaveObjects && space.serves(this.#resource)) this.#across.place(space);
     else this.#across.withdraw(space.name);
   }
 
-  /** It is not one of them any more. */
+  /** Removes a Space. */
   withdraw(name: string): void {
     this.#across.withdraw(name);
   }
 }
 
-/** What objects of Kubernetes' own kinds are found by besides their names (its field labels): `kubectl describe` looks for events so. */
+/** Field labels of Kubernetes' built-in kinds besides the name. `kubectl describe` finds events by them. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   "/v1/events": [
     ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
@@ -63,7 +63,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   "batch/v1/jobs": [".status.successful"],
 };
 
-/** All that a kind is served by. */
+/** Returns a key of all facts that the kind is served by. */
 export const kindText = (kind: DiscoveredKind): string =>
   JSON.stringify([
     kind.kind,
@@ -75,7 +75,7 @@ export const kindText = (kind: DiscoveredKind): string =>
     kind.verbs,
   ]);
 
-/** What objects are is for their Spaces to say: nothing of them is checked, or left out, here. */
+/** Returns a resource without validation or pruning, which are up to each Space. */
 function resourceOf(kind: DiscoveredKind, columns: readonly PathColumn[]): Resource {
   const { group, version, plural, singular, scope, shortNames, categories, subresources } = kind;
   return defineResource({
@@ -92,7 +92,7 @@ function resourceOf(kind: DiscoveredKind, columns: readonly PathColumn[]): Resou
     columns: {
       Space: {
         jsonPath: `.metadata.annotations.${SPACE_ANNOTATION.replaceAll(".", "\\.")}`,
-        description: "In which Space it is.",
+        description: "Space of the object.",
       },
       ...Object.fromEntries(columns.map(({ name, ...column }) => [name, column])),
     },

@@ -37,10 +37,10 @@ import { AcrossWrite, OWN_ANNOTATIONS } from "./across-write.ts";
 import type { ServedSpace, ServingOptions } from "./served-space.ts";
 import { pathTo } from "./space-path.ts";
 
-/** How several Spaces are shown as one. */
+/** Options of a collection across Spaces. */
 export interface AcrossOptions extends ServingOptions, Pick<MergedOptions<object>, "partial" | "patience"> {}
 
-/** Objects of one kind in several Spaces, read as one collection, and written where they are. Nothing is made here: in which Space, nobody has said. */
+/** Objects of one kind in several Spaces as one collection. Writes go to the object's Space; creation is impossible without one. */
 export class AcrossSpaces implements Storage<KubeObject> {
   readonly resource: TypedDefinition<object>;
   readonly local = true;
@@ -48,9 +48,9 @@ export class AcrossSpaces implements Storage<KubeObject> {
   readonly #options: AcrossOptions;
   readonly #spaces = new Map<SpaceName, ServedSpace>();
   readonly #caches = new WeakMap<ReadableCache, AcrossCache>();
-  /** What was told last of each that fails. */
+  /** Last error of each failing Space. */
   readonly #told = new Map<SpaceName, string>();
-  /** Made when somebody asks for objects: of most kinds nobody does. */
+  /** Created at the first read, since most kinds are never read. */
   #merged: Merged<object> | undefined;
 
   constructor(resource: TypedDefinition<object>, options: AcrossOptions) {
@@ -58,14 +58,14 @@ export class AcrossSpaces implements Storage<KubeObject> {
     this.#options = options;
   }
 
-  /** A Space is to be among them; in the place of another one of its name. */
+  /** Adds a Space, or replaces an earlier one with the same name. */
   place(space: ServedSpace): void {
     if (this.#spaces.get(space.name) === space) return;
     this.#spaces.set(space.name, space);
     this.#merged?.setSource(space.name, this.#source(space));
   }
 
-  /** It is not among them any more: its objects are gone from here. */
+  /** Removes a Space and its objects. */
   withdraw(name: SpaceName): void {
     this.#told.delete(name);
     if (this.#spaces.delete(name)) this.#merged?.deleteSource(name);
@@ -87,7 +87,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
     return OWN_ANNOTATIONS.includes(key);
   }
 
-  /** Of a version that another process gave, or this one before it was started again, the annotations tell the Space's own. */
+  /** For a version from another process or from before a restart, the annotations give the Space's own version. */
   isCurrent(_scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean {
     if (processMinter.issued(sent.resourceVersion ?? "")) return false;
     return [SPACE_ANNOTATION, SOURCE_VERSION_ANNOTATION].every(
@@ -117,7 +117,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
       const { space, shown } = this.#found(lease.cache, { cluster: "", namespace, name });
       if (space === undefined || shown === undefined) throw ApiError.notFound(groupResourceOf(this.resource), name);
       const objects = space.objects(this.resource);
-      if (objects === undefined) throw ApiError.serviceUnavailable(`the space ${space.name} cannot be reached`);
+      if (objects === undefined) throw ApiError.serviceUnavailable(`the space ${space.name} is unreachable`);
       return await run(new AcrossWrite({ lease, shown, objects, scope: { ...scope, cluster: "", namespace } }));
     } finally {
       lease[Symbol.dispose]();
@@ -135,7 +135,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
     return merged({
       resource: this.resource,
       sources: Object.fromEntries(spaces.map((space) => [space.name, this.#source(space)])),
-      // As all Spaces are asked.
+      // Callers share a stream if Spaces see the same identity.
       shareKey: ({ identity: caller }) => (identity === "none" ? "" : JSON.stringify(impersonated(caller))),
       ...(partial && { partial }),
       ...(patience !== undefined && { patience }),
@@ -144,7 +144,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
     });
   }
 
-  /** What a Space has said was told by whoever asked it; what it has not is told once. */
+  /** Reports an error once. Errors that a Space returned were already reported by the request. */
   #failed(name: SpaceName, error: unknown): void {
     if (isApiError(error) || this.#told.get(name) === String(error)) return;
     this.#told.set(name, String(error));
@@ -162,7 +162,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
     return known;
   }
 
-  /** In which Space an object of a name is. @throws ApiError 409 where it is in several */
+  /** Returns the Space of the object with a name. @throws ApiError 409 if several Spaces have one */
   #found(cache: ReadableCache, key: ObjectKey): { readonly space?: ServedSpace; readonly shown?: Encoded } {
     const found = [...this.#spaces.values()].flatMap((space) => {
       const shown = cache.get({ ...key, cluster: space.cluster });
@@ -173,22 +173,22 @@ export class AcrossSpaces implements Storage<KubeObject> {
     found.sort((a, b) => (a.space.name < b.space.name ? -1 : 1));
     const places = found.slice(0, MOST_NAMED).map(({ space }) => pathTo(space.space));
     const more = found.length > MOST_NAMED ? `, and ${found.length - MOST_NAMED} more` : "";
-    const message = `there is one in each of several spaces: say which one is meant by ${places.join(", ")}${more}`;
+    const message = `several spaces have an object with this name: use one of ${places.join(", ")}${more}`;
     throw ApiError.conflict(groupResourceOf(this.resource), key.name, message);
   }
 }
 
-/** Of the Spaces that have an object so many are told. */
+/** Maximum number of Spaces that the error lists. */
 const MOST_NAMED = 5;
 
 const everywhere = (scope: Scope): Scope => ({ ...scope, cluster: "*" });
 
-/** The objects of several Spaces, for whoever knows of none: one that is asked for by its name alone may be in any of them. */
+/** Cache across Spaces for readers that do not name one: a key without a Space finds an object in any Space. */
 class AcrossCache implements ReadableCache {
   readonly #cache: ReadableCache;
   readonly #find: (key: ObjectKey) => Encoded | undefined;
 
-  /** @param find the object of a name, in whichever Space it is. Throws where it is in several */
+  /** @param find returns the object with a name in any Space; throws if several have one */
   constructor(cache: ReadableCache, find: (key: ObjectKey) => Encoded | undefined) {
     this.#cache = cache;
     this.#find = find;

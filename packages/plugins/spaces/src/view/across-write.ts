@@ -27,17 +27,17 @@ import { sleep } from "@virtual-workspaces/transport";
 import { SPACE_ANNOTATION } from "../kinds/names.ts";
 
 interface AcrossWriteOptions {
-  /** What is shown of several Spaces. */
+  /** Cache across Spaces. */
   readonly lease: CacheLease;
-  /** The object as it is shown there. */
+  /** The object as the view shows it. */
   readonly shown: Encoded;
-  /** Its kind in its Space. */
+  /** Objects of this kind in the Space. */
   readonly objects: Forwarded<object>;
-  /** Where in that. */
+  /** Scope of the object in the Space. */
   readonly scope: Scope;
 }
 
-/** A write of one object that is in one of several Spaces: what is the view's is taken off on the way there, and put on on the way back. */
+/** Write of one object in one of several Spaces. The view's annotations and versions are removed on the way to the Space and added to its response. */
 export class AcrossWrite {
   readonly #options: AcrossWriteOptions;
   readonly #before: ObjectMeta;
@@ -57,7 +57,7 @@ export class AcrossWrite {
       metadata: {
         ...metadata,
         ...(kept.length > 0 && { annotations: Object.fromEntries(kept) }),
-        // Who owns what is for the Space to say.
+        // Field ownership is up to the Space.
         ...(managedFields !== undefined && { managedFields }),
         ...(resourceVersion !== undefined && { resourceVersion: this.#versionBehind(resourceVersion) }),
       },
@@ -86,7 +86,7 @@ export class AcrossWrite {
     return left === undefined || !("bytes" in left) ? left : this.#answer(left, options);
   }
 
-  /** The version that the Space knows an object by which a client has seen here. @throws ApiError 409 unless that is as it is now */
+  /** Returns the Space's own version for a version of the view. @throws ApiError 409 if the object has changed since */
   #versionBehind(seen: string): string {
     const { resourceVersion, name = "" } = this.#before;
     if (seen === resourceVersion) return this.#before.annotations?.[SOURCE_VERSION_ANNOTATION] ?? "";
@@ -115,26 +115,26 @@ export class AcrossWrite {
 }
 
 function decoded(written: object | undefined): KubeObject {
-  if (written === undefined) throw new Error("a space has done a write, and not said what came of it");
+  if (written === undefined) throw new Error("the space accepted a write but did not return its result");
   return "bytes" in written ? decodeObject(written as Encoded) : (written as KubeObject);
 }
 
-/** The annotations that objects have where several Spaces are shown, and not in their Spaces. */
+/** Annotations that only the view adds to objects. */
 export const OWN_ANNOTATIONS: readonly string[] = [SPACE_ANNOTATION, SOURCE_VERSION_ANNOTATION, CLUSTER_ANNOTATION];
 
-/** What a Space has said that it has written. */
+/** Result of a write in a Space. */
 interface SpaceWrite {
-  /** Where it is shown. */
+  /** Key in the view. */
   readonly key: ObjectKey;
-  /** The Space's own version of it. */
+  /** The Space's own version of the object. */
   readonly version: string;
   readonly uid: string;
 }
 
-/** How long it is waited for, ms: the Space tells of it by a watch. */
+/** Time limit for the watch of a Space to report a write, ms. */
 const PATIENCE = 3_000;
 
-/** The object as several Spaces show it, once they do; `undefined` if it is gone by then, or they take too long. */
+/** Returns the object as the view shows it after the write; `undefined` if it is deleted by then, or after the time limit. */
 async function shownAfter(
   cache: ReadableCache,
   { key, version, uid }: SpaceWrite,
@@ -163,7 +163,7 @@ async function shownAfter(
   return shown;
 }
 
-/** Somebody else may have written since: versions of one Space and kind grow (KEP-5504); those that are no numbers are waited for as they are. */
+/** Compares versions numerically, since another write may follow: versions of one Space and kind increase (KEP-5504). Others must be equal. */
 function isSince(object: Encoded, version: string): boolean {
   const shown = decodeObject(object).metadata.annotations?.[SOURCE_VERSION_ANNOTATION] ?? "";
   if (shown === version) return true;
@@ -172,13 +172,13 @@ function isSince(object: Encoded, version: string): boolean {
 }
 
 interface SpaceNames {
-  /** Annotations that are not known there. */
+  /** Annotations that the Space does not know. */
   readonly own: readonly string[];
-  /** What a version is called there. */
+  /** Returns the Space's version for a version of the view. */
   readonly versionOf: (version: string) => string;
 }
 
-/** A patch as the Space is to be sent it: byte for byte, unless it speaks of what is called otherwise here. @throws ApiError 400, 409 */
+/** Returns a patch for the Space: unchanged bytes, unless it contains versions or annotations of the view. @throws ApiError 400, 409 */
 function patchForSpace({ patch, contentType }: PatchOptions, behind: SpaceNames): Buffer {
   const words = ["resourceVersion", ...behind.own, ...behind.own.map(pointer)];
   if (!words.some((word) => patch.includes(word))) return patch;
@@ -193,7 +193,7 @@ function parsed(patch: Buffer, contentType: string): unknown {
   try {
     return JSON.parse(patch.toString("utf8"));
   } catch (error) {
-    const message = `a patch (${contentType}) of an object in several spaces that speaks of metadata.resourceVersion, or of annotations of this view: send it as JSON, or leave them out`;
+    const message = `unsupported patch (${contentType}) of an object across spaces with metadata.resourceVersion or annotations of this view: send JSON, or omit them`;
     throw new ApiError(ApiError.badRequest(message).status, { cause: error as Error });
   }
 }
@@ -216,7 +216,7 @@ function metadataBehind(
 
 const VERSION = "/metadata/resourceVersion";
 
-/** Of a JSON Patch. */
+/** Translates a JSON Patch. */
 function operations(list: readonly unknown[], { own, versionOf }: SpaceNames): readonly unknown[] {
   const hidden = own.map((key) => `/metadata/annotations/${pointer(key)}`);
   return list
@@ -227,5 +227,5 @@ function operations(list: readonly unknown[], { own, versionOf }: SpaceNames): r
     });
 }
 
-/** As a JSON pointer has it. */
+/** Escapes a key for a JSON Pointer. */
 const pointer = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -7,14 +7,14 @@ import { formOf, type ServedSpace } from "./served-space.ts";
 import type { ServedSpaces } from "./served-spaces.ts";
 import { isAt, type SpacePath } from "./space-path.ts";
 
-/** Which of several Spaces. */
+/** Selection of Spaces. */
 export interface SpaceSelection {
   readonly path: SpacePath;
-  /** In which namespaces; `undefined`: in all. */
+  /** Namespaces of the Spaces; `undefined` for all. */
   readonly namespaces: ReadonlySet<string> | undefined;
 }
 
-/** Several Spaces, shown as one API server to all who may see the same of them. */
+/** Several Spaces as one API server, for all callers that may see the same Spaces. */
 export class SelectedSpaces implements AsyncDisposable {
   readonly #all: ServedSpaces;
   readonly #selection: SpaceSelection;
@@ -34,7 +34,7 @@ export class SelectedSpaces implements AsyncDisposable {
     for (const { name } of all.all) this.#changed(name);
   }
 
-  /** What they serve together; the same value as long as that is the same. */
+  /** Returns the resources that they serve together; the same value while these are unchanged. */
   async resources(): Promise<readonly ServedResource[]> {
     if (this.#isStale)
       this.#uniting ??= this.#unite().finally(() => {
@@ -48,7 +48,7 @@ export class SelectedSpaces implements AsyncDisposable {
     this.#listening[Symbol.dispose]();
   }
 
-  /** A Space comes or goes at once, where its objects are shown; kinds with the next one who asks. */
+  /** Objects of a Space appear and disappear at once; kinds are updated by the next request. */
   #changed(name: SpaceName): void {
     const { path, namespaces } = this.#selection;
     const space = this.#all.get(name);
@@ -84,13 +84,13 @@ export class SelectedSpaces implements AsyncDisposable {
   }
 }
 
-/** A kind, and a Space that has it. */
+/** A kind, and a Space that serves it. */
 interface ServedKind {
   readonly kind: DiscoveredKind;
   readonly space: ServedSpace;
 }
 
-/** The kinds of Spaces together. Where they differ in what one is, it is what most of them say. */
+/** Merges the kinds of Spaces. If their definitions differ, the most frequent one applies. */
 function unionOf(spaces: Iterable<ServedSpace>): ReadonlyMap<string, ServedKind> {
   const said = new Map<string, Map<string, ServedKind & { count: number }>>();
   for (const space of [...spaces].sort((a, b) => (a.name < b.name ? -1 : 1)))

@@ -13,26 +13,26 @@ import { nameOf, type SpaceName } from "../client/space-name.ts";
 import type { KnownSpace } from "../client/spaces.ts";
 import type { Space } from "../kinds/space.ts";
 
-/** How Spaces are asked. */
+/** Options of requests to Spaces. */
 export interface ServingOptions {
   readonly identity: "none" | "impersonate";
   readonly history: HistoryOptions | undefined;
   readonly onError: (name: SpaceName, error: unknown) => void;
 }
 
-/** A kind of which there may be objects in several Spaces. */
+/** Definition of a kind that several Spaces may serve. */
 type Definition = TypedDefinition<object>;
 
-/** Kinds of one Space that are told of: a Space that says more is not believed. */
+/** Maximum number of kinds of one Space. Security: the discovery of a Space with more is rejected. */
 const MOST_KINDS = 2_000;
 const NEEDED = ["get", "list", "watch"] as const;
 
-/** A Space, as it is served: reached in one way for as long as it is there. */
+/** A served Space, with the same connection while it exists. */
 export class ServedSpace implements AsyncDisposable {
   readonly name: SpaceName;
-  /** The logical cluster that stands for it: another one for a Space that was made again by its name. */
+  /** Logical cluster name of the Space; another one if it is created again under the same name. */
   readonly cluster: string;
-  /** What it is reached by; `undefined`: this process has never been able to. */
+  /** Connection to the Space; `undefined` if there has never been one. */
   readonly engagement: Engagement | undefined;
   readonly #options: ServingOptions;
   readonly #over = new AbortController();
@@ -53,28 +53,28 @@ export class ServedSpace implements AsyncDisposable {
     this.#known = known;
   }
 
-  /** Its object. */
+  /** The Space object. */
   get space(): Space {
     return this.#known.space;
   }
 
-  /** What it serves that can be listed and watched, by {@link kindKey}; `undefined`: it has not said yet. */
+  /** Served kinds that support list and watch, by {@link kindKey}; `undefined` before the first discovery. */
   get kinds(): ReadonlyMap<string, DiscoveredKind> | undefined {
     return this.#kinds;
   }
 
-  /** Whether somebody may have seen objects of it: one that was never ready has none. */
+  /** Whether clients may have seen its objects. A Space that was never ready has none. */
   get mayHaveObjects(): boolean {
     const { space, engaged, state } = this.#known;
     return engaged !== undefined || (space.status?.spaceID !== undefined && state.reason !== "Vanished");
   }
 
-  /** Its object, or how it can be used, is another now. */
+  /** Updates the Space object and its connection. */
   changed(known: KnownSpace): void {
     this.#known = known;
   }
 
-  /** Whole requests, as they come. @throws ApiError 503 with why it cannot be used */
+  /** Proxy for whole requests. @throws ApiError 503 with the reason if the Space cannot be used */
   get passed(): Relay {
     const { state } = this.#known;
     if (this.engagement === undefined || !state.ready) throw unusableError(this.name, state);
@@ -85,14 +85,14 @@ export class ServedSpace implements AsyncDisposable {
       upstream,
       identity,
       what: `the space ${this.name}`,
-      // A server that is below a path itself says where its schemas are from its own root: kubectl asks for them below ours.
+      // kubectl requests schemas below the view's path. A server that is below a path itself gives schema URLs from its own root.
       path: ({ tail }) => (tail.startsWith(`${prefix}/openapi/`) ? tail : prefix + (tail || "/")),
       onError: (error) => onError(this.name, error),
     });
     return this.#relay;
   }
 
-  /** Its objects of a kind; `undefined`: this process cannot reach it. */
+  /** Returns the objects of a kind; `undefined` if the Space is unreachable. */
   objects(definition: Definition): Forwarded<object> | undefined {
     if (this.engagement === undefined) return undefined;
     const { upstream, client } = this.engagement;
@@ -112,7 +112,7 @@ export class ServedSpace implements AsyncDisposable {
     return made;
   }
 
-  /** The same to be read, also where that fails. */
+  /** Returns the objects of a kind as a source that may also fail. */
   source(definition: Definition): ViewSource {
     const away = (): never => {
       throw unusableError(this.name, this.#known.state);
@@ -120,13 +120,13 @@ export class ServedSpace implements AsyncDisposable {
     return this.objects(definition) ?? { resource: definition, cache: away, shareKey: () => "" };
   }
 
-  /** Whether it may have objects of a kind: not where it has said that it serves none of that name, or another kind by it. */
+  /** Whether the Space may have objects of a kind: not if its discovery lacks the kind, or has another one with that name. */
   serves(definition: Definition): boolean {
     const own = this.#kinds?.get(kindKey(definition));
     return this.#kinds === undefined || (own !== undefined && formOf(own) === formOf(definition));
   }
 
-  /** What the table of a custom kind has between name and age, as its definition says; nothing of others, and of those that nobody may read. */
+  /** Returns the columns of a custom kind between Name and Age, from its definition; none for other kinds or without read access. */
   columns(kind: DiscoveredKind): Promise<readonly PathColumn[]> {
     const key = kindKey(kind);
     const known = this.#columns.get(key) ?? columnsOf(this.engagement?.client, kind, this.#over.signal);
@@ -134,26 +134,26 @@ export class ServedSpace implements AsyncDisposable {
     return known;
   }
 
-  /** Asks what it serves. @returns whether that is something else than before */
+  /** Discovers the kinds. @returns whether they have changed */
   async discover(): Promise<boolean> {
     if (this.engagement === undefined) return false;
     const { signal } = this.#over;
     try {
       const all = await this.engagement.client.discovery().refresh({ signal });
       const kinds = all.filter(({ verbs }) => NEEDED.every((verb) => verbs.includes(verb)));
-      if (kinds.length > MOST_KINDS) throw new Error(`it says that it serves more than ${MOST_KINDS} kinds`);
+      if (kinds.length > MOST_KINDS) throw new Error(`more than ${MOST_KINDS} kinds in discovery`);
       this.#discoveries.answered("");
       const before = this.#kinds;
       this.#kinds = new Map(kinds.map((kind) => [kindKey(kind), kind]));
       return before === undefined || kindsText(before) !== kindsText(this.#kinds);
     } catch (error) {
-      // What it was last is what is known of it.
+      // The previous kinds remain valid.
       if (!signal.aborted) this.#discoveries.failed(error, "");
       return false;
     }
   }
 
-  /** Ends what is open for several Spaces; the connections are whoever's it engaged. */
+  /** Closes the streams across Spaces; the connections belong to the engagement. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over.abort();
     await Promise.all([...this.#forwarded.values()].map((one) => one[Symbol.asyncDispose]()));
@@ -162,17 +162,17 @@ export class ServedSpace implements AsyncDisposable {
 
 type Named = Pick<DiscoveredKind, "group" | "version" | "plural" | "kind" | "scope">;
 
-/** By what a kind is asked for. */
+/** Returns the key of a kind in requests. */
 export const kindKey = ({ group, version, plural }: Named): string => `${group}/${version}/${plural}`;
-/** What is told of it by that: of two Spaces that differ here one is not believed. */
+/** Returns the facts that must be equal for Spaces to serve a kind together. */
 export const formOf = ({ kind, scope }: Named): string => `${kind} ${scope}`;
 
 const kindsText = (kinds: ReadonlyMap<string, DiscoveredKind>): string => JSON.stringify([...kinds.values()]);
 
-/** What is left of a name in that of its logical cluster, characters. */
+/** Length of the readable part of a logical cluster name, characters. */
 const READABLE = 46;
 
-/** Told from all others by a hash, and by its name in the order of lists. */
+/** Returns a logical cluster name that a hash makes unique, and that sorts by the Space's name. */
 function clusterFor(name: SpaceName, id: string): string {
   const hash = newClusterName(
     createHash("sha256")
@@ -189,16 +189,16 @@ const DEFINITION: KindReference<{ readonly spec?: { readonly versions?: unknown 
   plural: "customresourcedefinitions",
   scope: "Cluster",
 };
-/** Columns that are shown of a kind. */
+/** Maximum number of columns of a kind. */
 const MOST = 32;
 
-/** The columns that the definition of a custom kind has, as far as they can be shown. One that cannot be read has none. */
+/** Returns the supported columns of a custom kind's definition; none if it is not readable. */
 async function columnsOf(
   client: Client | undefined,
   { group, plural, version }: DiscoveredKind,
   signal: AbortSignal,
 ): Promise<readonly PathColumn[]> {
-  // Kinds without a domain are Kubernetes' own.
+  // Groups without a dot are Kubernetes' own.
   if (client === undefined || !group.includes(".")) return [];
   const name = `${plural}.${group}`;
   const definition = await client
@@ -213,7 +213,7 @@ async function columnsOf(
   return Array.isArray(columns) ? columns.slice(0, MOST).flatMap(columnOf) : [];
 }
 
-/** A Space's definitions are as good as its server: none of what cannot be shown. */
+/** Security: definitions are untrusted, and invalid columns are skipped. */
 function columnOf(said: unknown): readonly PathColumn[] {
   if (!isJsonObject(said)) return [];
   const { name, type, jsonPath, description, priority } = said;
@@ -237,5 +237,5 @@ function columnOf(said: unknown): readonly PathColumn[] {
 }
 
 const TYPES = ["integer", "number", "string", "boolean", "date"] as const;
-/** The view's. */
+/** Columns of the view. */
 const OWN: readonly string[] = ["Name", "Space", "Age"];

@@ -5,28 +5,28 @@ import type { Spaces } from "../client/spaces.ts";
 import { ServedSpace, type ServingOptions } from "./served-space.ts";
 import { isAt, isOne, type SpacePath } from "./space-path.ts";
 
-/** How many Spaces are asked at a time what they serve. */
+/** Maximum number of concurrent discoveries. */
 const AT_A_TIME = 16;
-/** For each Space between two rounds, ms: a thousand of them are not asked all the time. */
+/** Minimum interval between two rounds for each Space, ms, so that a thousand Spaces are not polled all the time. */
 const EACH = 30;
 
-/** All Spaces, as they are served, and what each of them serves. */
+/** All Spaces that the view serves, with the kinds of each. */
 export class ServedSpaces implements SpaceEngager {
   readonly #spaces: Spaces;
   readonly #options: ServingOptions;
   readonly #every: number;
   readonly #served = new Map<SpaceName, ServedSpace>();
-  /** By what they are called, whoever provides them. */
+  /** Spaces by name, regardless of their provider. */
   readonly #called = new Map<string, Set<SpaceName>>();
   readonly #listeners = new Set<(name: SpaceName) => void>();
   readonly #ending = new Set<Promise<void>>();
   readonly #joined: Disposable;
-  /** Those that have not been asked yet. */
+  /** Discoveries of new Spaces. */
   readonly #first = new Set<Promise<void>>();
   #asked = Number.NEGATIVE_INFINITY;
   #round: Promise<void> | undefined;
 
-  /** @param every as `discoverEvery` of the view */
+  /** @param every `discoverEvery` of the view */
   constructor(spaces: Spaces, options: ServingOptions, every: number) {
     this.#spaces = spaces;
     this.#options = options;
@@ -42,20 +42,20 @@ export class ServedSpaces implements SpaceEngager {
     return this.#served.values();
   }
 
-  /** Those that a URL means, in order of their names. */
+  /** Returns the Spaces of a URL, sorted by name. */
   at(path: SpacePath): ServedSpace[] {
     const called = isOne(path) ? (this.#called.get(path.space) ?? []) : this.#served.keys();
     const found = [...called].sort().flatMap((name) => this.#served.get(name) ?? []);
     return found.filter(({ space }) => isAt(path, space));
   }
 
-  /** Told of each Space that is another, or gone, now. */
+  /** Calls a listener for each Space that has changed or is gone. */
   listen(changed: (name: SpaceName) => void): Disposable {
     this.#listeners.add(changed);
     return { [Symbol.dispose]: () => void this.#listeners.delete(changed) };
   }
 
-  /** Resolves when all that are there now have said what they serve, or take too long for that, ms. */
+  /** Resolves when the current Spaces have reported their kinds, or after `patience` ms. */
   async known(patience: number, signal: AbortSignal): Promise<void> {
     if (this.#first.size === 0) return;
     const over = new AbortController();
@@ -65,7 +65,7 @@ export class ServedSpaces implements SpaceEngager {
     signal.throwIfAborted();
   }
 
-  /** Somebody wants to know what is served: it is asked again, if it is time for that, and nobody waits for it. */
+  /** Starts a discovery in the background if the interval has passed. */
   refresh(): void {
     const since = performance.now() - this.#asked;
     if (this.#round !== undefined || since < Math.max(this.#every, this.#served.size * EACH)) return;
@@ -77,12 +77,12 @@ export class ServedSpaces implements SpaceEngager {
 
   /** @internal */
   async engage(): Promise<void> {
-    // What it is to be is told by `changed`, which follows.
+    // The `changed` call that follows updates the Space.
   }
 
   /** @internal */
   async disengage(): Promise<void> {
-    // `changed` follows at once, by which it ends.
+    // The `changed` call that follows closes the Space.
     await undefined;
     await Promise.all(this.#ending);
   }

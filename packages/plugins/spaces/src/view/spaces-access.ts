@@ -12,23 +12,23 @@ import { pathInfo } from "@virtual-workspaces/framework/request";
 import { Space } from "../kinds/space.ts";
 import type { SpacesViewOptions } from "./options.ts";
 
-/** What is asked: whether a verb may be used on `spaces/proxy`. */
+/** Attributes of a review of `spaces/proxy`. */
 interface ProxyReview {
   readonly verb: string;
-  /** "" for all. */
+  /** "" for all namespaces. */
   readonly namespace: string;
-  /** "" for all. */
+  /** "" for all names. */
   readonly name: string;
 }
 
 type AccessOptions = Pick<SpacesViewOptions, "allowCache" | "denyCache" | "onError">;
 type Requester = Pick<WorkspaceRequest<unknown>, "user" | "signal">;
 
-/** How often open watches and upgraded connections are asked about, ms. */
+/** Interval between reviews of open watches and upgraded connections, ms. */
 export const REVIEW_EVERY = 1_000;
 const INFO = pathInfo("get", "/");
 
-/** Who may use which Spaces: the management cluster says so, of `spaces/proxy`, as of a node's or a service's proxy in Kubernetes. */
+/** Authorizes callers by SubjectAccessReviews of `spaces/proxy` in the management cluster, as Kubernetes does for the proxies of nodes and services. */
 export class SpacesAccess implements AsyncDisposable {
   readonly #ask: SubjectAccessReviewAuthorizer<ProxyReview>;
 
@@ -44,17 +44,17 @@ export class SpacesAccess implements AsyncDisposable {
     });
   }
 
-  /** Of one Space. */
+  /** Authorizes a request to one Space. */
   async one({ metadata: { namespace = "", name = "" } }: Space, request: AuthorizeRequest<unknown>): Promise<Decision> {
     return this.#decide(request, { verb: proxyVerb(request), namespace, name });
   }
 
-  /** Of all that there are, whatever they are called. */
+  /** Authorizes a request to all Spaces. */
   async all(request: AuthorizeRequest<unknown>): Promise<Decision> {
     return this.#decide(request, { verb: proxyVerb(request), namespace: "", name: "" });
   }
 
-  /** Of several Spaces, in the namespaces that the caller sees Spaces of. */
+  /** Authorizes a request to several Spaces, in the namespaces whose Spaces the caller may list. */
   async several(request: AuthorizeRequest<unknown>, seen: ReadonlySet<string> | undefined): Promise<Decision> {
     const all = await this.all(request);
     if (all.allowed || seen === undefined || seen.size === 0) return all;
@@ -62,10 +62,10 @@ export class SpacesAccess implements AsyncDisposable {
       this.#decide(request, { verb: proxyVerb(request), namespace, name: "" }),
     );
     const decided = await Promise.all(decisions);
-    return decided.find(({ allowed }) => !allowed) ?? decided[0] ?? deny("there is no Space that you may use");
+    return decided.find(({ allowed }) => !allowed) ?? decided[0] ?? deny("you may not use any Space");
   }
 
-  /** In which of some namespaces somebody sees Spaces, where several are shown; `undefined`: in all that there are or will be. */
+  /** Returns the namespaces whose Spaces the caller may list; `undefined` for all current and future ones. */
   async seen(asking: Requester, namespaces: () => Iterable<string>): Promise<ReadonlySet<string> | undefined> {
     const lists = (namespace: string): Promise<Decision> => this.#decide(asking, { verb: "list", namespace, name: "" });
     if ((await lists("")).allowed) return undefined;

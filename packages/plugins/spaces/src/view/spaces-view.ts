@@ -21,13 +21,13 @@ import { isOne, pathTo, type SpacePath } from "./space-path.ts";
 import { REVIEW_EVERY, SpacesAccess } from "./spaces-access.ts";
 
 /**
- * Spaces, by whom provides them and by name: `/services/spaces/<provider>/<space>/…` is a Space itself, whole, as it answers, with terminals and watches;
- * with `*` in the place of either all of them are one API server, with objects of every kind that any of them serves: read, watched and
- * changed together, by versions of their own. `-` stands for the provider of Spaces that have none.
+ * Serves Spaces by provider and name. `/services/spaces/<provider>/<space>/…` is a reverse proxy to one Space, including terminals and
+ * watches. With `*` for either part, the view serves the selected Spaces as one API server. It supports reads, watches and changes of all
+ * their kinds, with resource versions of its own. `-` stands for the provider of Spaces without one.
  *
- * Who may use a Space, and by which verbs, a SubjectAccessReview in the management cluster says of `spaces/proxy`; of several Spaces whoever may
- * list it in a namespace sees those of that namespace. Each is asked by the credential of its Secret: whoever may `get` there reads what that may read, Secrets
- * included, unless `identity` is `impersonate`.
+ * Security: a SubjectAccessReview of `spaces/proxy` in the management cluster authorizes each request by its verb. Across Spaces, callers
+ * see those of the namespaces in which they may list `spaces/proxy`. Requests use the credential of the Space's Secret, so a caller with
+ * `get` reads all that it may read, including Secrets, unless `identity` is `impersonate`.
  *
  * @example
  * ```ts
@@ -72,30 +72,30 @@ export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
 const REVIEWS: readonly string[] = ["authentication.k8s.io", "authorization.k8s.io"];
 const IN_ONE: readonly string[] = ["create", "deletecollection"];
 
-/** What is done in one Space alone: in which, has to be said. Who somebody is, and what they may do, is asked of the view itself. */
+/** Reports whether a request is only possible in one Space. The view itself answers reviews of the caller's identity and permissions. */
 function isInOne({ isResource, group, verb, subresource }: AuthorizeRequest<SpacePath>): boolean {
   if (!isResource || REVIEWS.includes(group)) return false;
   return IN_ONE.includes(verb) || (subresource !== "" && subresource !== "status");
 }
 
-/** @throws ApiError 404, 409, 503 as a Space cannot be found, or used; 405 where none was named */
+/** @throws ApiError 404, 409 or 503 if the Space is ambiguous or cannot be used; 405 if the path names none */
 function passedBy(serving: Serving, { params, tail, search }: RawRequest<SpacePath>, method = "GET") {
   if (isOne(params)) return serving.one(params).passed;
   const { group, resource, verb } = requestInfo({ method, tail, query: new URLSearchParams(search) });
   const { status } = ApiError.methodNotAllowed({ group, resource }, verb);
-  const message = `${status.message} of several spaces: name the one that is meant, as in ${serving.example(params)}`;
+  const message = `${status.message} across spaces: name one, as in ${serving.example(params)}`;
   throw new ApiError({ ...status, message });
 }
 
 const DISCOVER_EVERY = 10_000;
 const PATIENCE = 10_000;
 
-/** What the view of Spaces answers from, from its start to its end. */
+/** State of the view from start to close. */
 class Serving implements AsyncDisposable {
   readonly #options: SpacesViewOptions;
   readonly #access: SpacesAccess;
   readonly #across: AcrossOptions;
-  /** One for all who see the same of several Spaces. What nobody asks for is given up after some time. */
+  /** One instance for all callers that see the same Spaces, closed after some time without requests. */
   readonly #selected: Targets<SelectedSpaces> = new Targets({ isActive: () => false });
   readonly #begun = Promise.withResolvers<void>();
   #served: ServedSpaces | undefined;
@@ -114,7 +114,7 @@ class Serving implements AsyncDisposable {
     this.#access = new SpacesAccess(reviews, options);
   }
 
-  /** Begins, once there are Spaces. */
+  /** Starts once the Spaces are available. */
   start(): void {
     const begin = async (): Promise<void> => {
       const spaces = await this.#options.spaces;
@@ -127,34 +127,34 @@ class Serving implements AsyncDisposable {
       if (!this.#closed) this.#options.onError({ error });
       this.#begun.reject(error);
     });
-    this.#begun.promise.catch(() => undefined); // it is said by `ready`
+    this.#begun.promise.catch(() => undefined); // `ready` reports the error.
   }
 
-  /** Resolves when Spaces have been read. @throws what keeps them from it; the signal's reason */
+  /** Resolves when the Spaces have been read. @throws the error of the read; the signal's reason */
   readonly ready = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     await untilAborted(this.#begun.promise, signal);
     await this.#all.known(this.#across.patience ?? PATIENCE, signal);
   };
 
-  /** The Space that is meant. @throws ApiError 404 where there is none, 409 where there are several of that name at one provider */
+  /** Returns the Space of a path. @throws ApiError 404 if there is none, 409 if its provider has several with that name */
   one(path: SpacePath): ServedSpace {
     const [found, ...others] = this.#all.at(path);
     if (found === undefined) throw ApiError.notFound({ group: Space.group, resource: Space.plural }, path.space);
     if (others.length === 0) return found;
     const names = [found, ...others].map(({ name }) => name).join(", ");
-    const message = `there are several of that name: ${names}: rename all but one, or read them together by /services/spaces/*/${path.space}`;
+    const message = `several Spaces have this name: ${names}: rename all but one, or read them together at /services/spaces/*/${path.space}`;
     throw ApiError.conflict({ group: Space.group, resource: Space.plural }, path.space, message);
   }
 
-  /** Whether somebody may do something in the Spaces that are meant. */
+  /** Authorizes a request for the Spaces of a path. */
   async may(request: AuthorizeRequest<SpacePath>): Promise<Decision> {
     if (!isOne(request.params)) return this.#access.several(request, await this.#seen(request));
     const [one, ...others] = this.#all.at(request.params);
-    // That there is none is only told to those who may know.
+    // Security: only callers that may use all Spaces learn that one does not exist.
     return one === undefined || others.length > 0 ? this.#access.all(request) : this.#access.one(one.space, request);
   }
 
-  /** What somebody sees of several Spaces. */
+  /** Returns the Spaces that a caller may see. */
   async several(request: WorkspaceRequest<SpacePath>): Promise<SelectedSpaces> {
     this.#all.refresh();
     const { provider, space } = request.params;
@@ -164,7 +164,7 @@ class Serving implements AsyncDisposable {
     return this.#selected.of(key, "", () => new SelectedSpaces(this.#all, selection, this.#across));
   }
 
-  /** Where one Space is that is meant, for those who have to name one. */
+  /** Returns an example path of a single Space for an error message. */
   example(path: SpacePath): string {
     const [first] = this.#all.at(path);
     return first === undefined ? "/services/spaces/<provider>/<space>" : pathTo(first.space);
@@ -178,7 +178,7 @@ class Serving implements AsyncDisposable {
   }
 
   get #all(): ServedSpaces {
-    if (this.#served === undefined) throw ApiError.serviceUnavailable("it is not known yet which Spaces there are", 1);
+    if (this.#served === undefined) throw ApiError.serviceUnavailable("the Spaces have not been read yet", 1);
     return this.#served;
   }
 

@@ -1,15 +1,15 @@
-// What is between two ends of a tunnel, and can be silent or slow.
+// A proxy between two ends of a tunnel that can be silent or slow.
 import type { Socket } from "node:net";
 import { pair } from "./ends.ts";
 
 export class Between implements AsyncDisposable {
   readonly near: Socket;
   readonly far: Socket;
-  /** Nothing is passed on, and nobody is told. */
+  /** Drops all bytes without an error. */
   silent = false;
-  /** Each piece takes some milliseconds. */
+  /** Delays each chunk by some milliseconds. */
   slowly = false;
-  /** Bytes that are passed on at once. */
+  /** Chunk size, bytes. */
   piece = 64 * 1024;
   readonly #inner: readonly [Socket, Socket];
 
@@ -38,7 +38,7 @@ export class Between implements AsyncDisposable {
         }
       if (!this.silent) to.end();
     } catch {
-      // They are destroyed.
+      // The sockets are destroyed.
     }
   }
 

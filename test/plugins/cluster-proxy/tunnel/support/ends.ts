@@ -16,7 +16,7 @@ export interface EndsOptions {
   readonly hub?: TunnelEndOptions;
 }
 
-/** Both ends of one connection. */
+/** Returns both ends of a connection. */
 export async function pair(): Promise<readonly [Socket, Socket]> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -27,7 +27,7 @@ export async function pair(): Promise<readonly [Socket, Socket]> {
   return [near, far];
 }
 
-/** Both ends of one connection by TLS. */
+/** Returns both ends of a TLS connection. */
 export async function tlsPair(): Promise<readonly [TLSSocket, TLSSocket]> {
   const about = { subject: { name: "hub", groups: [] }, now: new Date() };
   const authority = await issueCertificate({ ...about, purpose: { kind: "authority" } });
@@ -45,7 +45,7 @@ export async function tlsPair(): Promise<readonly [TLSSocket, TLSSocket]> {
   return [near, far];
 }
 
-/** @param sockets the connection, as the hub has it and as the agent has it */
+/** @param sockets the hub's and the agent's end of the connection */
 export async function ends(options: EndsOptions, sockets?: readonly [Duplex, Duplex]): Promise<Ends> {
   const [near, far] = sockets ?? (await pair());
   const hub = new HubEnd(near, options.hub);
@@ -78,7 +78,7 @@ export class Behind implements AsyncDisposable {
     return new Behind(server);
   }
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get open(): number {
     return this.#sockets.size;
   }
@@ -90,7 +90,7 @@ export class Behind implements AsyncDisposable {
     return socket;
   };
 
-  /** A target that is this. */
+  /** Targets that lead to this server. */
   get targets(): AgentEndOptions["targets"] {
     return (name) => (name === "api" ? { dial: this.dial } : undefined);
   }
@@ -101,7 +101,7 @@ export class Behind implements AsyncDisposable {
   }
 }
 
-/** All that comes, until it ends. */
+/** Reads until the end of a stream. */
 export async function read(stream: Duplex): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of stream) pieces.push(piece);

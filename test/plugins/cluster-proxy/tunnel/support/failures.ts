@@ -1,7 +1,7 @@
 import { isTunnelError, type TunnelErrorCode } from "@virtual-workspaces/cluster-proxy";
 import { expect } from "chai";
 
-/** What a stream fails with. */
+/** Returns the error of a promise. */
 export async function failure(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -11,7 +11,7 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
   return expect.fail("it did not fail");
 }
 
-/** Why there is no stream. */
+/** Returns the code of a stream's error. */
 export async function codeOf(promise: Promise<unknown>): Promise<TunnelErrorCode> {
   const error = await failure(promise);
   return isTunnelError(error) ? error.code : expect.fail(String(error));

@@ -1,24 +1,24 @@
-// One end of a tunnel by bytes, as what it says before HTTP/2 and first of it.
+// Raw bytes of one end of a tunnel: the messages before HTTP/2, and its first frame.
 import type { Duplex } from "node:stream";
 import { expect } from "chai";
 
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/** A frame without settings: each end's first. */
+/** SETTINGS frame without settings, the first of each end. */
 export const SETTINGS = Buffer.from("000000040000000000", "hex");
 const ACKNOWLEDGED = "0401";
 
-/** HTTP/2 begins, though the hub at the other end has asked for nothing: what comes behind is of it. */
+/** Starts HTTP/2 although the hub at the other end has not requested it. */
 export async function begun(socket: Duplex): Promise<void> {
   socket.write(">");
   expect(await take(socket, 1)).to.equal(">");
 }
 
-/** The next bytes, as characters. */
+/** Reads the next bytes as characters. */
 export async function take(socket: Duplex, size: number): Promise<string> {
   return (await bytes(socket, size)).toString("latin1");
 }
 
-/** Frames come, among them that the settings were taken. */
+/** Reads frames up to the acknowledgement of the settings. */
 export async function acknowledged(socket: Duplex): Promise<void> {
   for (;;) {
     const head = await bytes(socket, 9);

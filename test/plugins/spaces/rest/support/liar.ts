@@ -1,8 +1,8 @@
-// A server that answers as a space provider does, but for what a test has it say.
+// A space provider's server with responses that a test can replace.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Listener, startListener } from "../../../../_support/listener.ts";
 
-/** What is said instead, to requests that begin so: `GET /v1/spaces`. */
+/** Responses by prefix of the request: `GET /v1/spaces`. */
 export type Says = Readonly<Record<string, (res: ServerResponse, req: IncomingMessage) => void>>;
 
 const STATUS = {
@@ -13,7 +13,7 @@ const STATUS = {
 
 export class Liar implements AsyncDisposable {
   says: Says = {};
-  /** What was asked, in order. */
+  /** Requests in order. */
   readonly asked: string[] = [];
   #listener: Listener | undefined;
 
@@ -51,7 +51,7 @@ export function body(type: string, text: string, code = 200) {
 
 export const json = (value: unknown, code = 200) => body("application/json", JSON.stringify(value), code);
 
-/** A watch that says this, and stays open. */
+/** A watch with this text that stays open. */
 export const stream = (text: string) => (res: ServerResponse) => {
   res.writeHead(200, { "content-type": "application/x-ndjson" }).write(text);
 };
@@ -66,5 +66,5 @@ export const statusOf = (code: number, message: string, details: object = {}) =>
   details,
 });
 
-/** As a server says that a space is not there. */
+/** The response for a space that does not exist. */
 export const gone = (name: string) => json(statusOf(404, `spaces "${name}" not found`, { kind: "spaces", name }), 404);

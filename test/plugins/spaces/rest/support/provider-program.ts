@@ -1,4 +1,4 @@
-// examples/over-spaces/provider.ts, in a process of its own.
+// examples/over-spaces/provider.ts in a process of its own.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { localNode, root } from "../../../../../tools/install.mjs";
@@ -14,20 +14,20 @@ export class ProviderProgram extends Program {
     this.#folder = folder;
   }
 
-  /** Starts one, and waits until it listens. */
+  /** Starts the program and waits until it listens. */
   static async start(folder: string): Promise<ProviderProgram> {
     const program = new ProviderProgram(folder);
     await program.until("URL", () => program.lines[0], 30_000);
     return program;
   }
 
-  /** What it wants to be in the Secret of a SpaceProviderDesc. */
+  /** Contents for the Secret of a SpaceProviderDesc. */
   get secret(): Readonly<Record<"url" | "token" | "ca.crt", string>> {
     const at = (name: string): string => readFileSync(join(this.#folder, name), "utf8");
     return { url: at("url"), token: at("token"), "ca.crt": at("ca.crt") };
   }
 
-  /** The names of its spaces, as it would find them after a crash. */
+  /** Names of its spaces on disk, as it finds them after a crash. */
   get spaces(): readonly string[] {
     const kept = JSON.parse(readFileSync(join(this.#folder, ".kept/spaces.json"), "utf8")) as readonly [
       string,

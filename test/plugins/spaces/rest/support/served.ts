@@ -1,4 +1,4 @@
-// A provider that is served over REST, on a port of its own, to a manager with a token.
+// A provider over REST on a port of its own, with a token for a manager.
 import {
   type Authorizer,
   allow,
@@ -10,19 +10,19 @@ import {
 import { type SpaceProvider, type SpaceProviderViewOptions, spaceProviderView } from "@virtual-workspaces/spaces";
 import { testLog } from "../../../../_setup/log.ts";
 
-/** By which the manager is known; `stranger` is somebody's who may do nothing. */
+/** Token of the manager; `stranger` is that of a user without rights. */
 export const TOKEN = "managers-token";
 export const STRANGER = "strangers-token";
 
 export interface Served extends AsyncDisposable {
-  /** What the paths of the protocol are below. */
+  /** Base URL of the protocol. */
   readonly url: string;
-  /** Ends gracefully. */
+  /** Shuts down gracefully. */
   close(): Promise<void>;
 }
 
 export interface ServedOptions extends Partial<SpaceProviderViewOptions> {
-  /** @default any free one */
+  /** @default any free port */
   readonly port?: number;
   readonly token?: string;
   readonly server?: Partial<ServerOptions>;
@@ -31,7 +31,7 @@ export interface ServedOptions extends Partial<SpaceProviderViewOptions> {
 const managers: Authorizer<unknown> = ({ user }) =>
   user.name === "manager" ? allow() : deny("managers alone may ask");
 
-/** Serves a provider. What it throws is a fault of the test, unless that says who is told. */
+/** Serves a provider. Its exceptions fail the test unless the test sets a handler. */
 export async function serve(provider: SpaceProvider, options: ServedOptions = {}): Promise<Served> {
   const { port = 0, token = TOKEN, server: more = {}, ...view } = options;
   const { log } = testLog();

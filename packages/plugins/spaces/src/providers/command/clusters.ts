@@ -11,10 +11,10 @@ import { ReachedServer } from "../reached-server.ts";
 import { Creations } from "./creations.ts";
 import { printed, type ToolOptions } from "./tool.ts";
 
-/** What a tool is told, of a cluster and with a folder for files that are of no use behind it. */
+/** Returns the arguments of a tool for a cluster. `folder` is a temporary directory for files of the tool. */
 export type ClusterArguments = (name: string, folder: string) => readonly string[];
 
-/** A tool that makes clusters. */
+/** Options of {@link Clusters}. */
 export interface ClustersOptions extends ToolOptions {
   readonly list: readonly string[];
   readonly parse: (printed: string) => readonly string[];
@@ -30,27 +30,27 @@ export interface ClustersOptions extends ToolOptions {
   readonly log: Log;
 }
 
-/** How long a kubeconfig counts by which a cluster answers, ms: its credentials may have been replaced. */
+/** Maximum age of a kubeconfig, ms: the credentials of the cluster may have been replaced. */
 const FRESH = 60_000;
-/** How many are looked at at once. */
+/** Maximum number of concurrent readiness checks. */
 const AT_ONCE = 4;
-/** What can be the name of a cluster at all. */
+/** Valid cluster names. */
 const NAME = /^[\w.-]{1,253}$/;
-/** One that no tool takes for a flag, or for a path. */
+/** Names that no tool takes for a flag or a path. */
 const PLAIN = /^[A-Za-z0-9]/;
 
-/** How long taking away what was half made may hold up the end, ms. */
+/** Time limit for the deletion of incomplete clusters at shutdown, ms. */
 const LAST = 10_000;
 
-/** A cluster, as it was reached last. */
+/** A cluster and its last kubeconfig. */
 interface ReachedCluster {
   readonly server: ReachedServer;
   readonly text: string;
-  /** When that was printed, ms. */
+  /** Time when the tool printed the kubeconfig, ms. */
   readonly since: number;
 }
 
-/** The clusters that a tool has, which is asked for everything. */
+/** Clusters of a command-line tool, which is the only source of their state. */
 export class Clusters implements SpaceProvider, AsyncDisposable {
   readonly #options: ClustersOptions;
   readonly #known = new Map<string, ReachedCluster>();
@@ -94,13 +94,13 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
     return incluster === undefined ? { external } : { external, incluster: await said(incluster) };
   }
 
-  /** What is being made is made no further: nobody would be told of it. */
+  /** Aborts creations in progress, since no manager would receive their results. */
   async [Symbol.asyncDispose](): Promise<void> {
     const half = await this.#creations.endAll();
     const { delete: remove, log } = this.#options;
     const signal = AbortSignal.timeout(LAST);
     const left = (name: string, error: unknown): void =>
-      log({ level: "warn", message: "a cluster that was half made is left", name, error: String(error) });
+      log({ level: "warn", message: "an incomplete cluster was not deleted", name, error: String(error) });
     if (remove !== undefined)
       await Promise.all(
         half.map((name) => this.#print({ args: remove, name, signal }).catch((error: unknown) => left(name, error))),
@@ -114,7 +114,7 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
     if (!this.#creations.has(name) && (await this.#names(signal)).includes(name)) return;
     this.#creations.see(name, async (over) => {
       const { delete: remove, createWithin } = this.#options;
-      // What was half made would be in the way.
+      // An incomplete cluster would block the next creation.
       if (this.#creations.hasFailed(name) && remove !== undefined)
         await this.#print({ args: remove, name, signal: over });
       await this.#print({ args, name, signal: over, within: createWithin });
@@ -135,10 +135,10 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
       const names = parse(text);
       if (names.every((one) => typeof one === "string" && NAME.test(one))) return [...new Set(names)].filter(isPlain);
     } catch {
-      // What it has printed may have anything in it, and is not told.
+      // Security: the parser's error may contain anything that the tool printed, and is not shown.
     }
     throw new Error(
-      `${name}: ${list.slice(0, 2).join(" ")} has not printed a list of clusters: is it another program?`,
+      `${name}: ${list.slice(0, 2).join(" ")} did not print a list of clusters: check that this is the right program`,
     );
   }
 
@@ -164,7 +164,7 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
     };
   }
 
-  /** By its kubeconfig, as it is now. @throws Error, SecretFault with what is wrong with it */
+  /** Connects with the cluster's current kubeconfig. @throws Error; SecretFault that names the problem */
   async #reach(name: string, signal: AbortSignal): Promise<ReachedCluster> {
     const text = await this.#print({ args: this.#options.kubeconfig, name, signal });
     const before = this.#known.get(name);
@@ -187,13 +187,14 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
     return printed(this.#options, { args: (folder) => args(name, folder), within, signal });
   }
 
-  /** Before it is made; names of what is there are as they are. @throws Error */
+  /** Validates the name of a new cluster. Existing clusters keep theirs. @throws Error */
   #check(cluster: string): void {
     const { name, longestName } = this.#options;
     const [problem] = nameProblems(cluster);
-    if (problem !== undefined) throw new Error(`metadata.name: ${name} makes no cluster of this name, ${problem}`);
+    if (problem !== undefined)
+      throw new Error(`metadata.name: ${name} cannot create a cluster with this name, ${problem}`);
     if (cluster.length > longestName)
-      throw new Error(`metadata.name: ${name} takes names of ${longestName} characters at most: take a shorter one`);
+      throw new Error(`metadata.name: too long for ${name}: use at most ${longestName} characters`);
   }
 }
 

@@ -1,52 +1,54 @@
 import type { SpaceProviderType } from "../../provider/provider.ts";
 import { type ClusterArguments, Clusters } from "./clusters.ts";
 
-/** A tool that has clusters, for {@link commandProvider}. */
+/** Options of {@link commandProvider}: a tool that manages clusters. */
 export interface CommandProviderOptions {
-  /** What it is called: `kind`. */
+  /** Name of the tool, such as `kind`. */
   readonly name: string;
-  /** The program: a name on the PATH, or a path. @default its name */
+  /** Program: a name on the PATH, or a path. @default the name */
   readonly command?: string;
-  /** Its environment. `KUBECONFIG` is always a file that is thrown away, so that nobody's own is read or written. @default that of this process */
+  /** Environment of the tool. `KUBECONFIG` is always a temporary file, so that the tool leaves the user's own alone. @default that of this process */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What it is told for a list of its clusters: those that are being made or stand still, too. */
+  /** Arguments that list all clusters, including those that are being created or are stopped. */
   readonly list: readonly string[];
-  /** The names in what it has printed then. What it throws is not told. @default a name on each line */
+  /** Returns the names in the printed list. Its exceptions are not shown. @default one name per line */
   readonly parse?: (printed: string) => readonly string[];
-  /** What it is told to print the kubeconfig of a cluster, as it is reached from this machine. */
+  /** Arguments that print a cluster's kubeconfig for clients on this machine. */
   readonly kubeconfig: ClusterArguments;
-  /** The same, as it is reached from where the management cluster is. @default the same for all */
+  /** Arguments that print a cluster's kubeconfig for the network of the management cluster. @default the same for all clients */
   readonly incluster?: ClusterArguments;
-  /** What it is told to make one, and to end when that is made. @default none can be made */
+  /** Arguments that create a cluster and wait until that is done. @default clusters cannot be created */
   readonly create?: ClusterArguments;
-  /** What it is told to delete one, whether or not there is one. @default none can be deleted */
+  /** Arguments that delete a cluster, whether or not it exists. @default clusters cannot be deleted */
   readonly delete?: ClusterArguments;
-  /** The longest name that it takes. @default 253 */
+  /** Maximum length of a name. @default 253 */
   readonly longestName?: number;
-  /** How long it may take for anything but making a cluster, ms. @default 30000 */
+  /** Time limit of every command except creation, ms. @default 30000 */
   readonly within?: number;
-  /** How long it may take to make one, ms. @default 600000 */
+  /** Time limit of a creation, ms. @default 600000 */
   readonly createWithin?: number;
-  /** How long a cluster may take to answer whether it is ready, ms. @default 5000 */
+  /** Time limit of a cluster's readiness check, ms. @default 5000 */
   readonly answerWithin?: number;
 }
 
 /**
- * Clusters that a tool of the command line makes, as spaces. They are listed by it, whoever has made them, and reached by what it prints. What is in a kubeconfig counts only where it leads to a server and shows a
- * credential: nothing in it is run, and no file that it names is read. The tool gets its arguments as they are, by no shell, and no name that it could take for a flag; its complaints are told in conditions, in one line.
+ * Provider type for clusters of a command-line tool. It lists all clusters of the tool and reaches them by the kubeconfigs that the tool
+ * prints. Security: only a kubeconfig's server and credential are used; it cannot run programs or read files. The tool is run without a
+ * shell, and never with a name that it could take for a flag. Conditions show its error messages in one line.
  *
- * A cluster is made in the background; until that is done it is no space, and where it fails what is left of it is deleted before it is made again. What is being made when the provider is disposed of is deleted.
- * A SpaceProviderDesc of it needs no Secret. The tool has the rights of whoever runs the manager, and whoever may make Spaces has it make clusters.
+ * A cluster is created in the background and is no space before that is done. After a failure, the rest is deleted before the next attempt;
+ * creations in progress are deleted when the provider is disposed of. A SpaceProviderDesc of this type needs no Secret. Security: the tool
+ * runs with the rights of the manager's user, for every user who may create Spaces.
  *
- * @throws Error on an option that cannot be used
+ * @throws Error on an invalid option
  */
 export function commandProvider(options: CommandProviderOptions): SpaceProviderType {
   const { within = 30_000, createWithin = 600_000, answerWithin = 5_000 } = options;
   for (const [name, value] of Object.entries({ within, createWithin, answerWithin }))
     if (!(value >= 1 && value < 2 ** 31))
-      throw new Error(`${name} of the provider ${options.name}: give milliseconds, 1 at least`);
+      throw new Error(`invalid ${name} of the provider ${options.name}: use at least 1 ms`);
   const { name, command = name, env = process.env, parse = linesOf, longestName = 253 } = options;
-  if (command === "") throw new Error(`command of the provider ${name}: name a program`);
+  if (command === "") throw new Error(`empty command of the provider ${name}: set the name or path of a program`);
   const { list, kubeconfig, incluster, create, delete: remove } = options;
   const told = { list, parse, kubeconfig, incluster, create, delete: remove, longestName };
   const limits = { within, createWithin, answerWithin };

@@ -1,24 +1,24 @@
 import { Backoff } from "@virtual-workspaces/transport";
 
-/** Waits before what could not be made is made again, ms. */
+/** Backoff between attempts of a failed creation, ms. */
 const BACKOFF = { first: 250, most: 60_000 } as const;
 
-/** What is being made, by name, which takes minutes; and what could not be. */
+/** Creations by name, in progress or failed. Each takes minutes. */
 export class Creations {
   readonly #running = new Map<string, Creation>();
   readonly #failed = new Map<string, Failure>();
 
-  /** Whether it is being made, or could not be: what there is of it is no space. */
+  /** Reports whether the creation is in progress or has failed. The incomplete cluster is no space. */
   has(name: string): boolean {
     return this.#running.has(name) || this.#failed.has(name);
   }
 
-  /** Whether there may be something left of it that was not made to the end. */
+  /** Reports whether a failed creation may have left an incomplete cluster. */
   hasFailed(name: string): boolean {
     return this.#failed.has(name);
   }
 
-  /** Sees to it that it is being made, in the background. @throws Error why it could not be, once at least before it is made again */
+  /** Ensures that a creation runs in the background. @throws Error of a failed attempt, at least once before the next one */
   see(name: string, make: (signal: AbortSignal) => Promise<void>): void {
     if (this.#running.has(name)) return;
     const failure = this.#failed.get(name);
@@ -34,7 +34,7 @@ export class Creations {
     this.#running.set(name, { over, ended: ended.finally(() => this.#running.delete(name)) });
   }
 
-  /** It is not made any more, and is forgotten. @returns whether it was being made */
+  /** Aborts and forgets a creation. @returns whether it was in progress */
   async end(name: string): Promise<boolean> {
     const creation = this.#running.get(name);
     creation?.over.abort();
@@ -43,7 +43,7 @@ export class Creations {
     return creation !== undefined;
   }
 
-  /** Ends all. @returns what was being made */
+  /** Aborts all creations. @returns names of those that were in progress */
   async endAll(): Promise<readonly string[]> {
     const names = [...this.#running.keys()];
     await Promise.all(names.map((name) => this.end(name)));
@@ -58,7 +58,7 @@ export class Creations {
 
 interface Creation {
   readonly over: AbortController;
-  /** Resolves when it has come to its end, good or bad. */
+  /** Resolves when the creation has succeeded or failed. */
   readonly ended: Promise<void>;
 }
 

@@ -2,19 +2,19 @@ import { join } from "node:path";
 import type { SpaceProviderType } from "../../provider/provider.ts";
 import { commandProvider } from "./command-provider.ts";
 
-/** What {@link kindProvider} and {@link k3dProvider} are given. */
+/** Options of {@link kindProvider} and {@link k3dProvider}. */
 export interface LocalClustersOptions {
-  /** The program: a name on the PATH, or a path. @default its name */
+  /** Program: a name on the PATH, or a path. @default the name of the tool */
   readonly command?: string;
-  /** Its environment: which Docker it uses, or with `KIND_EXPERIMENTAL_PROVIDER` which other engine. @default that of this process */
+  /** Environment, which selects the Docker daemon, or another engine with `KIND_EXPERIMENTAL_PROVIDER`. @default that of this process */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What else it is told when it makes a cluster: `["--image", "kindest/node:v1.33.1"]`. @default nothing */
+  /** Additional arguments of a creation: `["--image", "kindest/node:v1.33.1"]`. @default none */
   readonly createArguments?: readonly string[];
 }
 
 /**
- * Clusters in containers of this machine, made by [kind](https://kind.sigs.k8s.io), as spaces: those that are there already, too. From within its network of containers they are reached by the Secret
- * `incluster-<space>`. Nobody's own kubeconfig is touched. As {@link commandProvider}.
+ * Provider type for the clusters of [kind](https://kind.sigs.k8s.io) on this machine, including existing ones. The Secret
+ * `incluster-<space>` reaches them from their container network. The user's own kubeconfig stays unchanged. See {@link commandProvider}.
  */
 export function kindProvider({
   command = "kind",
@@ -43,7 +43,7 @@ export function kindProvider({
   });
 }
 
-/** Clusters in containers of this machine, made by [k3d](https://k3d.io), as spaces: those that are there already, too. Nobody's own kubeconfig is touched. As {@link commandProvider}. */
+/** Provider type for the clusters of [k3d](https://k3d.io) on this machine, including existing ones. The user's kubeconfig is unchanged. See {@link commandProvider}. */
 export function k3dProvider({
   command = "k3d",
   env,
@@ -53,7 +53,7 @@ export function k3dProvider({
     name: "k3d",
     command,
     longestName: 32,
-    // Else what it says besides is among what it prints.
+    // Otherwise k3d mixes log lines into its output.
     env: { ...(env ?? process.env), LOG_LEVEL: "warn", LOG_COLORS: "false" },
     list: ["cluster", "list", "-o", "json"],
     parse: (printed) => (JSON.parse(printed) as readonly { readonly name: string }[]).map(({ name }) => name),

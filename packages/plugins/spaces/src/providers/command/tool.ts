@@ -4,30 +4,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onAbort } from "@virtual-workspaces/transport";
 
-/** A program that is run for what it prints. */
+/** A program that is run for its output. */
 export interface ToolOptions {
-  /** What it is called to people. */
+  /** Name in messages. */
   readonly name: string;
-  /** A name on the PATH, or a path. */
+  /** Name on the PATH, or a path. */
   readonly command: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** How it is run once. */
+/** Options of one run. */
 export interface ToolRun {
-  /** What it is told: with a folder for files that are of no use behind it. */
+  /** Arguments, given a temporary directory. */
   readonly args: (folder: string) => readonly string[];
-  /** How long it may take, ms. */
+  /** Time limit, ms. */
   readonly within: number;
   readonly signal: AbortSignal;
 }
 
-/** How much it may print, bytes: lists are long where each node has its whole environment. */
+/** Maximum length of the output, bytes. Lists are long when each node includes its whole environment. */
 const LONGEST = 4 * 1024 * 1024;
-/** How much is kept of what it complains of, bytes. */
+/** Maximum length of stderr that is kept, bytes. */
 const KEPT = 64 * 1024;
 
-/** What it prints. No shell has a say, and nobody's kubeconfig is read or written. What it has started goes with it when it takes too long. @throws Error with its words; the signal's reason */
+/**
+ * Runs a tool without a shell and returns its output. It leaves the user's kubeconfig alone, and a timeout kills it with its child
+ * processes.
+ * @throws Error with the tool's message; the signal's reason
+ */
 export async function printed(tool: ToolOptions, { args, within, signal }: ToolRun): Promise<string> {
   signal.throwIfAborted();
   const folder = mkdtempSync(join(tmpdir(), "spaces-"));
@@ -40,7 +44,7 @@ export async function printed(tool: ToolOptions, { args, within, signal }: ToolR
   } catch (error) {
     signal.throwIfAborted();
     if (!late.aborted) throw error;
-    throw new Error(`${tool.name}: ${all.slice(0, 2).join(" ")} has not ended within ${within / 1000} s`);
+    throw new Error(`${tool.name}: ${all.slice(0, 2).join(" ")} did not finish within ${within / 1000} s`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -54,7 +58,7 @@ async function outputOf(child: ChildProcess, tool: ToolOptions, signal: AbortSig
   child.stderr?.on("data", (piece: Buffer) => void complaints.take(piece));
   child.once("error", (error) => reject(missing(error, tool)));
   child.once("close", (code, name) => {
-    if (out.isFull) reject(new Error(`${tool.name}: it prints more than ${LONGEST} bytes`));
+    if (out.isFull) reject(new Error(`${tool.name}: output is longer than ${LONGEST} bytes`));
     else if (code === 0) resolve(out.text);
     else
       reject(
@@ -65,7 +69,7 @@ async function outputOf(child: ChildProcess, tool: ToolOptions, signal: AbortSig
   return await promise;
 }
 
-/** With all that it has started, which may hold on to what it prints to. */
+/** Kills the whole process group: a child process may keep the output open. */
 function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
@@ -75,14 +79,12 @@ function killGroup({ pid }: ChildProcess): void {
 }
 
 function missing(error: NodeJS.ErrnoException, { name, command }: ToolOptions): Error {
-  if (error.code !== "ENOENT") return new Error(`${name}: ${command} cannot be run: ${error.code}`);
-  const where = command.includes("/")
-    ? `there is no ${command}`
-    : "there is no such command on the PATH of the manager";
-  return new Error(`${name}: ${where}: install ${name}, or say where it is in \`command\``);
+  if (error.code !== "ENOENT") return new Error(`${name}: cannot run ${command}: ${error.code}`);
+  const where = command.includes("/") ? `${command} does not exist` : "command not found on the PATH of the manager";
+  return new Error(`${name}: ${where}: install ${name}, or set \`command\``);
 }
 
-/** Text that comes in pieces, as far as there is room. */
+/** Text that is collected up to a limit. */
 class BoundedText {
   readonly #most: number;
   readonly #pieces: Buffer[] = [];
@@ -109,23 +111,23 @@ class BoundedText {
   }
 }
 
-/** The longest that is told of what a tool complains of, characters. */
+/** Maximum length of a tool's message that is shown, characters. */
 const LONGEST_COMPLAINT = 300;
-/** What says the cause, wherever it stands: its own words of it are many. */
+/** Matches Docker's statement of the cause, which tools surround with text of their own. */
 const DOCKER =
   /(?:Cannot connect to the Docker daemon|permission denied while trying to connect to the [Dd]ocker)[^"\n\\]*/;
-/** Colours, and other things that terminals do. */
+/** Colors and other terminal control sequences. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are control characters
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g;
-/** How tools begin lines that say what is wrong. */
+/** Prefixes of error lines. */
 const COMPLAINT = /^(?:ERROR: |(?:ERRO|FATA)\[\d+\] |Error: |error: )/;
 
-/** What a tool says is wrong, for people: the first line of it. `undefined`: nothing. */
+/** Returns the first error line of a tool, or `undefined`. */
 function complaintIn(stderr: string): string | undefined {
   const text = stderr.replace(ESCAPES, "");
   const [docker] = DOCKER.exec(text) ?? [];
   if (docker !== undefined)
-    return `${docker.trim()} Start it, or let the manager's user use it`.slice(0, LONGEST_COMPLAINT);
+    return `${docker.trim()} Start Docker, or give the manager's user access to it`.slice(0, LONGEST_COMPLAINT);
   const lines = text
     .split("\n")
     .map((line) => line.trim())

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { codeOf, createPrivately, objectIn } from "./private-files.ts";
 import { identityOf, isIdentity, isThere } from "./process-identity.ts";
 
-/** Who keeps a folder of spaces: of several managers, one starts and ends processes, and the others look on. */
+/** Lock of a directory of spaces. Of several managers, only its owner starts and stops processes; the others read. */
 export class DirectoryLock implements Disposable {
   readonly #path: string;
   readonly #mark: string = randomBytes(16).toString("hex");
@@ -13,12 +13,12 @@ export class DirectoryLock implements Disposable {
     this.#path = join(directory, ".keeper");
   }
 
-  /** Whether it is us, now: another may have taken us for dead. */
+  /** Whether this manager is still the owner. Another may have taken the lock over. */
   get isOurs(): boolean {
     return markIn(this.#path) === this.#mark;
   }
 
-  /** Becomes it, unless another is. What was a process that is no more is taken over. @returns whether it is us */
+  /** Acquires the lock if it is free or its owner's process has ended. @returns whether this manager is the owner */
   async take(): Promise<boolean> {
     if (this.isOurs) return true;
     const own = await identityOf(process.pid);
@@ -28,7 +28,7 @@ export class DirectoryLock implements Disposable {
     return (await this.#clear()) && createPrivately(this.#path, text);
   }
 
-  /** What is moved away is looked at once more: another may have been quicker. */
+  /** The moved lock is checked again, since another manager may have replaced it meanwhile. */
   async #clear(): Promise<boolean> {
     const aside = `${this.#path}.${this.#mark}`;
     try {

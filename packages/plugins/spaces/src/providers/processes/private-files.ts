@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
-/** Writes a file for its owner alone, so that a reader sees the old one or the new one, never a part. */
+/** Replaces a file atomically, with access for its owner only. */
 export function writePrivately(path: string, text: string): void {
   const beside = temporaryPath(path);
   writeFileSync(beside, text, { mode: 0o600 });
   renameSync(beside, path);
 }
 
-/** Makes a file for its owner alone, whole or not at all. @returns whether there was none */
+/** Creates a file atomically, with access for its owner only. @returns false if it exists */
 export function createPrivately(path: string, text: string): boolean {
   const beside = temporaryPath(path);
   writeFileSync(beside, text, { mode: 0o600 });
@@ -23,7 +23,7 @@ export function createPrivately(path: string, text: string): boolean {
   }
 }
 
-/** The text of a file; `undefined`: there is none. */
+/** Returns the text of a file, or `undefined` if it does not exist. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
@@ -33,7 +33,7 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** The object in a file of JSON; `undefined`: there is none. */
+/** Returns the object in a JSON file, or `undefined` if it does not exist. */
 export function objectIn(path: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(readIfThere(path) ?? "");
@@ -44,8 +44,8 @@ export function objectIn(path: string): Readonly<Record<string, unknown>> | unde
   }
 }
 
-/** Of an error of the system; "" of others. */
+/** Returns the code of a system error, or "" for any other. */
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
-/** Two managers write at once. */
+/** A random suffix, since two managers may write at once. */
 const temporaryPath = (path: string): string => `${path}.${randomBytes(6).toString("hex")}.new`;

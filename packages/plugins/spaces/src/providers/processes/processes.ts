@@ -13,15 +13,15 @@ import { DirectoryLock } from "./directory-lock.ts";
 import { SpaceFolder } from "./space-folder.ts";
 import { SpaceProcess, type SpaceProcessOptions } from "./space-process.ts";
 
-/** How all of a folder are kept. */
+/** Options of {@link Processes}. */
 export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "onChange"> {
   readonly directory: string;
   readonly most: number;
-  /** Whether processes outlive whoever looks after them. */
+  /** Whether processes keep running after the manager ends. */
   readonly keep: boolean;
 }
 
-/** Spaces that are processes: what is in a folder decides, whoever wrote it, and one manager at a time acts by it. */
+/** Spaces that are processes. The files in the directory are the only state, and one manager at a time acts on them. */
 export class Processes implements SpaceProvider, AsyncDisposable {
   readonly #options: ProcessesOptions;
   readonly #lock: DirectoryLock;
@@ -32,7 +32,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   readonly #first: Promise<void>;
   readonly #running: Promise<void>;
 
-  /** @throws Error on a folder that cannot be made */
+  /** @throws Error on a directory that cannot be created */
   constructor(options: ProcessesOptions) {
     this.#options = options;
     const { directory, keep } = options;
@@ -59,7 +59,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   async access(name: string, { parent }: ProviderCall): Promise<SpaceAccess> {
     rejectParent(parent);
     const space = this.#spaces.get(name);
-    if (space === undefined) throw new Error(`there is no process of the name ${quote(name)}`);
+    if (space === undefined) throw new Error(`there is no process with the name ${quote(name)}`);
     return { external: space.kubeconfig };
   }
 
@@ -67,11 +67,10 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     rejectParent(parent);
     const { directory, most } = this.#options;
     const there = SpaceFolder.at(directory, name);
-    if (there?.isLeaving)
-      throw new Error("the one of before of this name is being deleted: it is made when that is gone");
+    if (there?.isLeaving) throw new Error("the previous space with this name is still being deleted");
     if (there === undefined && SpaceFolder.in(directory).length >= most)
       throw new Error(
-        `its provider has ${most} processes, and takes no more: delete others, or set most of the provider higher`,
+        `the provider has its maximum of ${most} processes: delete Spaces, or increase most of the provider`,
       );
     if (there === undefined) SpaceFolder.make(directory, name);
     await this.#read();
@@ -88,7 +87,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     return parent === undefined ? this.#changes.subscribe(signal) : new Changes().subscribe(signal);
   }
 
-  /** Spaces go on where they are to outlive us; otherwise what we keep ends. */
+  /** Keeps the spaces running with `keep`; otherwise stops those of this manager. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over.abort();
     await this.#running;
@@ -111,7 +110,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
         complaint = "";
       } catch (error) {
         if (complaint !== String(error))
-          log({ level: "warn", message: "a folder of spaces cannot be kept", error: String(error) });
+          log({ level: "warn", message: "the directory of spaces cannot be managed", error: String(error) });
         complaint = String(error);
       }
       first();
@@ -119,13 +118,13 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     }
   }
 
-  /** As it is now, once it has been read at all. */
+  /** Reads the current state, after the first check of all spaces. */
   async #read(): Promise<void> {
     await this.#first;
     await this.#sync();
   }
 
-  /** Looks after what is there, and not any more after what is not. */
+  /** Starts to manage new spaces, and stops for removed ones. */
   async #sync(): Promise<void> {
     const folders = new Map(SpaceFolder.in(this.#options.directory).map((folder) => [folder.name, folder]));
     const gone = [...this.#spaces.values()].filter(({ folder }) => folders.get(folder.name)?.id !== folder.id);
@@ -134,7 +133,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
       for (const folder of folders.values()) if (!this.#spaces.has(folder.name)) this.#add(folder);
     for (const { folder } of gone) this.#changes.emit({ name: folder.name });
     await Promise.all(gone.map((space) => space[Symbol.asyncDispose]()));
-    // What somebody has deleted by hand has no process any more.
+    // A directory that a user removed by hand has no process any more.
     if (this.#lock.isOurs) for (const space of gone) space.kill();
   }
 
@@ -153,7 +152,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
     const { log } = this.#options;
     for (const result of await Promise.allSettled(spaces.map((space) => space.stop())))
       if (result.status === "rejected")
-        log({ level: "warn", message: "the process of a space goes on", error: String(result.reason) });
+        log({ level: "warn", message: "the process of a space could not be stopped", error: String(result.reason) });
   }
 
   readonly #killAll = (): void => {
@@ -161,7 +160,7 @@ export class Processes implements SpaceProvider, AsyncDisposable {
   };
 }
 
-/** What a provider tells those who watch it. */
+/** Changes for the watches of the provider. */
 class Changes {
   readonly #listeners = new Set<(change: ProviderChange) => void>();
 
@@ -169,7 +168,7 @@ class Changes {
     for (const listen of [...this.#listeners]) listen(change);
   }
 
-  /** What is told from now on, each name once until it is read, until the signal aborts. */
+  /** Subscribes to changes until the signal aborts. Repeated names are merged until they are read. */
   subscribe(signal: AbortSignal): AsyncGenerator<ProviderChange, void, undefined> {
     const waiting = new Set<string | undefined>();
     let wake: () => void = () => undefined;

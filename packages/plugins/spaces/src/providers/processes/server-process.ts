@@ -5,41 +5,41 @@ import { codeOf } from "./private-files.ts";
 import { identityOf, isThere, markedProcess, type ProcessIdentity } from "./process-identity.ts";
 import type { SpaceFolder } from "./space-folder.ts";
 
-/** How the process of a space is started and ended. */
+/** Options of {@link ServerProcess}. */
 export interface ServerProcessOptions {
   readonly command: (folder: string) => readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How long it may take to end by itself, ms. */
+  /** Grace period before SIGKILL, ms. */
   readonly grace: number;
 }
 
-/** How often it is looked whether a process that is not our own has ended, ms. */
+/** Poll interval for the end of a process that is not our child, ms. */
 const LOOK = 25;
-/** How long the system may take to end one that is killed, ms. */
+/** Time limit for the system to end a killed process, ms. */
 const KILLED = 10_000;
 
-/** The process of one space: ours, or one that a manager before us has started. */
+/** Process of one space, started by this manager or an earlier one. */
 export class ServerProcess {
   readonly #folder: SpaceFolder;
   readonly #options: ServerProcessOptions;
   readonly #ended: () => void;
   #child: ChildProcess | undefined;
 
-  /** @param ended told when one that was started here has */
+  /** @param ended called when a process that this object started has ended */
   constructor(folder: SpaceFolder, options: ServerProcessOptions, ended: () => void) {
     this.#folder = folder;
     this.#options = options;
     this.#ended = ended;
   }
 
-  /** How the last one ended that was started here. */
+  /** Describes how the last process that this object started has ended. */
   get end(): string {
     const { exitCode, signalCode } = this.#child ?? {};
-    if (signalCode) return `its process was ended by ${signalCode}`;
-    return typeof exitCode === "number" ? `its process ended with exit code ${exitCode}` : "its process has ended";
+    if (signalCode) return `the process was ended by ${signalCode}`;
+    return typeof exitCode === "number" ? `the process ended with exit code ${exitCode}` : "the process has ended";
   }
 
-  /** The process that there is. @throws Error where nobody can tell */
+  /** Finds the running process. @throws Error without `/proc` and `ps` */
   async find(): Promise<ProcessIdentity | undefined> {
     const noted = this.#folder.process;
     if (noted !== "starting") return noted !== undefined && (await this.#isThere(noted)) ? noted : undefined;
@@ -48,11 +48,11 @@ export class ServerProcess {
     return found;
   }
 
-  /** Starts one, where there is none. @throws Error that says why it cannot be started */
+  /** Starts a process if there is none. @throws Error that gives the reason of a failure */
   async start(): Promise<void> {
     const [program, ...args] = this.#options.command(this.#folder.server);
     const [name = "", value = ""] = this.#mark.split("=");
-    // Whoever finds only this asks the system who has the mark.
+    // After a crash at this point, the next manager finds the process by its mark.
     this.#folder.note("starting");
     const log = this.#folder.log();
     try {
@@ -60,7 +60,7 @@ export class ServerProcess {
         cwd: this.#folder.server,
         env: { ...this.#options.env, [name]: value },
         stdio: ["ignore", log, log],
-        // Of a group of its own, so that Ctrl-C is for us alone, and with it goes what it has started.
+        // The process leads a group of its own, so that Ctrl-C does not reach it and a signal reaches its child processes.
         detached: true,
       });
       const failed = Promise.withResolvers<never>();
@@ -71,32 +71,33 @@ export class ServerProcess {
       this.#folder.note(identity);
     } catch (error) {
       this.#folder.note(undefined);
-      throw new Error(`its process cannot be started: ${codeOf(error) || String(error)}: see command of the provider`);
+      throw new Error(`cannot start the process: ${codeOf(error) || String(error)}: check command of the provider`);
     } finally {
       closeSync(log);
     }
   }
 
-  /** Ends what there is, in order, and otherwise by force. @throws Error on one that cannot be ended */
+  /** Stops the process gracefully, then by SIGKILL. @throws Error if it does not end */
   async stop(): Promise<void> {
     const found = await this.find();
     if (found !== undefined) {
       signal(found, "SIGTERM");
       if (!(await this.#isGoneWithin(found, this.#options.grace))) {
         if (await this.#isThere(found)) signal(found, "SIGKILL");
-        if (!(await this.#isGoneWithin(found, KILLED))) throw new Error(`its process ${found.pid} cannot be ended`);
+        if (!(await this.#isGoneWithin(found, KILLED)))
+          throw new Error(`process ${found.pid} did not end after SIGKILL`);
       }
     }
     this.#folder.note(undefined);
   }
 
-  /** At once, without a word: the whole of us ends. */
+  /** Sends SIGKILL without a grace period. */
   kill(): void {
     const { pid } = this.#child ?? {};
     if (pid !== undefined && this.#isRunning) signal({ pid }, "SIGKILL");
   }
 
-  /** Of our own it is known how it has ended once it is known that it has. */
+  /** The exit of a child process is known once its event has arrived. */
   async #isThere(process: ProcessIdentity): Promise<boolean> {
     return process.pid === this.#child?.pid && this.#isRunning ? true : isThere(process);
   }
@@ -120,7 +121,7 @@ export class ServerProcess {
   }
 }
 
-/** To all of its group, which it leads. Who has ended meanwhile needs none. */
+/** Signals the group of the process, and ignores one that has ended. */
 function signal({ pid }: Pick<ProcessIdentity, "pid">, name: NodeJS.Signals): void {
   try {
     process.kill(-pid, name);

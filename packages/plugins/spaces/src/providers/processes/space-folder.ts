@@ -5,19 +5,19 @@ import { nameProblems } from "@virtual-workspaces/apimachinery";
 import { codeOf, objectIn, readIfThere, writePrivately } from "./private-files.ts";
 import { isIdentity, type ProcessIdentity } from "./process-identity.ts";
 
-/** What begins so is being made, or is going: no name of a space does. */
+/** Prefixes of directories that are being created or deleted. No space name starts with them. */
 const [COMING, GOING] = [".new-", ".gone-"];
 
-/** The process of a space, as it was noted last: `starting` is before anybody knows which it is. */
+/** Recorded process of a space. `starting` is recorded before its PID is known. */
 export type NotedProcess = ProcessIdentity | "starting" | undefined;
 
-/** What there is of a space that is a process: a folder for its owner alone. */
+/** Directory of a space that is a process, with access for its owner only. */
 export class SpaceFolder {
   readonly name: string;
-  /** Which one it is: one that is made again by its name has another. */
+  /** Identifier: a space that is created again under the same name gets another one. */
   readonly id: string;
   readonly path: string;
-  /** Where its server keeps what it has. */
+  /** Directory of the server's data. */
   readonly server: string;
 
   private constructor(directory: string, name: string, id: string) {
@@ -27,22 +27,22 @@ export class SpaceFolder {
     this.server = join(this.path, "server");
   }
 
-  /** All that there are. */
+  /** Returns all spaces of a directory. */
   static in(directory: string): readonly SpaceFolder[] {
     return readdirSync(directory).flatMap((name) => SpaceFolder.at(directory, name) ?? []);
   }
 
-  /** The one of a name; `undefined`: there is none, or something else. */
+  /** Returns the space with a name, or `undefined` if it does not exist or is something else. */
   static at(directory: string, name: string): SpaceFolder | undefined {
     if (nameProblems(name).length > 0) return undefined;
     const id = objectIn(join(directory, name, "space.json"))?.["id"];
     return typeof id === "string" && id !== "" ? new SpaceFolder(directory, name, id) : undefined;
   }
 
-  /** Makes one, whole or not at all, unless it is there. @throws Error on a name that leads elsewhere, or to something else */
+  /** Creates a space atomically unless it exists. @throws Error on an invalid name, or if something else has that name */
   static make(directory: string, name: string): void {
     const [problem] = nameProblems(name);
-    if (problem !== undefined) throw new Error(`metadata.name: no folder is called so, ${problem}`);
+    if (problem !== undefined) throw new Error(`metadata.name: invalid name of a directory, ${problem}`);
     const coming = mkdtempSync(join(directory, COMING));
     try {
       mkdirSync(join(coming, "server"), { mode: 0o700 });
@@ -52,11 +52,11 @@ export class SpaceFolder {
       rmSync(coming, { recursive: true, force: true });
       if (!["EEXIST", "ENOTEMPTY", "ENOTDIR"].includes(codeOf(error))) throw error;
       if (SpaceFolder.at(directory, name) === undefined)
-        throw new Error(`there is a ${name} in the folder of its provider that is no space: move it away`);
+        throw new Error(`${name} in the directory of the provider is not a space: move it away`);
     }
   }
 
-  /** Takes away what was being made, or going, when whoever did it was killed. */
+  /** Removes directories whose creation or deletion was interrupted by a crash. */
   static sweep(directory: string): void {
     for (const name of readdirSync(directory))
       if (name.startsWith(COMING) || name.startsWith(GOING))
@@ -75,7 +75,7 @@ export class SpaceFolder {
     else writePrivately(path, JSON.stringify(process === "starting" ? { starting: true } : process));
   }
 
-  /** Whether it is to go. */
+  /** Whether the space is being deleted. */
   get isLeaving(): boolean {
     return existsSync(join(this.path, "leaving"));
   }
@@ -84,19 +84,19 @@ export class SpaceFolder {
     writeFileSync(join(this.path, "leaving"), "", { mode: 0o600 });
   }
 
-  /** Its name is free from then on, whatever is left of it. */
+  /** Deletes the space. Its name is free at once, even if the deletion of its files fails. */
   remove(): void {
     const going = join(this.path, "..", `${GOING}${this.id}`);
     renameSync(this.path, going);
     rmSync(going, { recursive: true, force: true });
   }
 
-  /** What its server has written into that file. Secret. */
+  /** Returns the kubeconfig that the server wrote to that file. Security: it contains credentials. */
   kubeconfig(file: string): string | undefined {
     return readIfThere(join(this.server, file));
   }
 
-  /** Opens a file for what its process prints; that of the process before is kept beside it. */
+  /** Opens the log file of a new process and keeps that of the previous one. */
   log(): number {
     const path = join(this.path, "log");
     if (existsSync(path)) renameSync(path, `${path}.old`);

@@ -6,30 +6,30 @@ import { ReachedServer } from "../reached-server.ts";
 import { ServerProcess, type ServerProcessOptions } from "./server-process.ts";
 import type { SpaceFolder } from "./space-folder.ts";
 
-/** How a space that is a process is kept. */
+/** Options of {@link SpaceProcess}. */
 export interface SpaceProcessOptions extends ServerProcessOptions {
-  /** Below the server's folder. */
+  /** Path below the server's directory. */
   readonly kubeconfig: string;
-  /** How often it is looked after, ms. */
+  /** Interval between checks, ms. */
   readonly checkEvery: number;
-  /** How long its server may take to answer, ms. */
+  /** Time limit of the server's readiness check, ms. */
   readonly answerWithin: number;
-  /** Whether its process is ours to start and end, now. */
+  /** Whether this manager owns the directory and may start and stop the process. */
   readonly isOurs: () => boolean;
   readonly onChange: () => void;
   readonly log: Log;
 }
 
-/** How often one is asked that is about to be ready, ms. */
+/** Interval between checks of a starting process, ms. */
 const SOON = 100;
-/** For how long it is, ms. */
+/** Duration for which a process counts as starting, ms. */
 const STARTING = 60_000;
-/** Waits before one is started again that has ended, ms. */
+/** Backoff between restarts of an ended process, ms. */
 const BACKOFF = { first: 250, most: 30_000 } as const;
-/** One that has been ready for so long has not failed to start, ms. */
+/** Duration of readiness after which the backoff is reset, ms. */
 const STEADY = 10_000;
 
-/** A space that is a process: looked after again and again, by what there is and not by what has happened, so that whoever was killed in the midst of it is followed by another. */
+/** Reconciler of a space that is a process. It acts on the current state and not on events, so that another manager can continue after a crash. */
 export class SpaceProcess implements AsyncDisposable {
   readonly folder: SpaceFolder;
   readonly #options: SpaceProcessOptions;
@@ -39,16 +39,16 @@ export class SpaceProcess implements AsyncDisposable {
   readonly #running: Promise<void>;
   #state: PhysicalSpace;
   #server: ReachedServer | undefined;
-  /** What the kubeconfig said from which that was made. */
+  /** Text of the kubeconfig that the connection was made from. */
   #text: string | undefined;
   #isThere = false;
-  /** How it ended last, until it is ready again. */
+  /** Description of the last exit, until the process is ready again. */
   #fall: string | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
   #readySince: number | undefined;
-  /** Not started again before. */
+  /** Earliest time of the next start. */
   #notBefore = 0;
-  /** Why it has not gone. */
+  /** Error of the last failed deletion. */
   #trouble: Error | undefined;
   #looked = Promise.withResolvers<void>();
   #wake: () => void = () => undefined;
@@ -57,32 +57,32 @@ export class SpaceProcess implements AsyncDisposable {
     this.folder = folder;
     this.#options = options;
     this.#process = new ServerProcess(folder, options, () => this.look());
-    this.#state = { name: folder.name, id: folder.id, phase: "Initializing", message: "nobody has looked yet" };
+    this.#state = { name: folder.name, id: folder.id, phase: "Initializing", message: "not checked yet" };
     this.#running = this.#run(this.#over.signal);
   }
 
-  /** As it was when it was looked at last; once that has been. */
+  /** Returns the state at the last check, after the first one. */
   async state(signal: AbortSignal): Promise<PhysicalSpace> {
-    if (this.#state.message === "nobody has looked yet") await untilAborted(this.#looked.promise, signal);
+    if (this.#state.message === "not checked yet") await untilAborted(this.#looked.promise, signal);
     return this.#state;
   }
 
-  /** How it is reached, while it is ready. Secret. @throws Error that says why it is not */
+  /** Kubeconfig of a ready space. Security: it contains credentials. @throws Error that gives the reason if it is not ready */
   get kubeconfig(): string {
     const { phase, message = "" } = this.#state;
     if (phase !== "Ready" || this.#server === undefined) throw new Error(message);
     return this.#server.kubeconfig;
   }
 
-  /** Has it looked after now. */
+  /** Triggers a check. */
   look(): void {
     this.#wake();
   }
 
-  /** Has it end, with all that is in it. Resolves once that is done, or somebody else does it. @throws Error that says why it is not done */
+  /** Deletes the space and its data. Resolves when that is done, here or in another manager. @throws Error that gives the reason of a failure */
   async leave(signal: AbortSignal): Promise<void> {
     this.folder.leave();
-    // The look that is under way may have begun before.
+    // The current check may have started before the deletion was recorded.
     for (const _ of [1, 2]) {
       const { promise } = this.#looked;
       this.look();
@@ -91,12 +91,12 @@ export class SpaceProcess implements AsyncDisposable {
     if (this.#trouble !== undefined) throw this.#trouble;
   }
 
-  /** Ends its process, once it is looked after no more. @throws Error on one that cannot be ended */
+  /** Stops the checks and then the process. @throws Error if the process does not end */
   async stop(): Promise<void> {
     await this.#process.stop();
   }
 
-  /** As {@link stop}, at once. */
+  /** Stops the checks and kills the process. */
   kill(): void {
     this.#process.kill();
   }
@@ -127,18 +127,18 @@ export class SpaceProcess implements AsyncDisposable {
     this.#looked.resolve();
   }
 
-  /** @returns when to look again, ms; `undefined`: never, it is gone */
+  /** @returns delay until the next check, ms; `undefined` after the deletion */
   async #look(signal: AbortSignal): Promise<number | undefined> {
     const { isOurs, checkEvery } = this.#options;
-    if (this.folder.isLeaving) return isOurs() ? this.#remove() : this.#say("it is being deleted", checkEvery);
+    if (this.folder.isLeaving) return isOurs() ? this.#remove() : this.#say("the space is being deleted", checkEvery);
     const found = await this.#process.find();
-    if (found === undefined) return isOurs() ? this.#start() : this.#say("its process has ended", checkEvery);
+    if (found === undefined) return isOurs() ? this.#start() : this.#say("the process has ended", checkEvery);
     this.#isThere = true;
     return this.#ask(signal);
   }
 
   async #remove(): Promise<number | undefined> {
-    this.#say("it is being deleted");
+    this.#say("the space is being deleted");
     try {
       await this.#process.stop();
       this.folder.remove();
@@ -163,10 +163,10 @@ export class SpaceProcess implements AsyncDisposable {
     }
     this.#isThere = true;
     this.#startedAt = performance.now();
-    return this.#say(this.#fall ?? "its process starts", SOON);
+    return this.#say(this.#fall ?? "the process is starting", SOON);
   }
 
-  /** It was there, and is not any more. */
+  /** Records that a running process has ended. */
   #fell(now: number): void {
     const { log } = this.#options;
     const { end } = this.#process;
@@ -174,7 +174,7 @@ export class SpaceProcess implements AsyncDisposable {
     this.#isThere = false;
     this.#readySince = undefined;
     this.#notBefore = now + this.#backoff.next();
-    this.#fall = `${end}, and is started again: the file log of the space says more`;
+    this.#fall = `${end} and is restarted: see the file log of the space`;
     this.#say(this.#fall);
     log({ level: "warn", message: "the process of a space has ended", name: this.folder.name, error: end });
   }
@@ -190,12 +190,12 @@ export class SpaceProcess implements AsyncDisposable {
       this.#readySince ??= performance.now();
       return this.#say(undefined, checkEvery);
     }
-    const message = problem ?? "its server has not said yet how it is reached";
+    const message = problem ?? "the server has not written a kubeconfig yet";
     if (isStarting) return this.#say(this.#fall ?? message, Math.min(SOON, checkEvery));
     return this.#say(message, checkEvery);
   }
 
-  /** Another kubeconfig leads elsewhere, or shows somebody else. */
+  /** Reconnects after a change of the kubeconfig, which may have another address or credential. */
   async #reach(text: string): Promise<void> {
     if (text === this.#text) return;
     await this.#server?.[Symbol.asyncDispose]();
@@ -205,7 +205,7 @@ export class SpaceProcess implements AsyncDisposable {
       this.#server = ReachedServer.by(text, this.folder.name);
       this.#text = text;
     } catch (error) {
-      if (error instanceof SecretFault) throw new Error(`what its server says of how it is reached: ${error.message}`);
+      if (error instanceof SecretFault) throw new Error(`invalid kubeconfig of the server: ${error.message}`);
       throw error;
     }
   }

@@ -13,25 +13,28 @@ import { ProviderBusy } from "../../provider/provider-calls.ts";
 import { type Bodies, type BodyName, problemOf } from "../protocol/bodies.ts";
 import { LIMITS, MEDIA, mediaOf } from "../protocol/protocol.ts";
 
-/** How a provider is asked. */
+/** Options of {@link RestCalls}. */
 export interface RestCallsOptions {
-  /** It is closed with this. */
+  /** Upstream of the provider; disposed of together with this object. */
   readonly upstream: Upstream;
-  /** How long an answer may take, ms. */
+  /** Time limit of a response, ms. */
   readonly timeout: number;
-  /** How long a watch may say nothing, ms. */
+  /** Longest pause in a watch, ms. */
   readonly silence: number;
 }
 
-/** One question. */
+/** One request to a provider. */
 export interface RestRequest extends Pick<Outgoing, "method" | "path" | "signal"> {
-  /** What is sent: JSON. @default nothing */
+  /** JSON body. @default none */
   readonly json?: object;
-  /** The longest answer, bytes. @default 64 KiB */
+  /** Maximum length of the response, bytes. @default 64 KiB */
   readonly limit?: number;
 }
 
-/** Questions to a provider: bounded in time and length, and answers of the kind that was asked for. What is thrown says nothing of the Secret, whose URL's path may be one. */
+/**
+ * HTTP requests to a provider, with limits on time and length, and a check of the content type. Security: errors do not show the Secret,
+ * whose URL path may be a credential.
+ */
 export class RestCalls implements AsyncDisposable {
   readonly #options: RestCallsOptions;
   readonly #origin: string;
@@ -41,7 +44,7 @@ export class RestCalls implements AsyncDisposable {
     this.#origin = new URL(options.upstream.url).origin;
   }
 
-  /** A body of the protocol, and how long it was. @throws Error with what the provider says, or what is wrong with it */
+  /** Reads a body of the protocol, with its length. @throws Error with the provider's message, or that names what is wrong with the response */
   async json<Name extends BodyName>(
     name: Name,
     request: RestRequest,
@@ -49,21 +52,22 @@ export class RestCalls implements AsyncDisposable {
     const body = await this.#answer(request, { code: 200, type: MEDIA.json });
     const value = jsonIn(body);
     const problem = problemOf(name, value);
-    if (problem !== undefined) throw new Error(`${this.#what(request)}: the answer is no ${name}: ${problem}`);
+    if (problem !== undefined)
+      throw new Error(`${this.#what(request)}: the response is not a valid ${name}: ${problem}`);
     return { value: value as Bodies[Name], length: body.length };
   }
 
-  /** A text of a media type. @throws as {@link json} */
+  /** Reads a text of a media type. @throws as {@link json} */
   async text(request: RestRequest, type: string): Promise<string> {
     return (await this.#answer(request, { code: 200, type })).toString("utf8");
   }
 
-  /** Something that is begun. @throws as {@link json} */
+  /** Sends a request that the provider accepts with 202. @throws as {@link json} */
   async begin(request: RestRequest): Promise<void> {
     await this.#answer(request, { code: 202 });
   }
 
-  /** What comes piece by piece. @throws as {@link json} */
+  /** Opens a streamed response. @throws as {@link json} */
   async stream(request: RestRequest, type: string): Promise<StreamedResponse> {
     const { timeout, silence } = this.#options;
     const deadlines = { head: timeout, idle: silence };
@@ -75,7 +79,7 @@ export class RestCalls implements AsyncDisposable {
     throw this.#unwanted(request, { ...answer, body }, { code: 200, type });
   }
 
-  /** What connections fail with, as it may be told. */
+  /** Runs a request, with {@link failure} applied to its error. */
   async withoutSecrets<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -84,10 +88,10 @@ export class RestCalls implements AsyncDisposable {
     }
   }
 
-  /** As {@link withoutSecrets}. */
+  /** Returns an error that may be shown for a failed connection: it contains the origin and not the path. */
   failure(error: unknown): unknown {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
-    if (isLate) return new Error(`${this.#origin}: no whole answer within ${this.#options.timeout / 1000} s`);
+    if (isLate) return new Error(`${this.#origin}: no complete response within ${this.#options.timeout / 1000} s`);
     if (!isTransportError(error)) return error;
     return new Error(error.message.replaceAll(this.#options.upstream.url, this.#origin));
   }
@@ -124,8 +128,8 @@ export class RestCalls implements AsyncDisposable {
     const said = quote(typeOf(answer) || "no content type");
     return new Error(
       answer.status === code
-        ? `${what}: answered with ${said} instead of ${type}: is the url that of a space provider?`
-        : `${what}: answered ${answer.status} instead of ${code}`,
+        ? `${what}: unexpected content type ${said} instead of ${type}: check that url is that of a space provider`
+        : `${what}: unexpected status ${answer.status} instead of ${code}`,
     );
   }
 
@@ -142,7 +146,7 @@ interface Expected {
 
 const typeOf = ({ headers }: Pick<WholeResponse, "headers">): string => mediaOf(header(headers, "content-type"));
 
-/** What has come of an answer that nobody wants, up to a length. Ends it. */
+/** Reads the start of an unwanted response, up to a limit, and closes it. */
 async function startOf(answer: StreamedResponse, limit: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -153,26 +157,26 @@ async function startOf(answer: StreamedResponse, limit: number): Promise<Buffer>
       pieces.push(piece);
     }
   } catch {
-    // What there is of it says enough.
+    // The part that has arrived is enough.
   }
   await answer[Symbol.asyncDispose]();
   return Buffer.concat(pieces);
 }
 
-/** An answer that is none of what was asked for. */
+/** A response with an error. */
 interface ErrorAnswer {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly body: Buffer;
 }
 
-/** How long one can make us wait, s. */
+/** Longest Retry-After that is honored, s. */
 const LONGEST_WAIT = 60;
 
-/** A provider has said no. */
+/** Error of a request that the provider rejected. */
 export class ProviderRejection extends Error {
   readonly code: number;
-  /** Whether it has said, in as many words, that there is no space of this name. */
+  /** Reports whether the response is a 404 about the space with this name. */
   readonly isAbout: (name: string) => boolean;
 
   constructor(code: number, message: string, isAbout: ProviderRejection["isAbout"] = () => false) {
@@ -183,20 +187,17 @@ export class ProviderRejection extends Error {
 }
 
 /**
- * What an answer comes to that is no success, for a condition: what the provider says in a Status, and nothing of any other page, which may be of whoever else
- * listens there.
+ * Returns the error of an unsuccessful response, for a condition. It contains the message of a Status, and nothing of any other body, which
+ * may come from another server at that address.
  *
  * @param what `GET https://host/v1/spaces`
  */
 function rejectionOf(what: string, { status: code, headers, body }: ErrorAnswer): Error {
   if (code >= 300 && code < 400)
-    return new ProviderRejection(
-      code,
-      `${what}: ${code}, a redirect, which is not followed: give the url that it leads to`,
-    );
+    return new ProviderRejection(code, `${what}: ${code} redirect is not followed: set url to its target`);
   const told = mediaOf(header(headers, "content-type")) === MEDIA.json ? jsonIn(body) : undefined;
   if (!isJsonObject(told) || problemOf("Status", told) !== undefined || told["code"] !== code)
-    return new ProviderRejection(code, `${what}: ${code} without a Status: is the url that of a space provider?`);
+    return new ProviderRejection(code, `${what}: ${code} without a Status: check that url is that of a space provider`);
   const message = `${what}: ${code} ${shown(String(told["message"]))}${REMEDIES[code] ?? ""}`;
   const wait = Number(header(headers, "retry-after"));
   if (code === 429) return new ProviderBusy(message, 1000 * Math.min(wait > 0 ? wait : 1, LONGEST_WAIT));
@@ -206,20 +207,20 @@ function rejectionOf(what: string, { status: code, headers, body }: ErrorAnswer)
 }
 
 const REMEDIES: Readonly<Record<number, string>> = {
-  401: ": the provider does not take what the Secret has: put the credential there that it knows",
-  403: ": the provider does not let the user of the Secret do this",
+  401: ": the provider rejects the credential: put one into the Secret that it accepts",
+  403: ": the provider does not authorize the user of the Secret",
 };
 
-/** How much is told of what a provider says, characters. */
+/** Maximum length of a provider's message that is shown, characters. */
 const SHOWN = 512;
 
-/** What a provider says, for a message: control characters could make a line of a log, or a terminal, say something else. */
+/** Returns a provider's text for a message. Security: control characters, which could forge a line of a log or a terminal, become spaces. */
 export function shown(text: string): string {
   const plain = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
   return plain.length > SHOWN ? `${plain.slice(0, SHOWN)}…` : plain;
 }
 
-/** What JSON says; `undefined` of what is none. */
+/** Parses JSON; `undefined` if it is invalid. */
 export function jsonIn(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8"));

@@ -6,37 +6,41 @@ import { PATHS } from "../protocol/protocol.ts";
 import { RestCalls, shown } from "./rest-calls.ts";
 import { restSpaces } from "./rest-spaces.ts";
 
-/** What {@link restProvider} is given. What `mountedServers()` of `@virtual-workspaces/mounts` gives fits in it. */
+/** Options of {@link restProvider}. The result of `mountedServers()` of `@virtual-workspaces/mounts` fits. */
 export interface RestProviderOptions {
   /**
-   * Where a URL is reached from here; what it throws refuses it. Whoever makes a SpaceProviderDesc and a Secret says where the manager connects to.
-   * @default the URL itself, whatever it is
+   * Returns the URL to connect to; an exception rejects the URL. Security: the creators of a SpaceProviderDesc and its Secret choose where
+   * the manager connects to.
+   * @default the URL itself, without restrictions
    */
   readonly rewrite?: (url: string, provider: string) => string;
-  /** Makes the connections: that of `mountedServers()` makes none to this machine, its links, or where clouds give out credentials. @default anywhere, by TCP */
+  /**
+   * Opens connections. That of `mountedServers()` rejects this machine, link-local addresses and the metadata services of clouds.
+   * @default TCP to any address
+   */
   readonly dial?: Dial;
-  /** Whether a host may be asked by plain http: then whoever is on the way has the credential, and all kubeconfigs. @default this machine alone */
+  /** Whether plain HTTP is allowed for a host. Security: the network then sees the credential and all kubeconfigs. @default only for this machine */
   readonly mayAskPlain?: (host: string) => boolean;
-  /** How long an answer may take, ms. @default 30000 */
+  /** Time limit of a response, ms. @default 30000 */
   readonly timeout?: number;
-  /** How long a watch may say nothing before it is begun again, ms: providers say something every 30 s. @default 60000 */
+  /** Longest pause in a watch before it is restarted, ms. Providers send a line every 30 s. @default 60000 */
   readonly silence?: number;
 }
 
 /**
- * A provider in a process of its own, in any language, which answers as {@link spaceProviderOpenAPI} says. The Secret of a SpaceProviderDesc has `url`, where that is
- * below, and who asks: `token`, or `tls.crt` with `tls.key`; `ca.crt` is who has certified the provider, if not one whom the machine trusts. What the provider is able to do is asked for
- * when it is opened, and again when the Secret changes.
+ * Provider type for a provider in a process of its own, in any language, that implements {@link spaceProviderOpenAPI}. The Secret of a
+ * SpaceProviderDesc has `url`, its base URL, and a credential: `token`, or `tls.crt` with `tls.key`. `ca.crt` is the CA certificate of the
+ * provider, if the machine does not trust it. The capabilities are read when the provider is opened, and again when the Secret changes.
  *
- * Its certificate is verified, no redirect is followed, and what it says is believed as far as it is well-formed, and no longer than 16 MiB. That a space is gone it has to say
- * in as many words: no other 404, and no failure, is taken for that. What it says of why it cannot do something is told in conditions.
+ * The client verifies the provider's certificate, does not follow redirects, validates responses and limits them to 16 MiB. Only a 404 that
+ * names the space means that it is gone; no other 404 or failure does. The provider's error messages are shown in conditions.
  *
- * @throws Error on times that are none
+ * @throws Error on invalid times
  */
 export function restProvider(options: RestProviderOptions = {}): SpaceProviderType {
   const { rewrite, dial, mayAskPlain = isLoopback, timeout = 30_000, silence = 60_000 } = options;
   for (const [name, value] of Object.entries({ timeout, silence }))
-    if (!(value >= 1 && value < 2 ** 31)) throw new Error(`${name} of restProvider: give milliseconds, 1 at least`);
+    if (!(value >= 1 && value < 2 ** 31)) throw new Error(`invalid ${name} of restProvider: use at least 1 ms`);
   const urlOptions: UrlOptions = { rewrite, mayAskPlain };
   return {
     needsSecret: true,
@@ -45,42 +49,42 @@ export function restProvider(options: RestProviderOptions = {}): SpaceProviderTy
       await using opening = new AsyncDisposableStack();
       const calls = opening.use(new RestCalls({ upstream, timeout, silence }));
       const { value: status } = await calls.json("ProviderStatus", { path: PATHS.status, signal });
-      if (!status.ready)
-        throw new Error(`the provider is not ready: ${shown(status.message ?? "it does not say why")}`);
+      if (!status.ready) throw new Error(`the provider is not ready: ${shown(status.message ?? "it gives no reason")}`);
       opening.move();
       return restSpaces(calls, status.capabilities);
     },
   };
 }
 
-/** What has a say in where a provider is. */
+/** Options that determine the URL. */
 interface UrlOptions {
   readonly rewrite: ((url: string, provider: string) => string) | undefined;
   readonly mayAskPlain: (host: string) => boolean;
 }
 
 type Secret = Readonly<Record<string, string>>;
-/** What is taken of a Secret, as of those of Mounts. */
+/** Keys of the Secret, the same as for Mounts. */
 const KEYS = ["token", "tls.crt", "tls.key", "ca.crt"] as const;
 
-/** Where a provider is, and who asks it, as its Secret says. @throws Error that names the key, what is wrong, and the remedy, and no value */
+/** Returns the URL and credential of a Secret. @throws Error that names the key, the problem and the remedy. Security: it shows no values. */
 function upstreamFromSecret(
   secret: Secret,
   provider: string,
   { rewrite, mayAskPlain }: UrlOptions,
 ): Pick<UpstreamOptions, "url" | "tls" | "credentials"> {
   const said = (secret["url"] ?? "").trim();
-  if (said === "") throw new Error("url: the Secret has none: give the URL of the provider, https://host:port/path");
+  if (said === "")
+    throw new Error("url: missing in the Secret: set the URL of the provider, such as https://host:port/path");
   const url = rewrite === undefined ? said : rewrite(said, provider);
   const { protocol, host } = partsOf(url);
   if (protocol !== "https:" && !mayAskPlain(host))
     throw new Error(
-      "url: by plain http anybody on the way reads the credential, and kubeconfigs: give an https URL, or have whoever runs the manager allow the host",
+      "url: plain HTTP exposes the credential and kubeconfigs to the network: use https, or allow the host in the manager's options",
     );
   const { ca, credential } = contentOf(secret);
   if (credential === undefined)
     throw new Error(
-      "token: the Secret has none, and no tls.crt with tls.key: give what the provider knows its manager by",
+      "token: the Secret has neither token nor tls.crt with tls.key: set the manager's credential for the provider",
     );
   const shown = requestCredential(credential);
   return { url, tls: ca === undefined ? {} : { ca }, credentials: { get: () => shown } };
@@ -89,9 +93,9 @@ function upstreamFromSecret(
 function partsOf(text: string): { readonly protocol: string; readonly host: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "https:" && url?.protocol !== "http:")
-    throw new Error("url: it is none that begins with https://: give that of the provider");
+    throw new Error("url: invalid URL: use the URL of the provider, which starts with https://");
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
-    throw new Error("url: leave out user, password, query and fragment: credentials have keys of their own");
+    throw new Error("url: user, password, query and fragment are not allowed: put credentials into their own keys");
   return { protocol: url.protocol, host: hostOf(url) };
 }
 
@@ -107,7 +111,7 @@ function contentOf(secret: Secret): ReturnType<typeof secretContent> {
   }
 }
 
-/** Whether a host is this machine, whoever is on the network. */
+/** Reports whether a host is always this machine, on any network. */
 function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith("127.");
   return host === "::1" || host === "localhost";

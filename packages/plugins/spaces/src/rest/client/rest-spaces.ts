@@ -13,12 +13,12 @@ import { LIMITS, MEDIA, PATHS, pathOf, withQuery } from "../protocol/protocol.ts
 import type { RestCalls } from "./rest-calls.ts";
 import { jsonIn, ProviderRejection, shown } from "./rest-calls.ts";
 
-/** Spaces on a page. */
+/** Spaces per page. */
 const PAGE = 500;
-/** How often a list is begun with that takes longer than its pages can be had. */
+/** Maximum number of attempts of a list whose pages expire while it runs. */
 const MOST_LISTS = 3;
 
-/** A provider in another process, which is able to do what it says of itself. */
+/** Returns a provider in another process, with the capabilities that it reports. */
 export function restSpaces(calls: RestCalls, can: Capabilities): SpaceProvider & AsyncDisposable {
   const spaces = new RestSpaces(calls, can.hierarchy);
   return {
@@ -48,13 +48,13 @@ class RestSpaces {
     }
   }
 
-  /** One that the provider does not say to be gone in as many words is not taken to be. */
+  /** Only a 404 about this space means that it is gone. */
   async get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
     const path = this.#path(pathOf(checkedName(name)), call);
     const answer = this.#calls.json("Space", { path, signal: call.signal });
     const space = await answer.then(({ value }) => value).catch(unlessGone(name));
     if (space !== undefined && space.name !== name)
-      throw new Error(`it has answered with the space ${quote(space.name)} for the space ${quote(name)}`);
+      throw new Error(`the provider returned the space ${quote(space.name)} for ${quote(name)}`);
     return space;
   }
 
@@ -87,7 +87,7 @@ class RestSpaces {
     try {
       let isBegun = false;
       for await (const event of eventsOf(stream)) {
-        // What has changed before the provider began to say so.
+        // Covers changes from before the provider began to watch.
         if (!isBegun) yield {};
         isBegun = true;
         if (event.type === "CHANGED") yield event.name === undefined ? {} : { name: event.name };
@@ -97,7 +97,7 @@ class RestSpaces {
     }
   }
 
-  /** @returns `undefined`: it has to be begun with again */
+  /** @returns `undefined` if the list must start again */
   async #pages(call: ProviderCall, mayBeginAgain: boolean): Promise<PhysicalSpace[] | undefined> {
     const spaces: PhysicalSpace[] = [];
     let left: number = LIMITS.list;
@@ -117,7 +117,7 @@ class RestSpaces {
         spaces.push(space);
       }
       if (next === undefined) return spaces;
-      if (items.length === 0) throw new Error("it lists a page without spaces, and says that there are more");
+      if (items.length === 0) throw new Error("the provider returned an empty page with a continue token");
       at = next;
       left -= answer.length;
     }
@@ -129,25 +129,25 @@ class RestSpaces {
     more: Readonly<Record<string, string | number | undefined>> = {},
   ): string {
     if (parent !== undefined && !this.#hasHierarchy)
-      throw new Error("it has no spaces below others: leave out the annotation kubestellar.io/space-path");
+      throw new Error("the provider has no hierarchy: remove the annotation kubestellar.io/space-path");
     return withQuery(path, { parent, ...more });
   }
 }
 
-/** @throws Error on a name that no provider has, and that would be another path */
+/** Security: an invalid name could change the path of the request. @throws Error on a name outside the protocol */
 function checkedName(name: string): string {
   if (isSpaceName(name)) return name;
-  throw new Error(`no provider over REST has a space of the name ${quote(name)}: ${NAME_PROBLEM}`);
+  throw new Error(`invalid space name ${quote(name)}: ${NAME_PROBLEM}`);
 }
 
-/** Pages that lead back, or never end, are found out by it. @throws Error */
+/** Detects pages that repeat or never end. @throws Error */
 function checkOrder(before: string, name: string): void {
-  if (name === before) throw new Error(`it has two spaces of the name ${quote(name)}`);
+  if (name === before) throw new Error(`the provider returned two spaces with the name ${quote(name)}`);
   if (name < before)
-    throw new Error(`it lists ${quote(name)} behind ${quote(before)}: spaces come in the order of their names`);
+    throw new Error(`the provider listed ${quote(name)} after ${quote(before)}: spaces must be sorted by name`);
 }
 
-/** What is not there, if the provider says so of this space; all else stays an error. */
+/** Returns `undefined` for a 404 about this space; any other error stays an error. */
 const unlessGone =
   (name: string) =>
   (error: unknown): undefined => {
@@ -159,7 +159,7 @@ async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<ProtocolEve
   for await (const line of lines(body, { limit: LIMITS.line })) {
     const event = eventIn(line);
     if (event.type === "ERROR")
-      throw new Error(`its watch has ended: ${shown(event.status?.message ?? "it does not say why")}`);
+      throw new Error(`the watch has ended: ${shown(event.status?.message ?? "the provider gives no reason")}`);
     yield event;
   }
 }
@@ -167,6 +167,6 @@ async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<ProtocolEve
 function eventIn(line: Buffer): ProtocolEvent {
   const value = jsonIn(line);
   const problem = problemOf("SpaceEvent", value);
-  if (problem !== undefined) throw new Error(`a line of its watch is no event: ${problem}`);
+  if (problem !== undefined) throw new Error(`invalid event in the watch: ${problem}`);
   return value as ProtocolEvent;
 }

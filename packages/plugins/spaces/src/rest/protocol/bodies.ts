@@ -2,7 +2,7 @@ import { formatCause, isJsonObject, type JsonSchema, type Status } from "@virtua
 import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import type { PhysicalSpace } from "../../provider/provider.ts";
 
-/** What the bodies of the protocol say, by their names in its document. */
+/** Bodies of the protocol, by their schema names in its document. */
 export interface Bodies {
   readonly Space: PhysicalSpace;
   readonly SpaceList: { readonly items: readonly PhysicalSpace[]; readonly continue?: string };
@@ -21,42 +21,42 @@ export interface Bodies {
   readonly Status: Status;
 }
 
-/** What a provider is able to do. */
+/** Operations that a provider supports. */
 export type Capabilities = Readonly<Record<"create" | "delete" | "watch" | "hierarchy", boolean>>;
 export type BodyName = keyof Bodies;
 export type ProtocolEvent = Bodies["SpaceEvent"];
 
-/** Names stand in URLs as they are: nothing of them is encoded, and none is a dot segment. */
+/** Names appear in URLs without encoding. Security: none is a dot segment. */
 export const NAME: JsonSchema & { readonly pattern: string } = {
   type: "string",
   pattern: "^[A-Za-z0-9_][-._A-Za-z0-9]{0,252}$",
 };
-/** As long as `checkedSpace` takes them. */
+/** The same length as `checkedSpace` allows. */
 const TEXT: JsonSchema = { type: "string", minLength: 1, maxLength: 253 };
 const MESSAGE: JsonSchema = { type: "string", maxLength: 1024 };
 
 const SPACE: JsonSchema = {
   type: "object",
-  description: "A space, as its provider has it. No credentials: these are asked for apart.",
+  description: "A space as its provider has it, without credentials, which have an endpoint of their own.",
   required: ["name", "phase"],
   properties: {
-    name: { ...NAME, description: "Its name. One name is one space, below one parent." },
+    name: { ...NAME, description: "Name of the space, unique below its parent." },
     id: {
       ...TEXT,
       description:
-        "Which one it is: one that is deleted and made again by its name has another. Without it they are not told apart.",
+        "Identifier of the space. A space that is deleted and created again gets another one. Without it clients cannot tell the two apart.",
     },
     phase: {
       type: "string",
       enum: ["Initializing", "Ready"],
-      description: "Ready: it answers. Initializing: it will, or does not any more, or not now.",
+      description: "Ready: the space answers. Initializing: it does not answer yet, or does not at the moment.",
     },
-    message: { ...MESSAGE, description: "Why it is not ready, for people. Nothing secret." },
+    message: { ...MESSAGE, description: "Reason why the space is not ready, without secrets." },
     accessVersion: {
       ...TEXT,
-      description: "Which kubeconfigs there are to it: another one when credentials are rotated.",
+      description: "Version of the kubeconfigs of the space. It changes when credentials are rotated.",
     },
-    externalName: { ...TEXT, description: "What else it is called: clients find the Space by that." },
+    externalName: { ...TEXT, description: "Another name of the space, by which clients find it." },
   },
 };
 
@@ -64,39 +64,39 @@ const SPACE_LIST: JsonSchema = {
   type: "object",
   required: ["items"],
   properties: {
-    items: { type: "array", items: SPACE, description: "In the order of their names, none twice." },
+    items: { type: "array", items: SPACE, description: "Spaces sorted by name, without duplicates." },
     continue: {
       type: "string",
       minLength: 1,
       maxLength: 1024,
-      description: "There is more: the query parameter continue of the next page. A page that has it is not empty.",
+      description: "Query parameter continue of the next page, if there is one. Such a page is not empty.",
     },
   },
 };
 
 const SPACE_REQUEST: JsonSchema = {
   type: "object",
-  description: "What is wanted of a new space: nothing that this version has a word for.",
+  description: "Options of a new space. This version has no fields.",
   maxProperties: 0,
 };
 
 const STATUS: JsonSchema = {
   type: "object",
-  description: "Why something was not done, as Kubernetes says it (v1, Status).",
+  description: "Error of a request, as in Kubernetes (v1, Status).",
   required: ["kind", "apiVersion", "status", "message", "code"],
   properties: {
     kind: { type: "string", enum: ["Status"] },
     apiVersion: { type: "string", enum: ["v1"] },
     status: { type: "string", enum: ["Failure"] },
-    message: { type: "string", description: "For people: it ends up in a condition. Nothing secret." },
-    reason: { type: "string", description: "For programs: NotFound, Conflict, TooManyRequests…" },
-    code: { type: "integer", minimum: 400, maximum: 599, description: "As the status line has it." },
+    message: { type: "string", description: "Human-readable reason, shown in a condition, without secrets." },
+    reason: { type: "string", description: "Machine-readable reason, such as NotFound, Conflict or TooManyRequests." },
+    code: { type: "integer", minimum: 400, maximum: 599, description: "HTTP status code of the response." },
     details: {
       type: "object",
       properties: {
-        name: { type: "string", description: "The name of the space that it is about." },
-        kind: { type: "string", description: "spaces, where it is about one." },
-        retryAfterSeconds: { type: "integer", minimum: 0, description: "When to ask again, as Retry-After says." },
+        name: { type: "string", description: "Name of the space that the error is about." },
+        kind: { type: "string", description: "spaces, if the error is about one space." },
+        retryAfterSeconds: { type: "integer", minimum: 0, description: "Delay before a retry, as in Retry-After." },
       },
     },
   },
@@ -104,17 +104,17 @@ const STATUS: JsonSchema = {
 
 const SPACE_EVENT: JsonSchema = {
   type: "object",
-  description: "A line of a watch. A hint: what has become of the space is asked for.",
+  description: "Line of a watch. An event is a hint: the client reads the space afterwards.",
   required: ["type"],
   properties: {
     type: {
       type: "string",
       enum: ["CHANGED", "BOOKMARK", "ERROR"],
       description:
-        "CHANGED: a space has come, gone or changed. BOOKMARK: none has, the stream is alive. ERROR: the stream ends, and status says why.",
+        "CHANGED: a space was added, deleted or changed. BOOKMARK: no change, the stream is alive. ERROR: the stream ends, for the reason in status.",
     },
-    name: { ...NAME, description: "Of CHANGED: which space. Without it: any." },
-    status: { ...STATUS, description: "Of ERROR." },
+    name: { ...NAME, description: "For CHANGED: name of the space. Without it any space may have changed." },
+    status: { ...STATUS, description: "For ERROR: the reason." },
   },
 };
 
@@ -122,24 +122,24 @@ const PROVIDER_STATUS: JsonSchema = {
   type: "object",
   required: ["ready", "version", "capabilities"],
   properties: {
-    ready: { type: "boolean", description: "Whether it can answer for its spaces. If not, all else is 503." },
-    message: { ...MESSAGE, description: "Why it is not ready, for people. Nothing secret." },
-    version: { ...TEXT, description: "Of the provider, for people." },
+    ready: { type: "boolean", description: "Whether the provider is ready. If not, other requests get 503." },
+    message: { ...MESSAGE, description: "Reason why the provider is not ready, without secrets." },
+    version: { ...TEXT, description: "Human-readable version of the provider." },
     capabilities: {
       type: "object",
-      description: "What it is able to do. What it is not is 501.",
+      description: "Operations that the provider supports. Others get 501.",
       required: ["create", "delete", "watch", "hierarchy"],
       properties: {
-        create: { type: "boolean", description: "Whether it makes spaces." },
-        delete: { type: "boolean", description: "Whether it deletes spaces." },
-        watch: { type: "boolean", description: "Whether it says what changes. If not, it is listed again and again." },
-        hierarchy: { type: "boolean", description: "Whether it has spaces below others: the parameter parent." },
+        create: { type: "boolean", description: "Whether the provider creates spaces." },
+        delete: { type: "boolean", description: "Whether the provider deletes spaces." },
+        watch: { type: "boolean", description: "Whether the provider reports changes in a watch." },
+        hierarchy: { type: "boolean", description: "Whether spaces have parents: the query parameter parent." },
       },
     },
   },
 };
 
-/** The bodies of the protocol, by their names in its document. */
+/** Schemas of the bodies, by their names in the protocol's document. */
 export const SCHEMAS: Readonly<Record<BodyName, JsonSchema>> = {
   Space: SPACE,
   SpaceList: SPACE_LIST,
@@ -151,18 +151,18 @@ export const SCHEMAS: Readonly<Record<BodyName, JsonSchema>> = {
 
 const compiled = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [name, compileSchema(schema)]));
 
-/** Why a value is no such body, by its first fault, which names the field; `undefined` of one that is. */
+/** Returns the first problem of a body, which names the field; `undefined` if it is valid. */
 export function problemOf(name: BodyName, value: unknown): string | undefined {
-  if (!isJsonObject(value)) return "it is no JSON object";
+  if (!isJsonObject(value)) return "it is not a JSON object";
   const [cause] = compiled.get(name)?.validate(value) ?? [];
   return cause && formatCause(cause);
 }
 
 const names = new RegExp(NAME.pattern, "u");
 
-/** Whether a space may be called so. */
+/** Reports whether a value is a valid space name. */
 export const isSpaceName = (name: unknown): name is string => typeof name === "string" && names.test(name);
 
-/** What is said to those who call one otherwise. */
+/** Remedy for an invalid space name. */
 export const NAME_PROBLEM =
-  "a name has 1 to 253 letters, digits, dashes, dots and underscores, and begins with no dash or dot";
+  "use 1 to 253 letters, digits, dashes, dots and underscores, not starting with a dash or a dot";

@@ -18,25 +18,25 @@ const refused = (description: string, headers?: Response["headers"]): Response =
   ...(headers && { headers }),
 });
 
-/** Why anything may not be done, by its code. */
+/** Error responses by status code. */
 const ERRORS: Readonly<Record<string, Response>> = {
-  "400": refused("The request is wrong: the message names what, and the remedy."),
-  "401": refused("Nobody here knows the credentials.", {
+  "400": refused("The request is invalid: the message names the field and the remedy."),
+  "401": refused("The credentials are missing or not valid.", {
     "WWW-Authenticate": { description: "Bearer", schema: { type: "string" } },
   }),
-  "403": refused("They are somebody's who may not do this."),
+  "403": refused("The user is not authorized."),
   "404": refused(
-    "There is no such space: then details.kind is spaces, and details.name its name. Any other 404 is about the path, and says nothing of spaces.",
+    "There is no such space: details.kind is spaces and details.name is its name. Any other 404 is about the path and does not mean that a space is gone.",
   ),
-  "409": refused("It cannot be done of the space as it is now: it is not ready."),
-  "410": refused("The page cannot be had any more: begin with the first."),
-  "413": refused("The body is longer than 64 KiB."),
-  "415": refused("The body is no plain JSON."),
-  "429": refused("There is too much to do.", retry),
-  "500": refused("The provider has failed: the message says of what."),
-  "501": refused("The provider is not able to do it: its capabilities say so."),
-  "503": refused("It is not ready, or is about to end.", retry),
-  "504": refused("It has not been done in time: it may be done still."),
+  "409": refused("The state of the space does not allow the operation: it is not ready."),
+  "410": refused("The continue token has expired: start again with the first page."),
+  "413": refused("The request body is longer than 64 KiB."),
+  "415": refused("The request body is not plain JSON."),
+  "429": refused("Too many requests are in progress.", retry),
+  "500": refused("The provider has failed; the message gives the reason."),
+  "501": refused("The provider does not support the operation, as its capabilities say."),
+  "503": refused("The provider is not ready, or is shutting down.", retry),
+  "504": refused("The operation timed out and may still be carried out."),
 };
 const ANY = ["400", "401", "403", "429", "500", "503", "504"];
 
@@ -45,36 +45,36 @@ const errors = (...codes: readonly string[]): Record<string, Response> =>
 
 const status: Operation = {
   operationId: "getStatus",
-  summary: "How the provider is, and what it is able to do. Asked once, when it is opened.",
-  responses: { "200": json("How it is.", "ProviderStatus"), ...errors() },
+  summary: "Gets the state and the capabilities of the provider. Clients read it once, when they open the provider.",
+  responses: { "200": json("State of the provider.", "ProviderStatus"), ...errors() },
 };
 
 const list: Operation = {
   operationId: "listSpaces",
-  summary: "All spaces in pages, or what changes.",
+  summary: "Lists all spaces in pages, or watches them.",
   description:
-    "A list is taken at its word, in the order of names: a space that is there from the first page to the last is on one of them. " +
-    "With watch=1 the answer is a line of JSON (SpaceEvent) for each change, until either side ends it. A BOOKMARK comes at once, when nothing is missed any more, " +
-    "and there is a line at least every 30 s: who hears nothing for 60 s asks anew. There is no cursor by which a watch could be taken up again: " +
-    "events are hints, which may be said twice or too often, and whoever begins to watch lists what there is, after the first line. So no server has to remember what it has said, and 410 is never about a watch.",
+    "Clients treat a space that is not in the list as deleted. Spaces are sorted by name, so that a space that exists throughout is on one of the pages. " +
+    "With watch=1 the response has one line of JSON (SpaceEvent) for each change, until either side ends it. A BOOKMARK is sent at once, when the watch is complete, " +
+    "and there is a line at least every 30 s: a client that reads none for 60 s restarts the watch. A watch cannot be resumed: " +
+    "events are hints, which may be repeated, and a client lists after the first line of a watch. So no server has to remember events, and 410 is never about a watch.",
   parameters: [
     PARENT,
     {
       name: "limit",
       in: "query",
-      description: "The most on a page. All, where it is not given.",
+      description: "Maximum number of spaces per page. Defaults to all.",
       schema: { type: "integer", minimum: 1 },
     },
     {
       name: "continue",
       in: "query",
-      description: "As the page before says it.",
+      description: "Token from the previous page.",
       schema: { type: "string", maxLength: 1024 },
     },
     {
       name: "watch",
       in: "query",
-      description: "Whether what changes is asked for.",
+      description: "Whether to watch for changes.",
       schema: { type: "string", enum: ["1", "0"] },
     },
   ],
@@ -89,42 +89,48 @@ const list: Operation = {
 
 const get: Operation = {
   operationId: "getSpace",
-  summary: "One space.",
-  responses: { "200": json("It is there.", "Space"), ...errors("404", "501") },
+  summary: "Gets one space.",
+  responses: { "200": json("The space.", "Space"), ...errors("404", "501") },
 };
 
 const create: Operation = {
   operationId: "createSpace",
-  summary: "Begins to make a space.",
-  description: "Done twice it does nothing more, also while the space is being made, and when it is there.",
+  summary: "Starts to create a space.",
+  description: "Idempotent: repeating it does nothing, also while the space is being created and when it exists.",
   requestBody: { required: true, content: body(MEDIA.json, "SpaceRequest") },
-  responses: { "202": { description: "It is there, or will be: without a body." }, ...errors("413", "415", "501") },
+  responses: {
+    "202": { description: "The space exists or will be created. There is no response body." },
+    ...errors("413", "415", "501"),
+  },
 };
 
 const remove: Operation = {
   operationId: "deleteSpace",
-  summary: "Begins to delete a space.",
-  description: "Done twice it does nothing more. One that is not there is done as well: 202, or 404 about the space.",
-  responses: { "202": { description: "It is gone, or will be: without a body." }, ...errors("404", "501") },
+  summary: "Starts to delete a space.",
+  description: "Idempotent. A space that does not exist counts as deleted: 202, or 404 about the space.",
+  responses: {
+    "202": { description: "The space is gone or will be deleted. There is no response body." },
+    ...errors("404", "501"),
+  },
 };
 
 const kubeconfig: Operation = {
   operationId: "getKubeconfig",
-  summary: "How a space is reached that is ready.",
+  summary: "Gets the kubeconfig of a ready space.",
   description:
-    "A kubeconfig of one context, with all that it needs in it: one that runs a program (exec), or names files, is taken by nobody. Where one is for both scopes it is the answer to both.",
+    "A self-contained kubeconfig with one context. Clients reject one that runs a program (exec) or names files. If there is only one kubeconfig it is returned for both scopes.",
   parameters: [
     {
       name: "scope",
       in: "query",
       required: true,
-      description: "From where: from the provider's own network, or from anywhere.",
+      description: "Network of the client: that of the provider, or any.",
       schema: { type: "string", enum: ["incluster", "external"] },
     },
   ],
   responses: {
     "200": {
-      description: "Secret: at most 256 KiB, and kept by no cache.",
+      description: "Kubeconfig of at most 256 KiB. It contains credentials, and caches do not store it.",
       headers: { "Cache-Control": { description: "no-store", schema: { type: "string", enum: ["no-store"] } } },
       content: text(MEDIA.kubeconfig),
     },
@@ -134,7 +140,7 @@ const kubeconfig: Operation = {
 
 const document: Operation = {
   operationId: "getDocument",
-  summary: "This document. A provider may leave it out.",
+  summary: "Gets this document. A provider may omit it.",
   responses: {
     "200": { description: "It.", content: { [MEDIA.json]: { schema: { type: "object" } } } },
     ...errors("404"),
@@ -155,20 +161,20 @@ const PATHS: Readonly<Record<string, Path>> = {
   "/v1/spaces/{name}/kubeconfig": { ...NAMED, get: kubeconfig },
 };
 
-/** What there is to ask, by path. Its types want operations to be of OpenAPI 3.0 as well. */
+/** Operations of the protocol by path. The library's types require operations to fit OpenAPI 3.0 as well. */
 const OPERATIONS: OpenAPIV3_1.PathsObject = PATHS as unknown as OpenAPIV3_1.PathsObject;
 
-const DESCRIPTION = `What a program answers that has spaces to give: anything that answers as a Kubernetes API server. Whoever manages Spaces asks it, by a bearer token or a client certificate,
-over TLS; nobody else is answered. All paths are below whatever URL the provider is given by.
+const DESCRIPTION = `API of a provider of spaces; a space is any Kubernetes API server. The manager of Spaces calls it with a bearer token or a client certificate
+over TLS; all other callers are rejected. All paths are relative to the base URL of the provider.
 
-Calls are made again after failures, and after whoever made them was killed in the middle: each is harmless when done twice. What is not known is an error, and
-never an empty answer: what a list leaves out, and a 404 says of, is taken to be gone. Methods that a path does not have are 405. Redirects are not followed. Errors are Kubernetes'
-Status; fields that are not described here are passed over.`;
+The manager repeats calls after failures and after its own crash, so each call is idempotent. Unknown state is an error and never an empty response:
+the manager treats a space that a list omits, or that gets 404, as gone. Methods that a path does not support get 405. Redirects are not followed. Errors are Kubernetes'
+Status; unknown fields are ignored.`;
 
-/** Which its types do not know: they are those of 3.0 here. */
+/** The library's types are those of OpenAPI 3.0 here and lack it. */
 const MUTUAL_TLS = { type: "mutualTLS" } as unknown as OpenAPIV3_1.SecuritySchemeObject;
 
-/** Frozen: what one has of it another has too. */
+/** Freezes a value that several documents share. */
 function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -177,12 +183,13 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-/** Kubernetes' schemas are JSON Schemas as they stand, where they use what both have. */
+/** Kubernetes' schemas are valid JSON Schemas as long as they use what both have. */
 const asSchema = (schema: JsonSchema): OpenAPIV3_1.SchemaObject => schema as OpenAPIV3_1.SchemaObject;
 
 /**
- * The protocol between whoever manages Spaces and a provider in a process of its own, in any language: an OpenAPI 3.1 document. {@link spaceProviderView} serves it,
- * at `/openapi.json`, and does what it says; {@link restProvider} asks by it. What differs from it is a fault of the code.
+ * OpenAPI 3.1 document of the protocol between the manager of Spaces and a provider in another process, in any language.
+ * {@link spaceProviderView} implements it and serves it at `/openapi.json`; {@link restProvider} is its client. The document is
+ * authoritative: code that differs is wrong.
  */
 export const spaceProviderOpenAPI: OpenAPIV3_1.Document = frozen({
   openapi: "3.1.0",
@@ -197,7 +204,7 @@ export const spaceProviderOpenAPI: OpenAPIV3_1.Document = frozen({
         name: "parent",
         in: "query",
         description:
-          "Below which space, by its path (root:org). Without it: where the provider has spaces by itself. One without a hierarchy answers it with 501.",
+          "Path of the parent space (root:org). Defaults to the provider's own place for spaces. A provider without a hierarchy responds with 501.",
         schema: { type: "string", minLength: 1, maxLength: 1024 },
       },
     },

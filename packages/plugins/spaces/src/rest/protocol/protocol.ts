@@ -1,4 +1,4 @@
-/** What is asked for, and by which URLs: the same on both sides. */
+/** URL paths, the same on both sides. */
 export const PATHS = {
   document: "/openapi.json",
   status: "/v1/status",
@@ -13,7 +13,7 @@ export const MEDIA = {
 
 const KIB = 1024;
 
-/** How much of anything is read, bytes: of all pages of a list together, of everything else that is answered, of what is sent, of a line of a watch. */
+/** Maximum lengths, bytes: all pages of a list together, a kubeconfig, any other response, a request body, and a line of a watch. */
 export const LIMITS: Readonly<Record<"list" | "kubeconfig" | "answer" | "request" | "line", number>> = {
   list: 16 * KIB * KIB,
   kubeconfig: 256 * KIB,
@@ -22,19 +22,19 @@ export const LIMITS: Readonly<Record<"list" | "kubeconfig" | "answer" | "request
   line: 16 * KIB,
 };
 
-/** The longest time between two lines of a watch that a server may take, ms. */
+/** Longest pause between two lines of a watch that a server may make, ms. */
 export const SILENCE = 30_000;
 
-/** A path with those parameters that have a value. */
+/** Returns a path with the parameters that have a value. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** @param name one that needs no encoding */
+/** @param name name that needs no encoding */
 export const pathOf = (name: string): string => `${PATHS.spaces}/${name}`;
 
-/** The media type that a header says, without its parameters. */
+/** Returns the media type of a header without parameters. */
 export const mediaOf = (header: string | undefined): string =>
   (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";

@@ -5,15 +5,15 @@ import { ProviderBusy, ProviderTimeout } from "../../provider/provider-calls.ts"
 import { type Bodies, isSpaceName } from "../protocol/bodies.ts";
 import { MEDIA } from "../protocol/protocol.ts";
 
-/** Which part of a list is wanted. */
+/** Requested part of a list. */
 export interface PageRequest {
   /** @default all */
   readonly limit: number | undefined;
-  /** As the page before said. @default the first */
+  /** Token from the previous page. @default the first page */
   readonly continue: string | undefined;
 }
 
-/** Spaces in the order of their names, so that whatever is there from the first page to the last is on one of them. @throws ApiError 400 */
+/** Returns a page of the spaces sorted by name, so that a space that exists throughout is on one of the pages. @throws ApiError 400 */
 export function pageOf(spaces: Iterable<PhysicalSpace>, { limit, continue: token }: PageRequest): Bodies["SpaceList"] {
   const after = token === undefined ? "" : nameIn(token);
   const all = [...spaces].filter(({ name }) => name > after).sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -25,8 +25,7 @@ export function pageOf(spaces: Iterable<PhysicalSpace>, { limit, continue: token
 
 function nameIn(token: string): string {
   const [, name = ""] = /^after (.*)$/s.exec(Buffer.from(token, "base64url").toString("utf8")) ?? [];
-  if (!isSpaceName(name))
-    throw ApiError.badRequest("continue: it is none that a list has said: begin with the first page");
+  if (!isSpaceName(name)) throw ApiError.badRequest("invalid continue token: start again with the first page");
   return name;
 }
 
@@ -42,10 +41,10 @@ export function begun(res: ServerResponse): void {
   res.writeHead(202, { "Cache-Control": CACHED, "Content-Length": 0 }).end();
 }
 
-/** What a provider throws on purpose, and clients act upon: its own credentials, and what it asks others for, are nobody's business. */
+/** Status codes that a provider throws on purpose. Security: other errors may concern the provider's own credentials and upstreams. */
 const PASSED: ReadonlySet<number> = new Set([400, 409, 429, 503, 504]);
 
-/** What whoever asks is told of what a provider has thrown: its message, as those of Spaces are told it. */
+/** Returns the response for an error of the provider, with the provider's message. */
 export function answerTo(error: unknown): ApiError {
   if (error instanceof ProviderBusy) return ApiError.tooManyRequests(error.message, Math.ceil(error.retryAfter / 1000));
   if (error instanceof ProviderTimeout) return ApiError.timeout(error.message, 1);

@@ -5,28 +5,26 @@ import { readBody } from "@virtual-workspaces/framework/request";
 import { isSpaceName, NAME_PROBLEM, problemOf } from "../protocol/bodies.ts";
 import { LIMITS, MEDIA, mediaOf, PATHS } from "../protocol/protocol.ts";
 
-/** What a path is about. */
+/** Resource that a path refers to. */
 export type Subject =
   | { readonly kind: "document" | "status" | "spaces" }
   | { readonly kind: "space" | "kubeconfig"; readonly name: string };
 
-/** @param tail as it came @throws ApiError 400 on a name that is none, 404 on a path that nothing is at */
+/** @param tail undecoded path @throws ApiError 400 on an invalid name, 404 on an unknown path */
 export function subjectOf(tail: string): Subject {
   if (tail === PATHS.document) return { kind: "document" };
   if (tail === PATHS.status) return { kind: "status" };
   if (tail === PATHS.spaces) return { kind: "spaces" };
   const [, text, rest] = /^\/v1\/spaces\/([^/]+)(\/kubeconfig)?$/.exec(tail) ?? [];
   if (text === undefined)
-    throw ApiError.notFoundPath(
-      `nothing is at this path: there are ${Object.values(PATHS).join(", ")}, and what is below that`,
-    );
+    throw ApiError.notFoundPath(`unknown path: use ${Object.values(PATHS).join(", ")} or a path below`);
   return { kind: rest === undefined ? "space" : "kubeconfig", name: nameIn(text) };
 }
 
 function nameIn(text: string): string {
   const name = decoded(text);
   if (isSpaceName(name)) return name;
-  throw ApiError.badRequest(`name: ${quote(text.slice(0, 300))} is none: ${NAME_PROBLEM}`);
+  throw ApiError.badRequest(`name: invalid value ${quote(text.slice(0, 300))}: ${NAME_PROBLEM}`);
 }
 
 function decoded(text: string): string | undefined {
@@ -37,14 +35,14 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** The longest parameter, characters. */
+/** Maximum length of a query parameter, characters. */
 const LONGEST = 1024;
 
-/** The parameters of a request. Those that nobody knows are passed over. */
+/** Query parameters of a request. Unknown ones are ignored. */
 export class Parameters {
   readonly #query: URLSearchParams;
 
-  /** @param search with its question mark, or "" */
+  /** @param search query string with its question mark, or "" */
   constructor(search: string) {
     this.#query = new URLSearchParams(search);
   }
@@ -52,9 +50,9 @@ export class Parameters {
   /** @throws ApiError 400 */
   text(name: string): string | undefined {
     const [value, second] = this.#query.getAll(name);
-    if (second !== undefined) throw ApiError.badRequest(`${name}: give it once`);
+    if (second !== undefined) throw ApiError.badRequest(`${name}: duplicate query parameter: set it once`);
     if (value === "" || (value?.length ?? 0) > LONGEST)
-      throw ApiError.badRequest(`${name}: give 1 to ${LONGEST} characters, or leave it out`);
+      throw ApiError.badRequest(`${name}: invalid length: use 1 to ${LONGEST} characters, or omit it`);
     return value;
   }
 
@@ -62,7 +60,8 @@ export class Parameters {
   number(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    if (!/^[1-9]\d{0,8}$/.test(text)) throw ApiError.badRequest(`${name}: give a whole number, 1 at least`);
+    if (!/^[1-9]\d{0,8}$/.test(text))
+      throw ApiError.badRequest(`${name}: invalid number: use an integer of at least 1`);
     return Number(text);
   }
 
@@ -70,18 +69,19 @@ export class Parameters {
   oneOf<const Value extends string>(name: string, values: readonly Value[]): Value | undefined {
     const text = this.text(name);
     const value = values.find((one) => one === text);
-    if (text !== undefined && value === undefined) throw ApiError.badRequest(`${name}: give ${values.join(" or ")}`);
+    if (text !== undefined && value === undefined)
+      throw ApiError.badRequest(`${name}: invalid value: use ${values.join(" or ")}`);
     return value;
   }
 }
 
-/** Reads what is wanted of a new space. @throws ApiError 400, 413, 415; the signal's reason */
+/** Validates the body of a request for a new space. @throws ApiError 400, 413, 415; the signal's reason */
 export async function readSpaceRequest(req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void> {
   const body = await readBody(req, { res, signal, limit: LIMITS.request });
   if (mediaOf(req.headers["content-type"]) !== MEDIA.json) throw ApiError.unsupportedMediaType([MEDIA.json]);
   const problem = problemOf("SpaceRequest", parsed(body));
   if (problem !== undefined)
-    throw ApiError.badRequest(`the body of the request: ${problem}: this version takes an object without fields`);
+    throw ApiError.badRequest(`invalid request body: ${problem}: use an object without fields`);
 }
 
 function parsed(body: Buffer): unknown {

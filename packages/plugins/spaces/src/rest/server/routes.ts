@@ -12,7 +12,7 @@ import { answerTo, begun, pageOf, send } from "./answers.ts";
 import { Parameters, readSpaceRequest, type Subject, subjectOf } from "./requests.ts";
 import { answerWatch, ChangeQueue } from "./watch-answer.ts";
 
-/** As `SpaceProviderViewOptions`, with its defaults. */
+/** `SpaceProviderViewOptions` with defaults applied. */
 interface RoutesOptions {
   readonly provider: SpaceProvider;
   readonly version: string;
@@ -25,7 +25,7 @@ interface RoutesOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A request, as far as it has been read. */
+/** Parsed request. */
 interface RouteRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -34,11 +34,11 @@ interface RouteRequest {
   readonly call: ProviderCall;
 }
 
-/** By the methods that a path has. */
+/** Handlers by HTTP method. */
 type Methods = Readonly<Record<string, (question: RouteRequest) => void | Promise<void>>>;
 const SPACES = { group: "", resource: "spaces" };
 
-/** What there is to ask of a provider, and its answers. */
+/** Handlers of the protocol's operations. */
 export class SpaceRoutes {
   readonly #options: RoutesOptions;
   readonly #calls: ProviderCalls;
@@ -49,7 +49,7 @@ export class SpaceRoutes {
     this.#calls = new ProviderCalls(options.provider, options.callTimeout);
   }
 
-  /** @throws ApiError: the server writes it */
+  /** @throws ApiError, which the server writes */
   async answer(req: IncomingMessage, res: ServerResponse, request: RawRequest<unknown>): Promise<void> {
     const subject = subjectOf(request.tail);
     const { method = "" } = req;
@@ -62,7 +62,7 @@ export class SpaceRoutes {
     const parameters = new Parameters(request.search);
     const parent = parameters.text("parent");
     if (parent !== undefined && !this.#options.hierarchy)
-      throw ApiError.notImplemented("parent: there are no spaces below others here: leave it out");
+      throw ApiError.notImplemented("parent: the provider has no hierarchy: omit the parameter");
     if (subject.kind !== "document" && subject.kind !== "status") await this.#ready();
     await run({ req, res, request, parameters, call: { parent, signal: request.signal } });
   }
@@ -116,7 +116,8 @@ export class SpaceRoutes {
   async #watch({ res, request, call: { parent } }: RouteRequest): Promise<void> {
     const { heartbeat, onError } = this.#options;
     const { watch } = this.#calls;
-    if (watch === undefined) throw ApiError.notImplemented("watch: the provider does not say what changes: list again");
+    if (watch === undefined)
+      throw ApiError.notImplemented("watch: the provider does not report changes: list periodically");
     request.takeTime();
     const ending = AbortSignal.any([request.signal, request.ending]);
     using hints = new ChangeQueue(watch({ parent, signal: ending }));
@@ -128,41 +129,41 @@ export class SpaceRoutes {
   }
 
   async #create({ req, res, call }: RouteRequest, name: string): Promise<void> {
-    if (!this.#calls.canCreate) throw ApiError.notImplemented("the provider makes no spaces");
+    if (!this.#calls.canCreate) throw ApiError.notImplemented("the provider cannot create spaces");
     const late = AbortSignal.timeout(this.#options.callTimeout);
     await readSpaceRequest(req, res, AbortSignal.any([call.signal, late])).catch((error: unknown) => {
-      throw late.aborted ? ApiError.timeout("the body of the request has not come to its end", 1) : error;
+      throw late.aborted ? ApiError.timeout("the request body did not arrive in time", 1) : error;
     });
     await this.#asked(() => this.#calls.create(name, call));
     begun(res);
   }
 
   async #delete({ res, call }: RouteRequest, name: string): Promise<void> {
-    if (!this.#calls.canDelete) throw ApiError.notImplemented("the provider deletes no spaces");
+    if (!this.#calls.canDelete) throw ApiError.notImplemented("the provider cannot delete spaces");
     await this.#asked(() => this.#calls.delete(name, call));
     begun(res);
   }
 
   async #kubeconfig({ res, parameters, call }: RouteRequest, name: string): Promise<void> {
     const scope = parameters.oneOf("scope", ["incluster", "external"]);
-    if (scope === undefined) throw ApiError.badRequest("scope: give incluster or external");
-    const { phase, message = "it is being made" } = await this.#there(name, call);
-    if (phase !== "Ready") throw ApiError.conflict(SPACES, name, `it is not ready: ${message}`);
+    if (scope === undefined) throw ApiError.badRequest("scope: missing query parameter: use `incluster` or `external`");
+    const { phase, message = "it is being created" } = await this.#there(name, call);
+    if (phase !== "Ready") throw ApiError.conflict(SPACES, name, `the space is not ready: ${message}`);
     const access = await this.#asked(() => this.#calls.access(name, call));
     const text = access[scope] ?? access.incluster ?? access.external ?? "";
     if (Buffer.byteLength(text) > LIMITS.kubeconfig)
-      throw ApiError.internalError(`its kubeconfig is longer than ${LIMITS.kubeconfig} bytes`);
+      throw ApiError.internalError(`the kubeconfig is longer than ${LIMITS.kubeconfig} bytes`);
     send(res, MEDIA.kubeconfig, text);
   }
 
-  /** @throws ApiError 404 about the space, and what {@link #asked} throws */
+  /** @throws ApiError 404 about the space; as {@link #asked} */
   async #there(name: string, call: ProviderCall): Promise<PhysicalSpace> {
     const space = await this.#asked(() => this.#calls.poll(name, call));
     if (space === undefined) throw ApiError.notFound(SPACES, name);
     return space;
   }
 
-  /** @throws ApiError what is told of what the provider throws */
+  /** @throws ApiError for an error of the provider */
   async #asked<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -182,8 +183,8 @@ export class SpaceRoutes {
   }
 }
 
-/** @throws ApiError 500 on a name that no URL can have */
+/** @throws ApiError 500 on a name that cannot be in a URL */
 function told(name: string): void {
   if (!isSpaceName(name))
-    throw ApiError.internalError(`the provider has a space of the name ${quote(name)}: ${NAME_PROBLEM}`);
+    throw ApiError.internalError(`the provider has a space with the invalid name ${quote(name)}: ${NAME_PROBLEM}`);
 }

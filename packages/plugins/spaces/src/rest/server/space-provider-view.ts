@@ -4,46 +4,48 @@ import type { SpaceProvider } from "../../provider/provider.ts";
 import { SILENCE } from "../protocol/protocol.ts";
 import { SpaceRoutes } from "./routes.ts";
 
-/** How {@link spaceProviderView} answers. */
+/** Options of {@link spaceProviderView}. */
 export interface SpaceProviderViewOptions {
-  /** Who may ask: whoever may has all spaces, as their administrator. `groups("…")`, or `authenticated()` where the server knows nobody else. */
+  /**
+   * Authorizer of all requests, such as `groups("…")`, or `authenticated()` if the server has no other users. Security: authorized users
+   * are administrators of all spaces.
+   */
   readonly authorize: Authorizer<unknown>;
-  /** Its name within the server. @default "spaces", at `/services/spaces` */
+  /** Name within the server. @default "spaces", at `/services/spaces` */
   readonly name?: string;
-  /** Where it is otherwise: `/` for all of a server. @default `/services/<name>` */
+  /** Path prefix; `/` takes the whole server. @default `/services/<name>` */
   readonly prefix?: string;
-  /** What its status says of the provider, 1 to 253 characters. @default "v1" */
+  /** Version of the provider in its status, 1 to 253 characters. @default "v1" */
   readonly version?: string;
-  /** Whether the provider minds {@link ProviderCall.parent}: requests that have one are 501 otherwise. @default false */
+  /** Whether the provider supports {@link ProviderCall.parent}; otherwise requests with it get 501. @default false */
   readonly hierarchy?: boolean;
-  /** Throws as long as the provider cannot answer for its spaces: its message is told, in the status as with 503. Asked with each request. @default it can */
+  /** Called for each request; throws while the provider cannot answer for its spaces. The status and the 503 show its message. @default always ready */
   readonly ready?: () => Awaitable<void>;
-  /** How long the provider may take for a call, ms: 504 then. @default 30000 */
+  /** Time limit of a provider's call, ms; then 504. @default 30000 */
   readonly callTimeout?: number;
-  /** How long a watch says nothing, ms, 30000 at most. @default 10000 */
+  /** Longest pause in a watch, ms, at most 30000. @default 10000 */
   readonly heartbeat?: number;
-  /** Told what the provider throws. @default a process warning */
+  /** Called with errors of the provider. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Serves a provider for managers in other processes, as {@link spaceProviderOpenAPI} says: `restProvider()` is the other end. A virtual workspace: `createServer` gives it TLS and a port,
- * `virtualWorkspaces` makes it a middleware of Express or of a plain Node server, and the authenticators of either say who asks. Nobody is answered whom they do not know.
+ * Serves a provider to managers in other processes, by the protocol of {@link spaceProviderOpenAPI}; `restProvider()` is the client. The
+ * result is a virtual workspace: `createServer` adds TLS and a port, and `virtualWorkspaces` makes it a middleware of Express or a plain
+ * Node.js server. Their authenticators identify the callers; unauthenticated requests are rejected.
  *
- * What the provider throws is told whoever asks, by its message. What it says is checked before.
+ * Callers receive the messages of the provider's errors. The view validates the provider's results.
  *
- * @throws Error on options that cannot be used
+ * @throws Error on invalid options
  */
 export function spaceProviderView(provider: SpaceProvider, options: SpaceProviderViewOptions): VirtualWorkspace {
   const { authorize, name = "spaces", prefix, version = "v1", callTimeout = 30_000, heartbeat = 10_000 } = options;
   if (!(callTimeout >= 1 && callTimeout < 2 ** 31))
-    throw new Error("callTimeout of spaceProviderView: give milliseconds, 1 at least");
+    throw new Error("invalid callTimeout of spaceProviderView: use at least 1 ms");
   if (!(heartbeat >= 1 && heartbeat <= SILENCE))
-    throw new Error(
-      `heartbeat of spaceProviderView: give milliseconds, ${SILENCE} at most: clients take silence for an end`,
-    );
+    throw new Error(`invalid heartbeat of spaceProviderView: use 1 to ${SILENCE} ms`);
   if (version.length < 1 || version.length > 253)
-    throw new Error("version of spaceProviderView: give 1 to 253 characters");
+    throw new Error("invalid version of spaceProviderView: use 1 to 253 characters");
   const { hierarchy = false, ready = () => undefined, onError = warn } = options;
   const routes = new SpaceRoutes({ provider, version, hierarchy, ready, callTimeout, heartbeat, onError });
   return defineVirtualWorkspace({

@@ -6,21 +6,21 @@ import { isSpaceName, type ProtocolEvent } from "../protocol/bodies.ts";
 import { MEDIA } from "../protocol/protocol.ts";
 import { answerTo } from "./answers.ts";
 
-/** How a watch is answered. */
+/** Options of {@link answerWatch}. */
 export interface WatchOptions {
   readonly hints: ChangeQueue;
-  /** How long it says nothing, ms. */
+  /** Longest pause between lines, ms. */
   readonly heartbeat: number;
-  /** Aborts when it is to end. */
+  /** Aborts when the watch should end. */
   readonly ending: AbortSignal;
   readonly onError: (error: unknown) => void;
 }
 
 const BOOKMARK: ProtocolEvent = { type: "BOOKMARK" };
-/** How long a client may leave unread what has been written, ms. */
+/** Time limit for a client to read what was written, ms. */
 const UNREAD = 60_000;
 
-/** Says what changes, as long as it is read, until one side ends it. */
+/** Writes events while the client reads them, until either side ends the watch. */
 export async function answerWatch(res: ServerResponse, options: WatchOptions): Promise<void> {
   const { ending } = options;
   res.writeHead(200, { "Content-Type": MEDIA.events, "Cache-Control": "no-cache, private" });
@@ -33,20 +33,20 @@ export async function answerWatch(res: ServerResponse, options: WatchOptions): P
   res.end();
 }
 
-/** What there is to say next; nothing: that was all. */
+/** Returns the next events, or none at the end. */
 async function more({ hints, heartbeat, ending, onError }: WatchOptions): Promise<readonly ProtocolEvent[]> {
   try {
     const news = await hints.next(heartbeat, ending);
     return news?.length === 0 && !ending.aborted ? [BOOKMARK] : (news ?? []);
   } catch (error) {
-    // What is ended says so as it likes.
+    // An error after the abort is irrelevant.
     if (ending.aborted) return [];
     onError(error);
     return [{ type: "ERROR", status: answerTo(error).status }];
   }
 }
 
-/** At the pace of whoever reads. @returns false: they do not */
+/** Writes with backpressure. @returns false if the client does not read */
 async function write(res: ServerResponse, events: readonly ProtocolEvent[], ending: AbortSignal): Promise<boolean> {
   if (res.write(events.map((event) => `${JSON.stringify(event)}\n`).join(""))) return true;
   const late = AbortSignal.timeout(UNREAD);
@@ -54,10 +54,10 @@ async function write(res: ServerResponse, events: readonly ProtocolEvent[], endi
   return !late.aborted;
 }
 
-/** Names that are kept for a reader who lags: more are any. */
+/** Maximum number of queued names for a slow reader; beyond it, the event is about any space. */
 const MOST = 1_000;
 
-/** What a provider says to have changed, for one who reads at a pace of their own: what is said twice meanwhile is said once. Begins to listen when it is made. */
+/** Queue of a provider's changes for a slower reader; repeated changes of a space become one. Listens from construction on. */
 export class ChangeQueue implements Disposable {
   readonly #changes: AsyncIterator<ProviderChange>;
   readonly #names = new Set<string>();
@@ -71,10 +71,10 @@ export class ChangeQueue implements Disposable {
   }
 
   /**
-   * What has changed since it was asked last: at once, or as soon as something has; nothing, when it has been waited for so long, ms, or the signal is aborted.
+   * Returns the changes since the last call, at once or as soon as there are any; returns none after `within` ms or when the signal aborts.
    *
-   * @returns `undefined`: there is nothing more to come
-   * @throws what the provider throws, after all that it has said
+   * @returns `undefined` at the end of the changes
+   * @throws errors of the provider, after all its changes
    */
   async next(within: number, signal: AbortSignal): Promise<readonly ProtocolEvent[] | undefined> {
     if (!this.#any && this.#names.size === 0 && this.#over === undefined && !signal.aborted)
@@ -85,7 +85,7 @@ export class ChangeQueue implements Disposable {
     return undefined;
   }
 
-  /** Nobody listens any more; a provider that does not mind is not waited for. */
+  /** Stops listening, without waiting for a provider that ignores it. */
   [Symbol.dispose](): void {
     this.#changes.return?.().catch(() => undefined);
   }
