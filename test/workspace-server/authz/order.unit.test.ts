@@ -96,7 +96,7 @@ describe("authorizers of a shard", () => {
   for (const order of [[], ["RBAC", "RBAC"], ["ABAC"]])
     it(`have no order ${JSON.stringify(order)}`, () => {
       expect(() => shardAuthorizer({ state: new World(), order: order as AuthorizerName[] })).to.throw(
-        "authorization order: name some of AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook, each once",
+        `invalid authorization order "${order.join(", ")}": use one or more of AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook, each once`,
       );
     });
 });
