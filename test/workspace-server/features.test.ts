@@ -194,13 +194,13 @@ describe("features of a workspace server", function () {
   });
 
   const clashes: readonly (readonly [readonly NamedFeature[], RegExp])[] = [
-    [[{ name: "one" }, { name: "one" }], /there are two features one: leave one out/],
+    [[{ name: "one" }, { name: "one" }], /duplicate feature "one": remove one of the two/],
     [
       [
         { name: "one", options: () => ({ mounts: false }) },
         { name: "two", options: () => ({ mounts: {} }) },
       ],
-      /the features one and two both give the option mounts: leave one out/,
+      /features "one" and "two" both set the option "mounts": remove one of them/,
     ],
     [[{ name: "one", views: () => Promise.reject(new Error("no views today")) }], /no views today/],
   ];

@@ -160,6 +160,6 @@ describe("the garbage collector", () => {
     await client.delete(`${MAPS}/owner`, "Background");
     await counts.quiet();
     expect((await client.get(`${ROLES}/child`)).status).to.equal(200);
-    expectFault(/names an owner in one: it stays/);
+    expectFault(/cannot have a namespaced owner: remove the owner reference/);
   });
 });
