@@ -1,4 +1,4 @@
-// Scopes, warrants and service accounts: whose bindings count, in which workspace.
+// Why: scopes, warrants and service accounts determine whose bindings count in which workspace.
 import type { Identity, User } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { effectiveUsers, isInScope } from "../../../packages/workspace-server/src/authz/effective-users.ts";
@@ -8,7 +8,7 @@ const NAMESPACES = { group: "", resource: "namespaces", name: "default", namespa
 const ADMIN = "system:kcp:admin";
 const warrant = (of: object): string => JSON.stringify(of);
 
-describe("scopes and warrants of kcp's admins", () => {
+describe("kcp's admins", () => {
   const rows: readonly [string, User, boolean][] = [
     ["no scope", login("a", { groups: [ADMIN] }), true],
     ["the scope", login("a", { groups: [ADMIN], extra: { [SCOPES]: ["cluster:c"] } }), true],
@@ -52,14 +52,14 @@ describe("scopes and warrants of kcp's admins", () => {
       robot("x", "other", { groups: [ADMIN], extra: { [WARRANT]: [warrant({ user: "user2", groups: [ADMIN] })] } }),
       true,
     ],
-  ]; // prettier-ignore
+  ];
   for (const [what, user, allowed] of rows)
     it(`with ${what} ${allowed ? "are" : "are none"}`, () => {
       expect(new World().may(user, NAMESPACES)).to.equal(allowed);
     });
 });
 
-describe("whose bindings count", () => {
+describe("effective users", () => {
   const anonymous = (...groups: readonly string[]) => ({ name: "system:anonymous", groups });
   const named = (name: string, ...groups: readonly string[]) => ({ name, groups });
   const AUTH = "system:authenticated";
@@ -195,19 +195,19 @@ describe("whose bindings count", () => {
       bare("u", { extra: { [WARRANT]: ['{"user":"v","groups":null,"extra":null,"uid":null}'] } }),
       [named("u"), named("v")],
     ],
-  ]; // prettier-ignore
+  ];
   for (const [whom, identity, expected] of rows)
-    it(`of ${whom}`, () => {
+    it(`are correct for ${whom}`, () => {
       const found = effectiveUsers(identity, "c").map(({ name, groups }) => ({ name, groups: [...groups] }));
       expect(found).to.deep.equal(expected);
     });
 
-  it("counts a scope by its logical cluster", () => {
+  it("depend on the scopes of the logical cluster", () => {
     const scoped = login("u", { extra: { [SCOPES]: ["cluster:c,cluster:d", "cluster:d"] } });
     expect(["c", "d", "e", ""].map((cluster) => isInScope(scoped, cluster))).to.deep.equal([false, true, false, false]);
   });
 
-  it("ends, however deep warrants are", () => {
+  it("include those of deeply nested warrants", () => {
     let text = warrant({ user: "inner" });
     for (let depth = 0; depth < 12; depth++) text = warrant({ user: `u${depth}`, extra: { [WARRANT]: [text] } });
     expect(text.length).to.be.above(8_000);
@@ -216,7 +216,7 @@ describe("whose bindings count", () => {
 });
 
 describe("service accounts", () => {
-  it("have rights by their name at home, and elsewhere not under it, though there is one of that name", () => {
+  it("have permissions by name in their own workspace, and not in another with an account of that name", () => {
     const world = new World();
     world.workspace("d");
     for (const cluster of ["c", "d"]) {
@@ -239,7 +239,7 @@ describe("service accounts", () => {
     person("system:kcp:serviceaccount:c:default:robot"),
     team("system:cluster:c"),
   ])
-    it(`work elsewhere where ${subject.kind} ${subject.name} does`, () => {
+    it(`have permissions elsewhere through ${subject.kind} ${subject.name}`, () => {
       const world = new World();
       world.workspace("d");
       world.role("d", "pods", READ_PODS);
@@ -254,8 +254,8 @@ describe("service accounts", () => {
     });
 });
 
-describe("whoever comes from a workspace", () => {
-  it("may bind where its group may, and under no other name or group of theirs", () => {
+describe("users of a workspace", () => {
+  it("may bind exports if the group of their workspace may, and under no other name or group", () => {
     const world = new World();
     world.workspace("p");
     world.role("p", "bind", { verbs: ["bind"], apiGroups: ["apis.kcp.io"], resources: ["apiexports"] });

@@ -1,4 +1,4 @@
-// The steps before RBAC, one table each: who is let on, who is refused, and why, for auditors.
+// Why: the steps before RBAC, one table each, with decisions and audit reasons.
 import type { Decision, User } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import type { LogicalClusterState } from "../../../packages/workspace-server/src/authz/authorizer-state.ts";
@@ -7,8 +7,8 @@ import { type About, bare, login, PODS, person, READ_PODS, robot, team, World } 
 const ada = login("ada");
 const MASTER = login("root", { groups: ["system:masters"] });
 
-describe("always allowed", () => {
-  it("are system:masters, everywhere, and nobody for a warrant or a scope of theirs", () => {
+describe("requests that are always allowed", () => {
+  it("include those of system:masters whatever their scopes, but not by warrant", () => {
     const world = new World();
     for (const cluster of ["c", "gone", "system:admin", "*", ""]) {
       expect(world.may(MASTER, { ...PODS, cluster })).to.equal(true);
@@ -26,7 +26,7 @@ describe("always allowed", () => {
   });
 
   for (const path of ["/healthz", "/readyz", "/livez"])
-    it(`is ${path}, for anybody, in any workspace`, () => {
+    it(`include ${path} for any user, in any workspace`, () => {
       const world = new World();
       const nobody = bare("system:anonymous", { groups: ["system:unauthenticated"] });
       for (const cluster of ["c", "gone", "*"]) {
@@ -110,9 +110,9 @@ describe("required groups", () => {
       login("x", { groups: ["system:kcp:external-logical-cluster-admin"] }),
       "NoOpinion: delegating due to external logical cluster admin access",
     ],
-  ]; // prettier-ignore
+  ];
   for (const [what, requiredGroups, user, reason] of rows)
-    it(`of a workspace that asks for ${what}`, () => {
+    it(`decide about a workspace that requires ${what}`, () => {
       const world = new World();
       world.workspace("c", { requiredGroups });
       expect(world.told(user, PODS)[step]).to.equal(reason);
@@ -121,7 +121,7 @@ describe("required groups", () => {
       );
     });
 
-  it("are asked of nobody where there is no logical cluster, or none is named", () => {
+  it("are not checked without an existing logical cluster", () => {
     const world = new World();
     expect(world.told(ada, { ...PODS, cluster: "gone" })).to.deep.equal({
       [step]: "NoOpinion: logical cluster not found",
@@ -210,9 +210,9 @@ describe("access to a workspace", () => {
       "Allowed: delegating due to logical cluster admin access",
     ],
     ["who reads metrics", bob, {}, { path: "/metrics" }, "NoOpinion: delegating due to shard-level path"],
-  ]; // prettier-ignore
+  ];
   for (const [who, user, state, about, reason] of rows)
-    it(`of ${who}`, () => {
+    it(`decides: ${who}`, () => {
       const world = new World();
       world.workspace("c", state);
       world.admit("c", person("eve"));
@@ -220,7 +220,7 @@ describe("access to a workspace", () => {
       expect(world.may(user, about)).to.equal(reason.startsWith("Allowed"));
     });
 
-  it("is refused for good where there is no such workspace", () => {
+  it("is denied finally if the workspace does not exist", () => {
     const world = new World();
     const there = robot("x", "gone");
     expect(world.told(there, { ...PODS, cluster: "gone" })[step]).to.equal("Denied: LogicalCluster not found");
@@ -229,7 +229,7 @@ describe("access to a workspace", () => {
     expect(world.may(scheduler, create)).to.equal(true);
   });
 
-  it("to a system workspace has nobody, kcp's admins neither", () => {
+  it("is denied to all users of system workspaces, also to kcp's admins", () => {
     const world = new World();
     world.clusters.set("system:admin", { phase: "Ready" });
     const admin = login("x", { groups: ["system:kcp:admin"] });
@@ -240,7 +240,7 @@ describe("access to a workspace", () => {
     expect(world.may(admin, PODS)).to.equal(true);
   });
 
-  it("is given by bindings of the whole cluster, here, replicated and shipped; by none in a namespace", () => {
+  it("comes from ClusterRoleBindings of the workspace, replicated ones and those of system:admin, not from RoleBindings", () => {
     const world = new World();
     const about = { path: "/api" };
     world.bind("c", "ns", { to: "cluster-admin", subject: person("bob"), namespace: "default" });
@@ -267,7 +267,7 @@ describe("access to a workspace", () => {
     ["/api", "access", false],
     ["/", "get", false],
   ] as const)
-    it(`is ${enters ? "" : "not "}the verb ${verb} on ${url}`, () => {
+    it(`is ${enters ? "" : "not "}granted by the verb ${verb} on ${url}`, () => {
       const world = new World();
       world.role("c", "r", { verbs: [verb], nonResourceURLs: [url] });
       world.bind("c", "r", { to: "r", subject: person("bob") });
@@ -280,7 +280,7 @@ describe("status of bindings and exports", () => {
     ["apibindings", "apibinding status updates not permitted"],
     ["apiexports", "apiexport status updates not permitted"],
   ] as const)
-    it(`is the server's alone, of ${resource}, to read too, and by a deep review as well`, () => {
+    it(`is reserved for the server: ${resource}, also for reads and in a deep review`, () => {
       const world = new World();
       const about = { group: "apis.kcp.io", resource, version: "v1alpha2", name: "x" };
       for (const verb of ["get", "update", "patch"]) {
@@ -295,7 +295,7 @@ describe("status of bindings and exports", () => {
       expect(world.decideDeep(ada, question)).to.include({ allowed: false, final: true });
     });
 
-  it("stays readable where the rules are an exporter's or anybody's", () => {
+  it("of other resources requires a rule for the subresource", () => {
     const world = new World();
     world.role("c", "pods", READ_PODS);
     world.bind("c", "pods", { to: "pods", subject: person("bob") });

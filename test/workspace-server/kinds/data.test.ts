@@ -1,4 +1,4 @@
-// ConfigMaps and Secrets: keys, sizes, types, and what cannot be changed, in Kubernetes' words.
+// Why: keys, sizes, types and immutability of ConfigMaps and Secrets, with Kubernetes' messages.
 import { expect } from "chai";
 import { outcome, type PlainServer, startPlain } from "../../_support/plain.ts";
 import { KINDS, kindsView } from "./served.ts";
@@ -82,16 +82,16 @@ describe("ConfigMaps and Secrets", () => {
     ],
   ];
   for (const [what, kind, content, message] of refused)
-    it(`${kind}: refuses ${what}`, async () => {
+    it(`reject a ${kind} with ${what}`, async () => {
       expect(await make(kind, content)).to.deep.equal(invalid(kind, message));
     });
 
-  it("take exactly a MiB, and bytes with line breaks", async () => {
+  it("accept exactly 1 MiB, and base64 with line breaks", async () => {
     expect((await make("ConfigMap", { data: { a: "u".repeat(1_048_576) } }))[0]).to.equal(201);
     expect((await make("Secret", { data: { a: "YWJj\nYWJj" } }))[0]).to.equal(201);
   });
 
-  it("say where base64 goes wrong", async () => {
+  it("report the position of invalid base64", async () => {
     const message = (at: number): string =>
       `Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte ${at}`;
     for (const [value, at] of [
@@ -102,7 +102,7 @@ describe("ConfigMaps and Secrets", () => {
       expect(await make("Secret", { data: { a: value } })).to.deep.equal([400, "BadRequest", message(at)]);
   });
 
-  it("keep what is immutable", async () => {
+  it("reject changes of immutable fields", async () => {
     const fixed = {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -120,7 +120,7 @@ describe("ConfigMaps and Secrets", () => {
     expect((await change({ metadata: { name: "fixed", labels: { a: "b" } } }))[0]).to.equal(200);
   });
 
-  it("merge what is only written, and keep the type", async () => {
+  it("merge write-only fields, and keep the type", async () => {
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a: text("1"), b: text("2") } };
     const made = await server.send(`POST ${of("secrets")}`, { ...secret, stringData: { b: "3" } });
     expect(made.body)
