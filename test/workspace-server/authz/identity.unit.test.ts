@@ -54,7 +54,7 @@ describe("kcp's admins", () => {
     ],
   ];
   for (const [what, user, allowed] of rows)
-    it(`with ${what} ${allowed ? "are" : "are none"}`, () => {
+    it(`with ${what} are ${allowed ? "allowed" : "denied"}`, () => {
       expect(new World().may(user, NAMESPACES)).to.equal(allowed);
     });
 });

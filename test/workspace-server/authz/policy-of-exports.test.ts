@@ -124,7 +124,7 @@ describe("a maximal permission policy", () => {
     ],
   ];
   for (const [what, user, group, passes] of rows)
-    it(`${passes ? "lets" : "does not let"} ${what} pass that is bound to ${group}`, () => {
+    it(`${passes ? "lets" : "does not let"} ${what} use the resource if bound to ${group}`, () => {
       const made = world();
       made.bind("p", "max", { to: "max", subject: team(group) });
       made.bind("c", "all", { to: "cluster-admin", subject: team("system:authenticated") });

@@ -102,7 +102,7 @@ describe("permission claims", function () {
     expect(shard.binding("b", "f").metadata.labels?.["internal.apis.kcp.io/export"]).to.not.equal("forged");
   });
 
-  it("that the export lacks, and those on unknown resources, are reported in the conditions", async () => {
+  it("not in the export, or on unknown resources, are reported in the conditions", async () => {
     const more = { group: "wild.west", resource: "sheriffs", identityHash: "f00", verbs: ["get"] };
     await post(
       "a",

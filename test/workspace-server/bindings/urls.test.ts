@@ -265,7 +265,7 @@ describe("URLs in an endpoint slice", function () {
     });
   });
 
-  it("that another field manager has applied stay, also when the export is deleted", async () => {
+  it("applied by another field manager stay, also when the export is deleted", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     const near = await makeOn(server, "near", { shard: "root" });

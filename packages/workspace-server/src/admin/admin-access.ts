@@ -15,10 +15,9 @@ export interface AdminAccessOptions {
 }
 
 /**
- * Administrators' credentials for one startup. The kubeconfig alone stores the token of `shard-admin`; the token store
- * has its SHA-256. Security: a kubeconfig of another origin therefore gives no access. The other tokens
- * are new at each startup. Create this before the server listens; the kubeconfig is written as soon as the server's
- * address is known.
+ * Administrators' credentials for one startup. The kubeconfig alone stores the token of `shard-admin`; the token store has
+ * its SHA-256. Security: a kubeconfig of another origin gives no access. The other tokens are new at each startup.
+ * Create this before the server listens; the kubeconfig is written as soon as the server's address is known.
  */
 export class AdminAccess {
   /** Authenticator of the users' tokens, to come before the other authenticators. */

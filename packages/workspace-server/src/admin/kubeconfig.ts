@@ -67,8 +67,7 @@ function text(value: string): string {
 }
 
 /**
- * Returns the token of a user in the text of a kubeconfig; `undefined` if the user is missing or authenticates in
- * another way.
+ * Returns a user's token in the text of a kubeconfig; `undefined` if the user is missing or has other credentials.
  *
  * @throws Error when the text is not YAML
  */

@@ -34,10 +34,7 @@ export function hashOf(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-/**
- * Authenticates the tokens of `admin.kubeconfig`. Each user gets a new uid at each startup. It must come before all
- * other authenticators.
- */
+/** Authenticates the tokens of `admin.kubeconfig`, before all other authenticators. Each startup gives users new uids. */
 export function adminTokens({ shardAdmin, kcpAdmin, plain = new Map() }: AdminTokens): TokenAuthenticator {
   const users = [
     entry(shardAdmin, { name: SHARD_ADMIN, groups: ["system:masters"] }),

@@ -21,10 +21,7 @@ export interface AuthorizerState {
   replicated?(cluster: string): RbacPolicy | undefined;
   /** Returns the state of a LogicalCluster of this shard, or a replicated one; `undefined` if it does not exist. */
   logicalCluster(cluster: string): LogicalClusterState | undefined;
-  /**
-   * Returns the APIBinding of a logical cluster with a resource in its `status.boundResources`; `undefined` if none has
-   * it.
-   */
+  /** Returns the APIBinding of a logical cluster with a resource in its `status.boundResources`; `undefined` if none. */
   binding(cluster: string, group: string, resource: string): BoundResource | undefined;
 }
 

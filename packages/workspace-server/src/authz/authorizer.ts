@@ -30,9 +30,7 @@ export interface ShardAuthorizerOptions {
   readonly state: AuthorizerState;
   /** Groups whose members may do everything everywhere. @default `system:masters` */
   readonly alwaysAllowGroups?: readonly string[];
-  /**
-   * Paths that every caller may request; a trailing `*` matches any suffix. @default `/healthz`, `/readyz`, `/livez`
-   */
+  /** Paths that every caller may request; a trailing `*` matches any suffix. @default `/healthz`, `/readyz`, `/livez` */
   readonly alwaysAllowPaths?: readonly string[];
   /** Authorizer called for each effective identity (kcp's `--authorization-webhook-config-file`). @default none */
   readonly webhook?: Authorizer<ClusterParams>;
@@ -46,10 +44,7 @@ export interface ShardAuthorizerOptions {
 
 /** Authorizer of a shard, made by {@link shardAuthorizer}. */
 export interface ShardAuthorizer extends Authorizer<ClusterParams> {
-  /**
-   * Lists rules of bootstrap roles and the workspace's own. As in kcp, it ignores access, required groups and
-   * exporters' policies.
-   */
+  /** Lists rules of bootstrap roles and the workspace; as in kcp, ignores access, required groups and exporters' policies. */
   readonly rules: (request: RulesRequest<ClusterParams>) => Rules;
   /**
    * Checks RBAC of a logical cluster, whether or not the user may enter it (kcp's deep SubjectAccessReview). Only for
@@ -66,11 +61,10 @@ export interface ShardAuthorizer extends Authorizer<ClusterParams> {
 }
 
 /**
- * Authorizes requests in the logical clusters of a shard, in kcp's order: required groups, access to the workspace,
- * status of bindings and exports, maximal permission policies, then RBAC of `system:admin`, of the workspace and the
- * replicated one. Scopes and warrants determine the effective users. Security: a denied caller sees only `access
- * denied`; the reasons go to audit annotations under `request.auth.kcp.io`. Synchronous unless a webhook is configured
- * or the state has to be loaded.
+ * Authorizes requests in the logical clusters of a shard, in kcp's order: required groups, access to the workspace, status of
+ * bindings and exports, maximal permission policies, then RBAC of `system:admin`, of the workspace and the replicated one.
+ * Scopes and warrants determine the effective users. Security: a denied caller sees only `access denied`; the reasons go to
+ * audit annotations under `request.auth.kcp.io`. Synchronous unless a webhook is configured or the state has to be loaded.
  *
  * @throws Error on an unknown, duplicate or missing name in the order
  */
@@ -166,9 +160,7 @@ class AllowedDecision extends AuditedDecision {
   readonly allowed = true;
 }
 
-/**
- * Keeps reasons out of the response. Security: they reveal whether a workspace exists and what entering it requires.
- */
+/** Keeps reasons out of the response. Security: they reveal whether a workspace exists and what entering it requires. */
 class DeniedDecision extends AuditedDecision {
   readonly allowed = false;
   readonly reason = DENIED;
@@ -187,10 +179,7 @@ function rulesOf(state: AuthorizerState, { user, params, namespace }: RulesReque
   return grantedRules([...state.bootstrap.grants(users, namespace), ...local]);
 }
 
-/**
- * Calls an authorizer that knows neither scopes nor warrants for each effective identity; the first that allows
- * decides.
- */
+/** Calls an authorizer that knows neither scopes nor warrants for each effective identity; the first that allows decides. */
 function perEffectiveUser(webhook: Authorizer<ClusterParams>): Authorizer<ClusterParams> {
   return async (question) => {
     const { cluster } = question.params;

@@ -30,9 +30,7 @@ function onPaths(paths: readonly string[], verbs: readonly string[]): PolicyRule
 
 interface RoleParts {
   readonly rules?: readonly PolicyRule[];
-  /**
-   * Name of an aggregated role: it combines the roles with the label `rbac.authorization.k8s.io/aggregate-to-<name>`.
-   */
+  /** Name of an aggregated role: it combines the roles with the label `rbac.authorization.k8s.io/aggregate-to-<name>`. */
   readonly of?: string;
   /** Name of the aggregated role that includes this one. */
   readonly partOf?: string;
@@ -69,9 +67,8 @@ const VERSION_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 const DISCOVERY_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...VERSION_PATHS].sort();
 
 /**
- * Kubernetes' default roles for users. `admin`, `edit` and `view` name workloads too: workspaces do not have them, but
- * many bind them. Roles for nodes, the scheduler and Kubernetes' controllers are omitted, since none of these exist
- * here.
+ * Kubernetes' default roles for users. `admin`, `edit` and `view` name workloads too: workspaces do not have them, but many
+ * bind them. Roles for nodes, the scheduler and Kubernetes' controllers are omitted, since none of these exist here.
  */
 const KUBERNETES_ROLES: readonly RbacObject[] = [
   role("cluster-admin", { rules: [on("*", ["*"], ["*"]), onPaths(["*"], ["*"])] }),

@@ -44,10 +44,7 @@ function decideRequiredGroups(request: ClusterRequest): Verdict {
     : denied(() => `user is not a member of required groups: ${value}`);
 }
 
-/**
- * Restricts a workspace to users with access. Security: without this step, the bootstrap roles of all users would apply
- * in every workspace.
- */
+/** Restricts a workspace to users with access. Security: bootstrap roles alone would apply in every workspace. */
 const content: Step = { key: "02-content", decide: decideContent };
 
 const ENTERED: ReadonlySet<string> = new Set(["Initializing", "Ready", "Inactive", "Terminating", "Deleting"]);
@@ -94,10 +91,7 @@ function mayEnter(request: ClusterRequest): boolean {
   });
 }
 
-/**
- * Reserves the status of APIBindings and APIExports for the server. As in kcp, users cannot read the subresource
- * either.
- */
+/** Reserves the status of APIBindings and APIExports for the server. As in kcp, users cannot read the subresource either. */
 const systemCrds: Step = { key: "03-systemcrd", decide: decideSystemCrds };
 
 const STATUS = new Map([
@@ -110,9 +104,7 @@ function decideSystemCrds({ question: { isResource, group, resource, subresource
   return reason === undefined ? next("no system CRD violation") : denied(reason);
 }
 
-/**
- * Limits users of a bound resource to the exporter's maximal permission policy, whatever their own workspace allows.
- */
+/** Limits users of a bound resource to the exporter's maximal permission policy, whatever their own workspace allows. */
 const maximalPermissionPolicy: Step = { key: "04-maxpermissionpolicy", decide: decideMaximalPermission };
 
 function decideMaximalPermission(request: ClusterRequest): Verdict {
@@ -199,10 +191,7 @@ export class ChainOutcome {
     this.#said = said;
   }
 
-  /**
-   * Returns kcp's annotations for audit events. @param domain `request.auth.kcp.io`; for SubjectAccessReviews
-   * `sar.auth.kcp.io`
-   */
+  /** Returns kcp's audit annotations. @param domain `request.auth.kcp.io`; for SubjectAccessReviews `sar.auth.kcp.io` */
   annotations(domain: string): DecisionAnnotations {
     return Object.fromEntries(
       this.#said.flatMap(({ key, verdict: { decision, reason } }) => [
@@ -218,10 +207,7 @@ interface DecidedStep {
   readonly verdict: Verdict;
 }
 
-/**
- * Reports whether the guards let a user into a logical cluster, whatever the user may do there. @throws what the state
- * throws
- */
+/** Reports whether the guards let a user into a logical cluster. @throws what the state throws */
 export function passesGuards(request: ClusterRequest): boolean {
   return [requiredGroups, content].every(({ decide }) => {
     const { decision } = decide(request);

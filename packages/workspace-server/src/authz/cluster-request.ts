@@ -56,8 +56,5 @@ export class ClusterRequest {
   }
 }
 
-/**
- * Prefixes of the groups that the views of initializing and terminating workspaces add to requests that they have
- * authorized.
- */
+/** Prefixes of groups that the views of initializing and terminating workspaces add to authorized requests. */
 export const LIFECYCLE_GROUP_PREFIXES: readonly string[] = [INITIALIZER_GROUP_PREFIX, TERMINATOR_GROUP_PREFIX];

@@ -56,10 +56,7 @@ function mayBe(user: User, wanted: Pick<Identity, "groups" | "extra">): boolean 
   return fits && warrantsOf(wanted).every((warrant) => mayBe(user, warrant));
 }
 
-/**
- * Includes the groups of lifecycle views. Security: kcp omits them, so a workspace's administrator could bypass
- * exporters' policies.
- */
+/** Includes groups of lifecycle views. Security: kcp omits them, so workspace admins could bypass exporters' policies. */
 function isSpecial(group: string): boolean {
   return SPECIAL.has(group) || LIFECYCLE_GROUP_PREFIXES.some((prefix) => group.startsWith(prefix));
 }

@@ -18,9 +18,7 @@ export class RbacPolicies {
     return this.#policies.size;
   }
 
-  /**
-   * Returns the policy of a logical cluster; `undefined` if it has none. The same object as long as it is not empty.
-   */
+  /** Returns the policy of a logical cluster; `undefined` if it has none. The same object as long as it is not empty. */
   of(cluster: string): RbacPolicy | undefined {
     return cluster === SYSTEM_ADMIN ? this.bootstrap : this.#policies.get(cluster);
   }

@@ -132,10 +132,7 @@ class Attempt {
     return uncovered(rules, held);
   }
 
-  /**
-   * Returns the user's grants in the role's namespace or cluster: by the workspace's bindings and those of
-   * `system:admin`.
-   */
+  /** Returns the user's grants where the role is: by the workspace's bindings and those of `system:admin`. */
   #grants(): readonly Grant[] {
     const { bootstrap } = this.#options.state;
     const users = effectiveUsers(this.#request.user, this.#cluster);
@@ -161,10 +158,7 @@ function hasAggregation(role: Role | ClusterRole | KubeObject | undefined): bool
   return (aggregationRule?.clusterRoleSelectors ?? []).length > 0;
 }
 
-/**
- * Reports whether an update changes only owners and finalizers (Kubernetes' `IsOnlyMutatingGCFields`), as garbage
- * collection does.
- */
+/** Reports whether an update changes only owners and finalizers (Kubernetes' `IsOnlyMutatingGCFields`). */
 function onlyOwnersChanged(object: KubeObject, oldObject: KubeObject | undefined): boolean {
   return oldObject !== undefined && equalJson(withoutOwners(object), withoutOwners(oldObject));
 }

@@ -7,10 +7,7 @@ type Atom = PolicyRule;
 const ALL = "*";
 const NONE: readonly string[] = [];
 
-/**
- * Returns the parts of the wanted rules that the held rules do not cover (Kubernetes' `Covers`), one verb and resource
- * each.
- */
+/** Returns the parts of wanted rules that no held rule covers (Kubernetes' `Covers`), one verb and resource each. */
 export function uncovered(wanted: readonly PolicyRule[], held: readonly PolicyRule[]): readonly PolicyRule[] {
   return wanted.flatMap(atomsOf).filter((atom) => !held.some((rule) => covers(rule, atom)));
 }

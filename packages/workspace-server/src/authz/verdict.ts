@@ -49,9 +49,7 @@ interface Judgement {
   readonly reason: () => string;
 }
 
-/**
- * Returns the first grant that allows a request. @param missing receives the errors of grants whose role does not exist
- */
+/** Returns the first grant that allows a request. @param missing receives the errors of grants whose role does not exist */
 export function allowingGrant(
   grants: Iterable<Grant>,
   question: RuleQuestion,

@@ -159,10 +159,7 @@ interface Put<T extends object> {
   readonly content: Draft<T>;
 }
 
-/**
- * Creates an object with its shipped content, or resets it to that. Labels and annotations that users added stay, as
- * does the status.
- */
+/** Creates an object, or resets it to its shipped content; keeps labels and annotations of users, and the status. */
 export async function put<T extends object>(
   { objects }: Pick<ShardContext, "objects">,
   kind: TypedDefinition<T>,

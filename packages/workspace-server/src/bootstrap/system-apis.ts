@@ -105,10 +105,7 @@ async function shipExport(context: ShardContext, { name, policy, kinds }: System
 
 type Identity = NonNullable<NonNullable<APIExport["spec"]>["identity"]>;
 
-/**
- * Returns the export's current identity, even if its secret is gone; otherwise that of the secret, which is created if
- * missing.
- */
+/** Returns the export's current identity, or else that of its secret, which is created if missing. */
 async function identityOf({ objects, log }: ShardContext, name: string) {
   const identities = new Identities({
     secrets: objects.of(Secret) as unknown as Writable<SecretContent>,

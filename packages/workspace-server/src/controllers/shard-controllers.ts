@@ -9,10 +9,7 @@ import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** Options of a controller of a shard. */
 export interface ShardControllerOptions<T extends KubeObject> extends Omit<ControllerOptions<T>, "onError"> {
-  /**
-   * Returns other logical clusters that the reconciler reads, so that they are loaded before it is called. @default
-   * none
-   */
+  /** Returns other logical clusters that the reconciler reads, so that they are loaded before it is called. @default none */
   readonly others?: KnownOptions<T>["others"];
 }
 

@@ -4,10 +4,7 @@ import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/cl
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
-/**
- * Source of the objects of a kind on all shards. A joining shard adds its objects; a leaving shard causes no delete
- * events.
- */
+/** Source of a kind's objects on all shards. A joining shard adds its objects; a leaving shard causes no delete events. */
 export class AllShardsSource<T extends KubeObject> implements Source<T> {
   readonly synced: Promise<void>;
   readonly store: SourceStore<T>;

@@ -8,30 +8,22 @@ import type { WorkspaceServerOptions } from "../server-options.ts";
 import type { FlagSet, FlagTypes, FlagValues, ValuesOfTypes } from "./flags.ts";
 
 /**
- * Feature of a workspace server: its flags, and its contributions to the server. `virtual-workspaces start` has a list
- * of features, and adds the default export of each module that `--feature` names.
+ * Feature of a workspace server: its flags, and its contributions to the server. `virtual-workspaces start` has a list of features, and adds the
+ * default export of each module that `--feature` names.
  *
- * Security: the code of a feature has the permissions of the process, and access to all workspaces as a member of
- * `system:masters`.
+ * Security: the code of a feature has the permissions of the process, and access to all workspaces as a member of `system:masters`.
  */
 export interface WorkspaceServerFeature<Flags extends FlagSet = FlagSet, Uses extends FlagTypes = FlagTypes> {
-  /**
-   * Name of the feature: a DNS label, unique in a server. Flags of a feature that `--feature` names are called
-   * `<name>`, or begin with `<name>-`.
-   */
+  /** Name of the feature: a DNS label, unique in a server. Flags of a feature that `--feature` names are called `<name>`, or begin with `<name>-`. */
   readonly name: string;
   /** Heading of its flags in the help. @default `Feature <name>` */
   readonly heading?: string;
   /** Flags of the feature, used for parsing, help and completion. @default none */
   readonly flags?: Flags;
-  /**
-   * Flags of other features or of the command whose values this feature reads, with their types. A server without one
-   * of them does not start. @default none
-   */
+  /** Flags of other features or the command that this feature reads, with their types. A server without one of them does not start. @default none */
   readonly uses?: Uses;
   /**
-   * Reads the flags and the files that they name. It has no side effects and does not load the feature's code:
-   * functions of the result do that.
+   * Reads the flags and the files that they name. It has no side effects and does not load the feature's code: functions of the result do that.
    *
    * @returns the contributions of the feature, a plain object; `undefined` if the flags disable it
    * @throws the Error of {@link FeatureFlags.usageError} on invalid flags
@@ -47,49 +39,32 @@ export interface FeatureFlags<Flags extends FlagSet = FlagSet, Uses extends Flag
   readonly batteries: ReadonlySet<string>;
   /** Logs a warning when the server starts. */
   warn(message: string): void;
-  /**
-   * Returns the error for invalid flags: the command exits with code 2 and this message, which names the flag, the
-   * value and the remedy.
-   */
+  /** Returns the error for invalid flags: the command exits with code 2 and this message, which names the flag, the value and the remedy. */
   usageError(message: string): Error;
 }
 
-/**
- * Contributions of a feature to a server. Each function is called once for a server, or once for each shard if it takes
- * one.
- */
+/** Contributions of a feature to a server. Each function is called once for a server, or once for each shard if it takes one. */
 export interface FeatureParts {
   /** Host names and addresses to add to the server's certificate. @default none */
   readonly hosts?: readonly string[];
-  /**
-   * Whether the server becomes ready only after the manifests of the feature are applied and it runs, or before that.
-   * @default "before-ready"
-   */
+  /** Whether the server becomes ready only after the manifests of the feature are applied and it runs, or before that. @default "before-ready" */
   readonly begins?: "before-ready" | "after-ready";
-  /**
-   * Whether the command prints the URLs of the feature's views when it is ready. Unnecessary for views with URLs in
-   * objects. @default true
-   */
+  /** Whether the command prints the URLs of the feature's views when it is ready. Unnecessary for views with URLs in objects. @default true */
   readonly listed?: boolean;
   /** Returns options of the server. Two features cannot set the same option. @default none */
   options?(): Awaitable<FeatureServerOptions>;
   /**
-   * Returns the views of a shard, before the shard serves. A view replaces one of the same name of an earlier feature
-   * in the list.
+   * Returns the views of a shard, before the shard serves. A view replaces one of the same name of an earlier feature in the list.
    *
    * @default none
    */
   views?(shard: FeatureShard): Awaitable<readonly VirtualWorkspace[]>;
-  /**
-   * Returns objects to apply in the workspace `root` at each startup, in this order. A CustomResourceDefinition is
-   * established before the next object is applied. @default none
-   */
+  /** Returns objects to apply in the workspace `root` at each startup, in order. A CustomResourceDefinition is established before the next. @default none */
   manifests?(): Awaitable<readonly KubeObject[]>;
   /**
-   * Starts controllers and managers of a shard. For `root`, it is called once the server listens and the manifests are
-   * applied, in the order of the list. For another shard, it is called at each start before the shard serves; requests
-   * to its workspaces wait. The results are disposed of in reverse order before the listener closes, so that the server
-   * still answers their last requests.
+   * Starts controllers and managers of a shard. For `root`, it is called once the server listens and the manifests are applied, in the order of the
+   * list. For another shard, it is called at each start before the shard serves; requests to its workspaces wait. The results are disposed of in
+   * reverse order before the listener closes, so that the server still answers their last requests.
    *
    * @default nothing runs
    */
@@ -107,10 +82,7 @@ export interface FeatureShard extends Required<Omit<Workspaces, "identity">> {
   readonly isRoot: boolean;
   /** Opens the store for objects of the shard's views, shared by all features. The server closes it. */
   openStore(): Promise<Store>;
-  /**
-   * Addresses of the shard, once it listens; stays pending if it never does. {@link FeatureParts.views} must not wait
-   * for it.
-   */
+  /** Addresses of the shard, once it listens; stays pending if it never does. {@link FeatureParts.views} must not wait for it. */
   readonly address: Promise<FeatureAddress>;
   /** CA certificates of the server, PEM. */
   readonly ca: string;

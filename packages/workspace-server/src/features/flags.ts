@@ -1,16 +1,10 @@
-/**
- * Type of a flag's value. `path` becomes absolute; a `list` may be repeated or comma-separated; `texts` may be
- * repeated; a `duration` is written as in Go, and its value is in ms.
- */
+/** Type of a flag's value: an absolute `path`, a repeatable or comma-separated `list`, repeatable `texts`, or a `duration` as in Go, in ms. */
 export type FlagType = "text" | "path" | "number" | "duration" | "switch" | "list" | "texts";
 
 /** Flag of a command, used for parsing, help and completion. */
 export interface Flag {
   readonly type: FlagType;
-  /**
-   * Placeholder of the value in the help, also used for completion: `file`, `folder`, or words separated by `|`.
-   * @default by type
-   */
+  /** Placeholder of the value in the help, also used for completion: `file`, `folder`, or words separated by `|`. @default by type */
   readonly value?: string;
   /** Short form, one letter. */
   readonly short?: string;

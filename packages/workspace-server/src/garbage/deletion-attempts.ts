@@ -37,10 +37,7 @@ export class DeletionAttempts {
     this.#options = options;
   }
 
-  /**
-   * Reports whether an owner is missing; false if its kind is unknown. @throws ApiError 503 when the store cannot be
-   * read
-   */
+  /** Reports whether an owner is missing; false if its kind is unknown. @throws ApiError 503 when the store cannot be read */
   async isAbsent(owner: Owner): Promise<boolean> {
     const { cluster, namespace, reference } = owner;
     owner.isAbsent ||= (await this.#standing({ cluster, namespace, name: "" }, reference)) === "absent";
@@ -78,9 +75,7 @@ export class DeletionAttempts {
     });
   }
 
-  /**
-   * Removes the references to an owner from all its dependents, then its finalizer. @throws errors of the store; retry
-   */
+  /** Removes the references to an owner from all its dependents, then its finalizer. @throws errors of the store; retry */
   async orphan(node: Node): Promise<void> {
     const objects = this.#objectsOf(node);
     if (objects === undefined) return;

@@ -187,9 +187,7 @@ const MARKS = ['"ownerReferences"', `"${FOREGROUND_FINALIZER}"`, `"${ORPHAN_FINA
   Buffer.from(text),
 );
 
-/**
- * Parses an object for the graph; `undefined`, without parsing, if it has no owners and does not wait for dependents.
- */
+/** Parses an object for the graph; `undefined`, without parsing, if it has no owners and does not wait for dependents. */
 export function readNode(object: StoredObject): Node | undefined {
   const { space, key, bytes } = object;
   if (!MARKS.some((mark) => bytes.includes(mark))) return undefined;

@@ -83,9 +83,7 @@ const webhook = object("Conversion webhook, for the strategy Webhook.", {
 
 const columns = allColumns({ "Created At": createdAt });
 
-/**
- * `apiextensions.k8s.io/v1` CustomResourceDefinition as an object, without the rules and the status of its registry.
- */
+/** `apiextensions.k8s.io/v1` CustomResourceDefinition as an object, without the rules and the status of its registry. */
 export const CustomResourceDefinition: Resource = new Resource({
   group: "apiextensions.k8s.io",
   version: "v1",

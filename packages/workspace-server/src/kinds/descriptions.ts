@@ -1,7 +1,6 @@
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 
-// Building blocks for the schemas of Kubernetes' kinds. As in Kubernetes, validation reports missing fields, not the
-// schema.
+// Parts of the schemas of Kubernetes' kinds. As in Kubernetes, validation reports missing fields, not the schema.
 
 /** String. */
 export const text = (description: string): JsonSchema => ({ type: "string", description });

@@ -85,7 +85,7 @@ function reporter(event: KubeObject): string {
 export const eventColumns: readonly TableColumn[] = allColumns({
   "Last Seen": {
     type: "string",
-    description: "Time since the event was last seen.",
+    description: "Time since the last occurrence.",
     value: (event) => ago(seen(event).last),
   },
   Type: { type: "string", jsonPath: ".type", description: "Normal or Warning." },
@@ -100,7 +100,7 @@ export const eventColumns: readonly TableColumn[] = allColumns({
   Source: { type: "string", priority: 1, description: "Component that reported the event.", value: reporter },
   Message: {
     type: "string",
-    description: "Description of the event.",
+    description: "Description.",
     value: (event) => textOf(event["message"]).trim(),
   },
   "First Seen": {
@@ -158,7 +158,7 @@ export const CoreEvent: Resource = new Resource({
     properties: {
       involvedObject: reference("Object that the event is about."),
       reason: text("Reason for the event, as one CamelCase word."),
-      message: text("Description of the event."),
+      message: text("Description."),
       source,
       firstTimestamp: { ...time("Time of the first occurrence."), default: null },
       lastTimestamp: { ...time("Time of the last occurrence."), default: null },
@@ -169,7 +169,7 @@ export const CoreEvent: Resource = new Resource({
       action: text("Action that was taken or failed."),
       related: reference("Second object that the event is about."),
       reportingComponent: {
-        ...text("Controller that reported the event, such as kubernetes.io/kubelet."),
+        ...text("Reporting controller, such as kubernetes.io/kubelet."),
         default: "",
       },
       reportingInstance: { ...text("Instance of that controller."), default: "" },

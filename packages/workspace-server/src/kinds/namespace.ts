@@ -64,10 +64,7 @@ function label(namespace: KubeObject): void {
   namespace.metadata = { ...metadata, labels: { ...metadata.labels, [NAMESPACE_NAME_LABEL]: metadata.name } };
 }
 
-/**
- * Resets fields that clients cannot write here: spec finalizers, except through `/finalize`; the phase, except through
- * `/status`.
- */
+/** Resets fields that clients cannot write: spec finalizers except through `/finalize`, the phase except through `/status`. */
 function prepare(namespace: KubeObject, before: KubeObject | undefined): void {
   label(namespace);
   if (before !== undefined) {
@@ -129,9 +126,7 @@ export const Namespace: Resource<NamespaceContent> = new Resource<NamespaceConte
     type: "object",
     properties: {
       spec: object("Finalizers of the namespace.", {
-        finalizers: texts(
-          "Finalizers to remove before the namespace is deleted. Set at creation, and through /finalize.",
-        ),
+        finalizers: texts("Work before the namespace is deleted. Set at creation, and through /finalize."),
       }),
       status: object("Current state of the namespace.", {
         phase: text("Active, or Terminating during deletion."),

@@ -45,9 +45,7 @@ export const rulesSchema: JsonSchema = {
     apiGroups: texts('API groups: "" for the core group, * for all.'),
     resources: texts("Resources, such as pods, or pods/log for a subresource; * for all."),
     resourceNames: texts("Names of objects; empty for all."),
-    nonResourceURLs: texts(
-      "Paths without resources; /healthz/* includes all paths below. Cannot be combined with resources.",
-    ),
+    nonResourceURLs: texts("Non-resource paths; /healthz/* for all paths below. Not together with resources."),
   }),
   nullable: true,
   default: null,

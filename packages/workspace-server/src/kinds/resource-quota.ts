@@ -107,9 +107,9 @@ export const ResourceQuota: Resource = new Resource({
           "x-kubernetes-map-type": "atomic",
         },
       }),
-      status: object("Current usage.", {
-        hard: quantities("Limits from the spec."),
-        used: quantities("Usage by resource."),
+      status: object("Usage.", {
+        hard: quantities("Limits in force."),
+        used: quantities("By resource."),
       }),
     },
   },

@@ -111,10 +111,7 @@ function mayNotBind(request: AdmitRequest, { path = "", name }: ExportReference)
   return forbidden(request, `unable to ${action} APIBinding: no permission to bind to export ${named}`);
 }
 
-/**
- * Returns the logical cluster to authorize in. For the own workspace and root it is known even before the export
- * exists.
- */
+/** Returns the logical cluster to authorize in. For the own workspace and root it is known even before the export exists. */
 function clusterOfExport(exports: Exports, reference: ExportReference, cluster: string): string | undefined {
   const { path = "" } = reference;
   if (path === "") return cluster;

@@ -11,9 +11,7 @@ import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
 
-/**
- * Holder of a resource in a logical cluster: a binding by name (`n`), or CustomResourceDefinitions (`c`), until `e`.
- */
+/** Holder of a resource in a logical cluster: a binding by name (`n`), or CustomResourceDefinitions (`c`), until `e`. */
 export interface Lock {
   readonly n?: string;
   readonly c?: boolean;
@@ -55,9 +53,7 @@ export function formatLocks(locks: Locks): string {
   return JSON.stringify(Object.fromEntries([...locks].sort(([one], [other]) => (one < other ? -1 : 1))));
 }
 
-/**
- * Returns the current locks: without those of deleted holders, with those of established definitions (kcp's clean-up).
- */
+/** Returns the current locks: without those of deleted holders, with those of established definitions (kcp's clean-up). */
 export function cleanedLocks(text: string | undefined, holders: Holders, now: Date): Locks {
   const given = parseLocks(text) ?? boundLocks(holders);
   const locks = new Map<string, Lock>();

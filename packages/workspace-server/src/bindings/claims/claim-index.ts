@@ -49,10 +49,7 @@ export class ClaimIndex {
     return expected;
   }
 
-  /**
-   * Returns the object's labels with correct claim labels; others are removed. @returns the same value if nothing
-   * changes
-   */
+  /** Returns the object's labels with correct claim labels; others are removed. @returns the same value if nothing changes */
   corrected(object: ClaimedObject): Labels | undefined {
     const { labels } = object;
     const expected = this.labelsFor(object);

@@ -128,9 +128,7 @@ export interface DefaultExport {
   readonly name: string;
 }
 
-/**
- * Returns the exports that types bind by default, each once; without a path, an export is in the type's own workspace.
- */
+/** Returns the exports that types bind by default, each once; without a path, an export is in the type's own workspace. */
 export function defaultExports(types: readonly WorkspaceType[]): DefaultExport[] {
   const found = new Map<string, DefaultExport>();
   for (const type of types)

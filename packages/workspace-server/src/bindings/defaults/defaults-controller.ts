@@ -241,9 +241,7 @@ async function catchUp(
 /** Marks logical clusters of other types that have been given their bindings. */
 const GIVEN_ANNOTATION = "virtual-workspaces.io/universal-bindings-given";
 
-/**
- * Bindings of the type `universal`. Every workspace had these APIs, whatever its type, before they came from exports.
- */
+/** Bindings of the type `universal`. Every workspace had these APIs, whatever its type, before they came from exports. */
 const ONCE_EVERYWHERE: readonly DefaultExport[] = UNIVERSAL_BINDINGS.map(({ path, export: name }) => ({
   path,
   name,

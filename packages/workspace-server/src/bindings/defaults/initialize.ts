@@ -25,10 +25,7 @@ export interface InitializeOptions {
 
 const INITIALIZED = "APIBindingsInitialized";
 
-/**
- * Creates the default bindings of a workspace before it is Ready, as its creator. Removes the initializer when all are
- * bound.
- */
+/** Creates a workspace's default bindings as its creator, and removes the initializer when all are bound. */
 export async function initialize(
   options: InitializeOptions,
   key: ObjectKey,

@@ -9,10 +9,7 @@ import { type BoundByDefault, type DefaultBinding, nameOf } from "./default-bind
 
 /** Way in which a workspace gets its default bindings during initialization. */
 export interface Setup {
-  /**
-   * Returns the LogicalCluster to initialize; `undefined` if that is not possible yet. The controller is notified of
-   * changes.
-   */
+  /** Returns the LogicalCluster to initialize; `undefined` if it must wait: the controller is notified of changes. */
   find(key: ObjectKey, there: LogicalClusterObject): LogicalClusterObject | undefined;
   /** Creates a binding as the workspace's creator, who needs permission. @returns why it cannot be created */
   bind(key: ObjectKey, there: LogicalClusterObject, to: DefaultBinding): Promise<string | undefined>;

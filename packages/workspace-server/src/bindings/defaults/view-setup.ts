@@ -34,10 +34,9 @@ export interface ViewSetupOptions {
 }
 
 /**
- * Initializes workspaces through the view of initializing workspaces, like kcp's `kcp-apibinder-initializer`. It
- * watches those that wait for `system:apibindings`, creates bindings as their creator, whom admission checks for
- * `bind`, and writes `/status`. While the view is unavailable, the workspaces wait. Memory: the waiting LogicalClusters
- * and one connection.
+ * Initializes workspaces through the view of initializing workspaces, like kcp's `kcp-apibinder-initializer`. It watches
+ * those that wait for `system:apibindings`, creates bindings as their creator, whom admission checks for `bind`, and writes
+ * `/status`. While the view is unavailable, the workspaces wait. Memory: the waiting LogicalClusters and one connection.
  */
 export class ViewSetup implements Setup, AsyncDisposable {
   readonly #options: ViewSetupOptions;
@@ -79,8 +78,7 @@ export class ViewSetup implements Setup, AsyncDisposable {
     } catch (error) {
       if (!isApiError(error) || !isRefusal(error)) throw error;
       if (error.reason === "AlreadyExists") return undefined;
-      // A creator may be unknown in its workspace, such as a service account of another one. The fallback checks
-      // `bind`, too.
+      // A creator from another workspace, such as a service account, may be unknown here. The fallback checks `bind`, too.
       return error.code === 403 ? own.bind(key, there, to) : error.message;
     }
   }

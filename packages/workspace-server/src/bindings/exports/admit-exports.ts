@@ -81,10 +81,7 @@ export function admitEndpointSlice(exports: Exports, mayAccess: IsAllowed): Admi
 
 type State = Pick<ShardState, "logicalCluster">;
 
-/**
- * Returns the canonical path of a logical cluster, which its LogicalCluster states; defaults to its name. `undefined`
- * without a LogicalCluster.
- */
+/** Returns the canonical path of a LogicalCluster; defaults to its name. `undefined` if it does not exist. */
 export function canonicalPath(state: State, cluster: string): string | undefined {
   const there = state.logicalCluster(cluster);
   return there && (there.metadata.annotations?.[PATH_ANNOTATION] ?? cluster);

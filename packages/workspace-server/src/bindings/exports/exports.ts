@@ -52,8 +52,7 @@ export class Exports {
   }
 
   /**
-   * Returns the location of a binding's export. While a shard that may have it does not run, the binding's status
-   * decides.
+   * Returns the location of a binding's export. While a shard that may have it does not run, the binding's status decides.
    * @returns `undefined` if the export does not exist
    */
   whereOf(binding: APIBinding): { readonly cluster: string; readonly name: string } | undefined {

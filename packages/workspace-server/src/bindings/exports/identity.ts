@@ -34,10 +34,7 @@ export class Identities {
     this.#options = options;
   }
 
-  /**
-   * Returns the secret of an export that names none; an existing secret of that name is used. @throws ApiError of the
-   * store
-   */
+  /** Returns the secret of an export that names none; creates it unless it exists. @throws ApiError of the store */
   async secretFor({ cluster, name }: ObjectKey): Promise<SecretRef> {
     const { secrets, namespaces, onNamespace } = this.#options;
     const namespace = IDENTITY_SECRET_NAMESPACE;

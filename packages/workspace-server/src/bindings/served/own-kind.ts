@@ -54,10 +54,7 @@ export interface BoundPair {
   /** Uid of the APIResourceSchema. */
   readonly uid: string;
   readonly identity: string;
-  /**
-   * Whether this shard stores the objects. If not, a view does (`storage.virtual`), as for a binding without storage
-   * versions.
-   */
+  /** Whether this shard stores the objects. If not, a view does (`storage.virtual`): the binding has no storage versions. */
   readonly stored: boolean;
 }
 

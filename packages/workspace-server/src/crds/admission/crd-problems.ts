@@ -132,11 +132,7 @@ function* conversionProblems({ conversion }: CrdSpec): Causes {
   const field = "spec.conversion.strategy";
   if (strategy === "") yield fieldRequired(field);
   else if (strategy === "Webhook")
-    yield fieldInvalid(
-      field,
-      strategy,
-      "conversion webhooks are not supported: use None, with versions of the same structure",
-    );
+    yield fieldInvalid(field, strategy, "conversion webhooks are not supported: use None, with equal schemas");
   else if (strategy !== "None") yield fieldNotSupported(field, strategy, ["None", "Webhook"]);
   if (webhook === undefined || strategy === "Webhook") return;
   const { clientConfig, conversionReviewVersions = [] } = webhook as Readonly<Record<string, unknown>> & {

@@ -153,10 +153,7 @@ const MOST = 8;
 const SCALAR =
   "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
 
-/**
- * Validates selectable fields (ValidateCustomResourceSelectableFields). `unchanged`: the number of fields is the same
- * as before.
- */
+/** Validates selectable fields (ValidateCustomResourceSelectableFields). `unchanged`: as many fields as before. */
 function* selectableProblems(
   fields: readonly CrdSelectableField[],
   { schema, path, unchanged }: { readonly schema: JsonSchema; readonly path: string; readonly unchanged: boolean },

@@ -77,18 +77,13 @@ export class CrdController implements AsyncDisposable {
     });
   }
 
-  /**
-   * Serves the kind CustomResourceDefinition itself, with Kubernetes' validation, for `resources` of a virtual
-   * workspace.
-   */
+  /** Serves the kind CustomResourceDefinition itself, with Kubernetes' validation, for `resources` of a virtual workspace. */
   serve(): ServedResource {
     const { resource } = this.#options.crds;
     return (resource as unknown as Servable).serve(this.storage, { admit: admitCrd });
   }
 
-  /**
-   * Reads all definitions and starts the workers. Resolves when {@link servedIn} can be called. @throws ApiError 503
-   */
+  /** Reads all definitions and starts the workers. Resolves when {@link servedIn} can be called. @throws ApiError 503 */
   async start(): Promise<void> {
     if (this.#running !== undefined) return;
     const lease = await this.#options.crds.cache();
@@ -108,8 +103,7 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Returns the scope of a resource by its first established definition in any logical cluster; `undefined` if there is
-   * none.
+   * Returns the scope of a resource by its first established definition in any logical cluster; `undefined` if there is none.
    *
    * @throws ApiError 503 before {@link start} has resolved
    */
@@ -137,8 +131,7 @@ export class CrdController implements AsyncDisposable {
   }
 
   #started(): Running {
-    if (this.#running === undefined)
-      throw ApiError.serviceUnavailable("custom resources are not loaded yet: try again", 1);
+    if (this.#running === undefined) throw ApiError.serviceUnavailable("custom kinds are not loaded yet: try again", 1);
     return this.#running;
   }
 

@@ -11,10 +11,7 @@ export interface CrdListener {
   gone(key: ObjectKey, uid: string): void;
 }
 
-/**
- * Index of all CustomResourceDefinitions of a shard by logical cluster, in step with a cache. It takes a few hundred
- * bytes each.
- */
+/** Index of a shard's CustomResourceDefinitions by logical cluster, in step with a cache: a few hundred bytes each. */
 export class CrdIndex implements Disposable {
   readonly #cache: ReadableCache;
   readonly #clusters = new Map<string, Map<string, CrdEntry>>();

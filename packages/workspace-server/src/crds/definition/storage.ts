@@ -80,10 +80,7 @@ export class CrdStorage implements Storage<CustomResourceDefinition> {
     return this.#crds.update(scope, next.metadata.deletionTimestamp === undefined ? next : this.#held(next));
   }
 
-  /**
-   * Marks a definition as deleted and adds the finalizer, or removes a marked one without finalizers. @throws ApiError
-   * 404, 409
-   */
+  /** Marks a definition as deleted and adds the finalizer; a marked one is deleted. @throws ApiError 404, 409 */
   async delete(scope: Scope, key: ObjectKey, options: DeleteOptions): Promise<Encoded | undefined> {
     const { preconditions } = options;
     for (;;) {

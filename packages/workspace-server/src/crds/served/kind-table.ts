@@ -46,10 +46,7 @@ export class KindTable {
     return this.#kinds.size;
   }
 
-  /**
-   * Returns the compiled kind of a description. @throws Error without a storage version, or if the kind cannot be
-   * served
-   */
+  /** Returns the compiled kind of a description. @throws Error without a storage version, or if the kind cannot be served */
   of(source: KindSource): CompiledKind {
     const hash = hashOf(source);
     const known = this.#kinds.get(hash)?.deref();

@@ -43,10 +43,7 @@ export class ServedKinds {
     this.#options = options;
   }
 
-  /**
-   * Returns the served resources of a logical cluster. The same list while nothing changes, and for all clusters
-   * without any.
-   */
+  /** Returns the served resources of a logical cluster: the same list while nothing changes, a shared one if empty. */
   in(cluster: string, entries: Iterable<CrdEntry>): readonly ServedResource[] {
     const known = this.#known.get(cluster);
     const before = known?.list.deref();
