@@ -150,7 +150,9 @@ describe("features of a workspace server", function () {
       () => "nothing",
       ({ message }: Error) => message,
     );
-    expect(why).to.match(/root does not serve Gadget of example\.dev\/v1: apply its CustomResourceDefinition first/);
+    expect(why).to.match(
+      /cannot apply Gadget of example\.dev\/v1: workspace root does not serve it: apply its CustomResourceDefinition first/,
+    );
   });
 
   it("have views at each shard, of which a later one takes the place of one of its name", async () => {

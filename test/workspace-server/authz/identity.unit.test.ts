@@ -27,14 +27,14 @@ describe("kcp's admins", () => {
     ["a scope of an unknown kind", login("a", { groups: [ADMIN], extra: { [SCOPES]: ["workspace:c"] } }), false],
     ["an empty scope", login("a", { groups: [ADMIN], extra: { [SCOPES]: [""] } }), false],
     ["a longer scope", login("a", { groups: [ADMIN], extra: { [SCOPES]: ["cluster:c2"] } }), false],
-    ["another home, which is no scope", login("a", { groups: [ADMIN], extra: { [HOME]: ["other"] } }), true],
+    ["another cluster name, which is not a scope", login("a", { groups: [ADMIN], extra: { [HOME]: ["other"] } }), true],
     [
       "a warrant",
       bare("u", { extra: { [HOME]: ["other"], [WARRANT]: [warrant({ user: "user2", groups: [ADMIN] })] } }),
       true,
     ],
     [
-      "a warrant, out of scope themselves",
+      "a warrant, for a user out of scope",
       bare("u", { extra: { [SCOPES]: ["cluster:d"], [WARRANT]: [warrant({ groups: [ADMIN] })] } }),
       true,
     ],
@@ -69,25 +69,29 @@ describe("effective users", () => {
   const robots = ["system:serviceaccounts", "system:serviceaccounts:default", AUTH];
   const self = named("system:serviceaccount:default:robot", ...robots);
   const rows: readonly [string, Identity, readonly object[]][] = [
-    ["somebody", bare("u", { groups: ["g"] }), [named("u", "g")]],
+    ["a user without extras", bare("u", { groups: ["g"] }), [named("u", "g")]],
     ["an out of scope user", login("u", { extra: { [SCOPES]: ["cluster:d"] } }), [anonymous(AUTH, "system:cluster:d")]],
     [
-      "one who has not logged in",
+      "an unauthenticated user out of scope",
       bare("u", { extra: { [SCOPES]: ["cluster:d"] } }),
       [anonymous(UNAUTH, "system:cluster:d")],
     ],
     [
-      "one of several",
+      "a user scoped to several workspaces",
       login("u", { extra: { [SCOPES]: ["cluster:d,cluster:e"] } }),
       [anonymous(AUTH, "system:cluster:d", "system:cluster:e")],
     ],
     [
-      "an intersection",
+      "a user with overlapping scopes",
       login("u", { extra: { [SCOPES]: ["cluster:d,cluster:e", "cluster:e,cluster:f"] } }),
       [anonymous(AUTH, "system:cluster:e")],
     ],
-    ["nothing in common", login("u", { extra: { [SCOPES]: ["cluster:d", "cluster:e"] } }), [anonymous(AUTH)]],
-    ["c beside another", login("u", { extra: { [SCOPES]: ["cluster:c", "cluster:e"] } }), [anonymous(AUTH)]],
+    ["a user with disjoint scopes", login("u", { extra: { [SCOPES]: ["cluster:d", "cluster:e"] } }), [anonymous(AUTH)]],
+    [
+      "a user with disjoint scopes, one of them c",
+      login("u", { extra: { [SCOPES]: ["cluster:c", "cluster:e"] } }),
+      [anonymous(AUTH)],
+    ],
     [
       "a claimed group of a cluster",
       login("u", { groups: ["system:cluster:e"], extra: { [SCOPES]: ["cluster:d"] } }),
@@ -99,26 +103,26 @@ describe("effective users", () => {
       [anonymous(AUTH, "system:cluster:d")],
     ],
     [
-      "a user of d who says e",
+      "a user of d who claims e",
       login("u", { extra: { [SCOPES]: ["cluster:d"], [HOME]: ["e"] } }),
       [anonymous(AUTH, "system:cluster:d")],
     ],
     ["a service account", robot(), [self]],
     ["a service account of c", robot("robot", "c"), [self, everywhere("c", AUTH)]],
     ["a service account of d", robot("robot", "d"), [anonymous(AUTH, "system:cluster:d"), everywhere("d", AUTH)]],
-    ["one of d and e", robot("robot", "d", { extra: { [HOME]: ["d", "e"] } }), [anonymous(AUTH)]],
+    ["a service account of d and e", robot("robot", "d", { extra: { [HOME]: ["d", "e"] } }), [anonymous(AUTH)]],
     [
-      "one of d, within c",
+      "a service account of d, scoped to c",
       robot("robot", "d", { extra: { [SCOPES]: ["cluster:c"] } }),
       [anonymous(AUTH), everywhere("d", AUTH)],
     ],
     [
-      "one of d, within d",
+      "a service account of d, scoped to d",
       robot("robot", "d", { extra: { [SCOPES]: ["cluster:d"] } }),
       [anonymous(AUTH, "system:cluster:d"), everywhere("d", AUTH)],
     ],
     [
-      "one of d that somebody made up in e",
+      "a service account of d, impersonated in e",
       robot("robot", "d", { extra: { [SCOPES]: ["cluster:e"] } }),
       [anonymous(AUTH)],
     ],
@@ -157,7 +161,7 @@ describe("effective users", () => {
       [named("u"), anonymous(UNAUTH, "system:cluster:d"), everywhere("d")],
     ],
     [
-      "a warrant for nobody's account",
+      "a warrant for a service account without a cluster name",
       bare("u", { extra: { [WARRANT]: [warrant({ user: "system:serviceaccount:default:robot" })] } }),
       [named("u")],
     ],
@@ -171,7 +175,7 @@ describe("effective users", () => {
       [named("u")],
     ],
     [
-      "warrants that are none",
+      "invalid warrants",
       bare("u", {
         extra: {
           [WARRANT]: [

@@ -89,17 +89,17 @@ describe("a maximal permission policy", () => {
   const authenticated = `${PREFIX}system:authenticated`;
   const rows: readonly [string, User, string, boolean][] = [
     ["a group", login("ada", { groups: ["g"] }), `${PREFIX}g`, true],
-    ["everybody", ada, authenticated, true],
-    ["everybody, without prefix", ada, "system:authenticated", false],
-    ["somebody scoped to the workspace", login("ada", { extra: { [SCOPES]: ["cluster:c"] } }), authenticated, true],
+    ["every user", ada, authenticated, true],
+    ["every user without the prefix", ada, "system:authenticated", false],
+    ["a user scoped to the workspace", login("ada", { extra: { [SCOPES]: ["cluster:c"] } }), authenticated, true],
     [
-      "somebody out of scope, who has a warrant",
+      "a user out of scope with a warrant",
       login("x", { extra: { [SCOPES]: ["cluster:d"], [WARRANT]: ['{"user":"ada"}'] } }),
       authenticated,
       false,
     ],
     [
-      "the same whose warrant it names",
+      "a user out of scope with a warrant for the group",
       login("x", { extra: { [SCOPES]: ["cluster:d"], [WARRANT]: ['{"user":"ada","groups":["g"]}'] } }),
       `${PREFIX}g`,
       true,
@@ -114,10 +114,10 @@ describe("a maximal permission policy", () => {
     ],
     ["a service account's group", robot("x", "c"), `${PREFIX}system:serviceaccounts`, true],
     ["a foreign service account", robot("x", "d"), authenticated, true],
-    ["a service account that does not say whose", robot("x"), authenticated, true],
-    ["the groups of such a one", robot("x"), `${PREFIX}system:serviceaccounts`, false],
+    ["a service account without a cluster name", robot("x"), authenticated, true],
+    ["the groups of a service account without a cluster name", robot("x"), `${PREFIX}system:serviceaccounts`, false],
     [
-      "the groups of one that says so twice",
+      "the groups of a service account with two cluster names",
       robot("x", "c", { extra: { [HOME]: ["c", "d"] } }),
       `${PREFIX}system:serviceaccounts`,
       false,

@@ -23,15 +23,15 @@ describe("ConfigMaps and Secrets", () => {
   const text = (value: string): string => Buffer.from(value).toString("base64");
 
   const refused: [string, "ConfigMap" | "Secret", object, string][] = [
-    ["a key of other letters", "ConfigMap", { data: { "a b": "" } }, `data[a b]: Invalid value: "a b": ${KEY}`],
+    ["an invalid character in a key", "ConfigMap", { data: { "a b": "" } }, `data[a b]: Invalid value: "a b": ${KEY}`],
     [
-      "a key that leads up",
+      "a key that starts with ..",
       "Secret",
       { data: { "..a": "" } },
       `data[..a]: Invalid value: "..a": must not start with '..'`,
     ],
     [
-      "a key twice",
+      "a duplicate key",
       "ConfigMap",
       { data: { a: "" }, binaryData: { a: "" } },
       'data[a]: Invalid value: "a": duplicate of key present in binaryData',
@@ -49,33 +49,33 @@ describe("ConfigMaps and Secrets", () => {
       "data: Too long: may not be more than 1048576 bytes",
     ],
     [
-      "a token of nobody",
+      "a token of no service account",
       "Secret",
       { type: "kubernetes.io/service-account-token" },
       "metadata.annotations[kubernetes.io/service-account.name]: Required value",
     ],
     [
-      "half of a key pair",
+      "an incomplete key pair",
       "Secret",
       { type: "kubernetes.io/tls", stringData: { "tls.crt": "" } },
       "data[tls.key]: Required value",
     ],
     ["an empty key", "Secret", { type: "kubernetes.io/ssh-auth" }, "data[ssh-privatekey]: Required value"],
     [
-      "neither name nor password",
+      "neither username nor password",
       "Secret",
       { type: "kubernetes.io/basic-auth" },
       "[data[username]: Required value, data[password]: Required value]",
     ],
     ["no configuration", "Secret", { type: "kubernetes.io/dockercfg" }, "data[.dockercfg]: Required value"],
     [
-      "a configuration that is no object",
+      "a configuration that is not an object",
       "Secret",
       { type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": '"secret"' } },
       'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": json: cannot unmarshal string into Go value of type map[string]interface {}',
     ],
     [
-      "a finalizer of nobody",
+      "a finalizer without a domain",
       "ConfigMap",
       { metadata: { name: "x", finalizers: ["a"] } },
       'metadata.finalizers[0]: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified',

@@ -97,7 +97,7 @@ describe("Kubernetes' own kinds", () => {
     server.send(`POST ${url(path)}`, { apiVersion: versionOf(path), ...object });
 
   for (const [path, object, message] of REFUSED)
-    it(`reject with ${message.slice(0, 60)}`, async () => {
+    it(`reject an invalid object: ${message.slice(0, 60)}`, async () => {
       const { status, body } = await make(path, object);
       expect([status, body.reason]).to.deep.equal([422, "Invalid"]);
       expect(body.message).to.contain(`is invalid: ${message}`);
