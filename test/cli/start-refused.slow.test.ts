@@ -61,7 +61,7 @@ describe("virtual-workspaces start refuses", function () {
     expect(file.line).to.match(/"\S+kcp" is a file, please delete or select another location/);
     const written = await cli("start", "--root-directory", "/sys/kcp");
     expect(written.stderr).to.match(
-      /^virtual-workspaces start: \/sys\/kcp .*or name another folder with --root-directory\n$/,
+      /^virtual-workspaces start: cannot create directory "\/sys\/kcp": .*or name another folder with --root-directory\n$/,
     );
     using theirs = tree({ "kcp/etcd-server/member/wal": "" });
     const kcp = await refusal([], theirs.path);

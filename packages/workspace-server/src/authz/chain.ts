@@ -44,7 +44,7 @@ function decideRequiredGroups(request: ClusterRequest): Verdict {
     : denied(() => `user is not a member of required groups: ${value}`);
 }
 
-/** Restricts a workspace to users with access. Security: bootstrap roles alone would apply in every workspace. */
+/** Restricts a workspace to users with access. Security: otherwise, all bootstrap roles would apply there. */
 const content: Step = { key: "02-content", decide: decideContent };
 
 const ENTERED: ReadonlySet<string> = new Set(["Initializing", "Ready", "Inactive", "Terminating", "Deleting"]);
