@@ -74,7 +74,7 @@ const REFUSED: readonly (readonly [string, number, RegExp])[] = [
   ],
   ["--feature=plain.ts", 1, /the flag --size does not begin with the name of the feature: call it --plain-size/],
   ["--feature=viewing.ts", 1, /--feature \S+viewing\.ts: the flag --view is one of the feature view-files: call it/],
-  ["--feature=undisposed.ts", 1, /undisposed\.ts: Error: run\(\) has returned what cannot be ended: return an Async/],
+  ["--feature=undisposed.ts", 1, /undisposed\.ts: Error: invalid result of run\(\): return an Async/],
   [
     "--feature=etcd.ts",
     1,

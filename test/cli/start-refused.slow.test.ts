@@ -61,7 +61,7 @@ describe("virtual-workspaces start refuses", function () {
     expect(file.line).to.match(/"\S+kcp" is a file, please delete or select another location/);
     const written = await cli("start", "--root-directory", "/sys/kcp");
     expect(written.stderr).to.match(
-      /^virtual-workspaces start: \/sys\/kcp .*or name another folder with --root-directory\n$/,
+      /^virtual-workspaces start: cannot create directory "\/sys\/kcp": .*or name another folder with --root-directory\n$/,
     );
     using theirs = tree({ "kcp/etcd-server/member/wal": "" });
     const kcp = await refusal([], theirs.path);
@@ -84,15 +84,15 @@ describe("virtual-workspaces start refuses", function () {
     const { privateKey } = signingKey();
     const foreign = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
     const cases: readonly (readonly [string, string | Buffer, RegExp])[] = [
-      ["admin.kubeconfig", "users: [", /admin\.kubeconfig is no kubeconfig: put the one of before back/],
+      ["admin.kubeconfig", "users: [", /invalid kubeconfig ".*admin\.kubeconfig": restore the previous file/],
       ["admin.kubeconfig", "", /an empty token for the shard-admin user: put .* back, or remove/],
       [
         "admin.kubeconfig",
         (kept.get("admin.kubeconfig") ?? "").replaceAll(/token: .*/g, "token: other"),
         /is not valid anymore\. Remove file ".*\.admin-token-store" and restart kcp/,
       ],
-      ["apiserver.crt", "nothing", /apiserver\.crt .* hold no PEM certificate and key: put them back/],
-      ["client-ca.key", foreign, /client-ca\.key is not the key of the certificate in/],
+      ["apiserver.crt", "nothing", /no PEM certificate and key in ".*apiserver\.crt" and ".*": restore the files/],
+      ["client-ca.key", foreign, /client-ca\.key" does not match the certificate in/],
       ["sa.key", "", /sa\.key holds no PEM private key: put it back, or remove it/],
       ["data/store/data.mdb", data.subarray(0, 10_000), /the store in \S+data.*it is damaged: restore a backup/],
     ];

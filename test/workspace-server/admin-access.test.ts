@@ -121,7 +121,7 @@ describe("admin access", () => {
     writeFileSync(options.kubeconfig, "users: [{name: shard-admin, user: {token: forged}}]");
     expect(await failure()).to.equal(stale);
     writeFileSync(options.kubeconfig, "users: [\n  a: {");
-    expect(await failure()).to.match(/admin\.kubeconfig is no kubeconfig: put the one of before back/);
+    expect(await failure()).to.match(/invalid kubeconfig ".*admin\.kubeconfig": restore the previous file/);
     writeFileSync(options.kubeconfig, whole);
     expect(await failure()).to.equal("none");
     writeFileSync(options.tokenStore, "short");
@@ -143,12 +143,12 @@ describe("admin access", () => {
   it("says which file cannot be written, and leaves nothing half", async () => {
     const below = { kubeconfig: join(folder.path, "no", "admin.kubeconfig"), tokenStore: options.tokenStore };
     const error = await start(below).catch((thrown: Error) => thrown);
-    expect(error).to.have.property("message", `${below.kubeconfig} cannot be written: ENOENT`);
+    expect(error).to.have.property("message", `cannot write file "${below.kubeconfig}": ENOENT`);
     expect(readdirSync(folder.path)).to.deep.equal([]);
     mkdirSync(options.kubeconfig);
-    expect(await failure()).to.equal(`${options.kubeconfig} cannot be written: EISDIR`);
+    expect(await failure()).to.equal(`cannot write file "${options.kubeconfig}": EISDIR`);
     mkdirSync(options.tokenStore);
-    expect(await failure()).to.equal(`${options.tokenStore} cannot be read: EISDIR`);
+    expect(await failure()).to.equal(`cannot read file "${options.tokenStore}": EISDIR`);
     expect(readdirSync(folder.path).sort()).to.deep.equal([".admin-token-store", "admin.kubeconfig"]);
   });
 

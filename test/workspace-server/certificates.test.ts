@@ -81,21 +81,21 @@ describe("files of a server", () => {
       writeFileSync(file("apiserver.key"), own.key);
       expect((await serve({ now: later(400) })).ca).to.equal(own.cert);
       rmSync(file("apiserver.key"));
-      const refusal = `${file("apiserver.key")} is not the key of the certificate in ${file("apiserver.crt")}: put it there, or remove both`;
+      const refusal = `key in "${file("apiserver.key")}" does not match the certificate in "${file("apiserver.crt")}": put the matching key there, or remove both files`;
       expect(await message(serve())).to.equal(refusal);
       expect(read("apiserver.crt")).to.equal(own.cert);
       writeFileSync(file("apiserver.crt"), "damaged");
       expect(await message(serve())).to.equal(
-        `${file("apiserver.crt")} and ${file("apiserver.key")} hold no PEM certificate and key: put them back, or remove both`,
+        `no PEM certificate and key in "${file("apiserver.crt")}" and "${file("apiserver.key")}": restore the files, or remove both`,
       );
       expect(read("apiserver.crt")).to.equal("damaged");
     });
 
     it("says what cannot be written", async () => {
       mkdirSync(file("apiserver.key"));
-      expect(await message(serve())).to.equal(`${file("apiserver.key")} cannot be written: EISDIR`);
+      expect(await message(serve())).to.equal(`cannot write file "${file("apiserver.key")}": EISDIR`);
       const dir = file("no");
-      expect(await message(serve({ dir }))).to.equal(`${join(dir, "apiserver.key")} cannot be written: ENOENT`);
+      expect(await message(serve({ dir }))).to.equal(`cannot write file "${join(dir, "apiserver.key")}": ENOENT`);
     });
   });
 
@@ -139,11 +139,11 @@ describe("files of a server", () => {
           .key,
       );
       expect(await message(clientAuthority(folder.path))).to.match(
-        /client-ca\.key is not the key of the certificate in .*: put it there, or remove both$/,
+        /client-ca\.key" does not match the certificate in ".*": put the matching key there, or remove both files$/,
       );
       writeFileSync(file("client-ca.key"), "damaged");
       expect(await message(clientAuthority(folder.path))).to.match(
-        /hold no PEM certificate and key: put them back, or remove both$/,
+        /^no PEM certificate and key in ".*" and ".*": restore the files, or remove both$/,
       );
       writeFileSync(file("client-ca.key"), key);
       expect((await clientAuthority(folder.path, later(3700))).ca).not.to.equal(ca);
@@ -164,9 +164,11 @@ describe("files of a server", () => {
       expect(read("sa.key")).to.equal("");
       rmSync(file("sa.key"));
       mkdirSync(file("sa.key"));
-      expect(await message(serviceAccountKeyFile(file("sa.key")))).to.equal(`${file("sa.key")} cannot be read: EISDIR`);
+      expect(await message(serviceAccountKeyFile(file("sa.key")))).to.equal(
+        `cannot read file "${file("sa.key")}": EISDIR`,
+      );
       const none = join(folder.path, "no", "sa.key");
-      expect(await message(serviceAccountKeyFile(none))).to.equal(`${none} cannot be written: ENOENT`);
+      expect(await message(serviceAccountKeyFile(none))).to.equal(`cannot write file "${none}": ENOENT`);
     });
   });
 });

@@ -150,7 +150,9 @@ describe("features of a workspace server", function () {
       () => "nothing",
       ({ message }: Error) => message,
     );
-    expect(why).to.match(/root does not serve Gadget of example\.dev\/v1: apply its CustomResourceDefinition first/);
+    expect(why).to.match(
+      /cannot apply Gadget of example\.dev\/v1: workspace root does not serve it: apply its CustomResourceDefinition first/,
+    );
   });
 
   it("have views at each shard, of which a later one takes the place of one of its name", async () => {
@@ -194,13 +196,13 @@ describe("features of a workspace server", function () {
   });
 
   const clashes: readonly (readonly [readonly NamedFeature[], RegExp])[] = [
-    [[{ name: "one" }, { name: "one" }], /there are two features one: leave one out/],
+    [[{ name: "one" }, { name: "one" }], /duplicate feature "one": remove one of the two/],
     [
       [
         { name: "one", options: () => ({ mounts: false }) },
         { name: "two", options: () => ({ mounts: {} }) },
       ],
-      /the features one and two both give the option mounts: leave one out/,
+      /features "one" and "two" both set the option "mounts": remove one of them/,
     ],
     [[{ name: "one", views: () => Promise.reject(new Error("no views today")) }], /no views today/],
   ];

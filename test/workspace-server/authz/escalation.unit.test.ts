@@ -1,4 +1,4 @@
-// Nobody gives more than they have: roles and bindings as Kubernetes' registry checks them.
+// Why: users cannot grant more than they have, as Kubernetes' registry checks for roles and bindings.
 import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, User } from "@virtual-workspaces/framework";
 import type { RbacObject } from "@virtual-workspaces/framework/authz";
@@ -10,7 +10,7 @@ import { bindingOf, login, person, READ_PODS, SCOPES, team, WARRANT, World } fro
 const RBAC = "rbac.authorization.k8s.io";
 const WRITE_RBAC = { verbs: ["*"], apiGroups: [RBAC], resources: ["roles", "rolebindings"] };
 
-/** Bob may write roles and bindings and read pods; within `ns` also read secrets. */
+/** Bob may write roles and bindings and read pods, and read secrets in `ns`. */
 function world(): World {
   const made = new World();
   made.role("c", "bob", READ_PODS, { ...WRITE_RBAC, verbs: ["create", "update"] });
@@ -35,7 +35,7 @@ interface Attempt {
   readonly subresource?: string;
 }
 
-/** What a write is told, "" for nothing. */
+/** Returns the error of a write; "" for none. */
 async function told(made: World, object: RbacObject, options: Attempt = {}): Promise<string> {
   const { user = login("bob"), old, cluster = "c", subresource = "" } = options;
   const admit = roleEscalation({ state: made, authorizer: made.authorizer });
@@ -70,7 +70,7 @@ const GRANTS =
   'user "bob" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n';
 
 describe("a role", () => {
-  it("may hold what its writer holds", async () => {
+  it("is admitted with rules that the user holds", async () => {
     expect(await told(world(), role(READ_PODS))).to.equal("");
     expect(await told(world(), role({ ...READ_PODS, resourceNames: ["one"] }))).to.equal("");
     expect(await told(world(), role({ ...READ_PODS, resources: ["secrets"] }))).to.equal("");
@@ -80,7 +80,7 @@ describe("a role", () => {
     );
   });
 
-  it("may hold no more: what is missing is named as Kubernetes names it", async () => {
+  it("is rejected with other rules, which the message lists as Kubernetes does", async () => {
     const more = { verbs: ["get", "list"], apiGroups: ["", "apps"], resources: ["pods", "pods/log"] };
     expect(await told(world(), role(more))).to.equal(
       `403 roles.${RBAC} "r" is forbidden: ${GRANTS}` +
@@ -98,7 +98,7 @@ describe("a role", () => {
     );
   });
 
-  it("of the whole cluster holds nothing that its writer has in a namespace only", async () => {
+  it("for the whole cluster cannot have rules that the user holds in a namespace only", async () => {
     const secrets = { ...READ_PODS, resources: ["secrets"] };
     expect(await told(world(), clusterRole([secrets]))).to.match(
       /^403 .*\n\{APIGroups:\[""\], Resources:\["secrets"\]/,
@@ -110,76 +110,81 @@ describe("a role", () => {
 
   const covered: readonly [string, object, object, boolean][] = [
     [
-      "all by all",
+      "* is covered by *",
       { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
       { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
       true,
     ],
     [
-      "* not by each verb",
+      "* is not covered by single verbs",
       { ...READ_PODS, verbs: ["get", "list", "watch", "create"] },
       { ...READ_PODS, verbs: ["*"] },
       false,
     ],
     [
-      "a subresource by that of all",
+      "a subresource is covered by that of all resources",
       { ...READ_PODS, resources: ["*/status"] },
       { ...READ_PODS, resources: ["pods/status"] },
       true,
     ],
     [
-      "another subresource not",
+      "another subresource is not",
       { ...READ_PODS, resources: ["*/status"] },
       { ...READ_PODS, resources: ["pods/log"] },
       false,
     ],
-    ["a subresource not by its resource", READ_PODS, { ...READ_PODS, resources: ["pods/log"] }, false],
+    ["a subresource is not covered by its resource", READ_PODS, { ...READ_PODS, resources: ["pods/log"] }, false],
     [
-      "all names not by one",
+      "all names are not covered by one",
       { ...READ_PODS, resources: ["nodes"], resourceNames: ["a"] },
       { ...READ_PODS, resources: ["nodes"] },
       false,
     ],
     [
-      "one name by that name",
+      "a name is covered by that name",
       { ...READ_PODS, resources: ["nodes"], resourceNames: ["a", "b"] },
       { ...READ_PODS, resources: ["nodes"], resourceNames: ["a"] },
       true,
     ],
     [
-      "two names by two rules",
+      "two names are covered by two rules",
       { ...READ_PODS, resources: ["nodes"], resourceNames: ["a"] },
       { ...READ_PODS, resources: ["nodes"], resourceNames: ["a", "b"] },
       false,
     ],
     [
-      "a path by what it begins with",
+      "a path is covered by its prefix",
       { verbs: ["get"], nonResourceURLs: ["/x/*"] },
       { verbs: ["get"], nonResourceURLs: ["/x/y", "/x/*"] },
       true,
     ],
     [
-      "a path not by another",
+      "a path is not covered by another",
       { verbs: ["get"], nonResourceURLs: ["/x/*"] },
       { verbs: ["get"], nonResourceURLs: ["/x"] },
       false,
     ],
-    ["all paths by all", { verbs: ["*"], nonResourceURLs: ["*"] }, { verbs: ["*"], nonResourceURLs: ["*"] }, true],
     [
-      "a path not by all resources",
+      "all paths are covered by *",
+      { verbs: ["*"], nonResourceURLs: ["*"] },
+      { verbs: ["*"], nonResourceURLs: ["*"] },
+      true,
+    ],
+    [
+      "a path is not covered by all resources",
       { verbs: ["*"], apiGroups: ["apps"], resources: ["*"] },
       { verbs: ["get"], nonResourceURLs: ["/x"] },
       false,
     ],
     [
-      "an object not by all paths",
+      "an object is not covered by all paths",
       { verbs: ["*"], nonResourceURLs: ["*"] },
       { ...READ_PODS, resources: ["nodes"] },
       false,
     ],
-  ]; // prettier-ignore
+  ];
   for (const [what, held, wanted, expected] of covered)
-    it(`covers ${what}`, async () => {
+    it(`is checked for coverage: ${what}`, async () => {
       const made = world();
       made.role("c", "held", held as typeof READ_PODS);
       made.bind("c", "held", { to: "held", subject: person("eve") });
@@ -187,7 +192,7 @@ describe("a role", () => {
       expect(await told(made, clusterRole([wanted]), { user: login("eve") })).to.match(expected ? /^$/ : /^403/);
     });
 
-  it("may be anything where its writer may escalate, is kcp's admin or a master, by scopes and warrants", async () => {
+  it("may have any rules if the user may escalate, is kcp's admin or in system:masters, respecting scopes and warrants", async () => {
     const all = clusterRole([{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }]);
     const made = world();
     expect(await told(made, all)).to.match(/^403/);
@@ -210,7 +215,7 @@ describe("a role", () => {
     expect(await told(made, all, { old: clusterRole([]) })).to.equal("");
   });
 
-  it("is checked when it changes, not when only its owners do", async () => {
+  it("is checked when its rules change, not when only its owners do", async () => {
     const more = clusterRole([{ ...READ_PODS, verbs: ["delete"] }]);
     const owned = { ...more, metadata: { name: "r", resourceVersion: "2", finalizers: ["a/b"], ownerReferences: [] } };
     expect(await told(world(), owned as RbacObject, { old: more })).to.equal("");
@@ -219,7 +224,7 @@ describe("a role", () => {
     expect(await told(world(), clusterRole([READ_PODS]), { old: more })).to.equal("");
   });
 
-  it("is made of others by nobody who does not hold everything, nor does it cease to be", async () => {
+  it("may gain or lose an aggregation rule only if the user holds everything", async () => {
     const of = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] } };
     const message = `403 clusterroles.${RBAC} "r" is forbidden: must have cluster-admin privileges to use the aggregationRule`;
     expect(await told(world(), clusterRole([], of))).to.equal(message);
@@ -229,7 +234,7 @@ describe("a role", () => {
 });
 
 describe("a binding", () => {
-  it("gives a role whose rules its writer holds, here and everywhere, shipped ones too", async () => {
+  it("is admitted to a role whose rules the user holds, in a namespace or the cluster, also to bootstrap roles", async () => {
     const made = world();
     made.role("c", "pods", READ_PODS);
     const wide = (to: string) => bindingOf("b", { to, subject: person("eve") });
@@ -245,7 +250,7 @@ describe("a binding", () => {
     expect(await told(made, wide("cluster-admin"))).to.match(/^403/);
   });
 
-  it("gives a role that its writer may bind, by its name", async () => {
+  it("is admitted to a role that the user may bind by name", async () => {
     const made = world();
     made.role("c", "binder", {
       verbs: ["bind"],
@@ -261,7 +266,7 @@ describe("a binding", () => {
     );
   });
 
-  it("to a role that is not there is 404, unless its writer may bind any", async () => {
+  it("to a missing role is rejected with 404, unless the user may bind any", async () => {
     const made = world();
     const lost = bindingOf("b", { to: "gone", subject: person("eve") });
     expect(await told(made, lost)).to.equal(`404 clusterroles.${RBAC} "gone" not found`);
@@ -270,7 +275,7 @@ describe("a binding", () => {
     expect(await told(made, lost, { user: login("ada") })).to.equal("");
   });
 
-  it("of the writer to a role that is not there is named in the refusal", async () => {
+  it("of the user to a missing role appears in the error of an escalation", async () => {
     const made = world();
     made.bind("c", "lost", { to: "gone", subject: person("bob") });
     expect(await told(made, clusterRole([{ ...READ_PODS, verbs: ["delete"] }]))).to.match(
@@ -279,7 +284,7 @@ describe("a binding", () => {
   });
 });
 
-it("what is no role and no binding is nobody's business here", async () => {
+it("an object that is neither a role nor a binding is not checked for escalation", async () => {
   const other = {
     kind: "ConfigMap",
     metadata: { name: "x" },

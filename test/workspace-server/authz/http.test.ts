@@ -1,4 +1,4 @@
-// The shard's authorizer behind a server: what clients are told, whom they may impersonate, what reviews and auditors say.
+// Why: the shard's authorizer behind a server, with its responses, impersonation, reviews and audit events.
 import {
   createServer,
   defineResource,
@@ -83,7 +83,7 @@ interface Options {
   readonly cluster?: string;
   readonly method?: string;
   readonly body?: object;
-  /** `user`, `group`, `extra-…`. */
+  /** User, group and extra headers, by the suffix of `Impersonate-…`. */
   readonly as?: Readonly<Record<string, string | readonly string[]>>;
 }
 
@@ -98,7 +98,7 @@ interface Answer {
 
 const PODS = "/api/v1/namespaces/default/pods";
 
-/** Bob reads pods in `c`, and may impersonate anybody there with any extra. */
+/** Bob may read pods in `c`, and impersonate any user there with any extra. */
 function withBob(): World {
   const world = new World();
   world.workspace("d");
@@ -113,8 +113,8 @@ function withBob(): World {
   return world;
 }
 
-describe("a client who is refused", () => {
-  it("is told what it asked for, and no reason", async () => {
+describe("a denied request", () => {
+  it("names the requested object in the message, but no reason", async () => {
     const world = withBob();
     world.workspace("c", { requiredGroups: "nobody" });
     await using server = await start(world);
@@ -146,14 +146,14 @@ describe("a client who is refused", () => {
         "system:admin",
         `forbidden: User "kcp-admin" cannot get path "/services/ws/clusters/system:admin/api": ${denied}`,
       ],
-    ] as const) // prettier-ignore
+    ] as const)
       expect(await server.ask(user, path, { cluster })).to.include({ code: 403, message });
     for (const cluster of ["c", "d", "*"])
       expect(await server.ask("master", "/api/v1/pods", { cluster })).to.include({ code: 200 });
     expect(await server.ask("kcp", PODS, { cluster: "d" })).to.include({ code: 200 });
   });
 
-  it("is told nothing but that it failed where the state does", async () => {
+  it("gets 500 without details when the state fails", async () => {
     await using server = await start(withBob());
     server.world.binding = () => {
       throw new Error("bindings are away");
@@ -166,8 +166,8 @@ describe("a client who is refused", () => {
   });
 });
 
-describe("auditors", () => {
-  it("are told what every step said, of what is allowed and of what is not", async () => {
+describe("audit annotations", () => {
+  it("have the decision and reason of each step, for allowed and denied requests", async () => {
     const server = await start(withBob());
     await server.ask("ada", PODS);
     await server.ask("eve", PODS);
@@ -203,7 +203,7 @@ describe("impersonation in a workspace", () => {
   const whoami = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
   const refused = { code: 403, message: "forbidden: impersonation is not allowed for the requestor" };
 
-  it("confines whoever is not a master to it, by one more scope", async () => {
+  it("adds a scope that confines the user to the workspace, except for system:masters", async () => {
     await using server = await start(withBob());
     const as = (user: string, more: Options["as"], cluster = "c") =>
       server.ask(user, whoami, { body: SELF, as: { user: "ada", ...more }, cluster });
@@ -221,7 +221,7 @@ describe("impersonation in a workspace", () => {
     expect(await server.ask("master", "/api/v1/pods", { as: { user: "ada" }, cluster: "*" })).to.include({ code: 403 });
   });
 
-  it("needs its RBAC to allow every part, and access", async () => {
+  it("requires RBAC for each part of the identity, and access to the workspace", async () => {
     const world = withBob();
     world.role("c", "eve", { verbs: ["impersonate"], apiGroups: [""], resources: ["users"], resourceNames: ["ada"] });
     world.bind("c", "eve", { to: "eve", subject: person("eve") });
@@ -253,7 +253,7 @@ describe("impersonation in a workspace", () => {
     "system:kcp:initializer:root:x",
     "system:kcp:terminator:root:x",
   ])
-    it(`makes nobody a member of ${group} who is none`, async () => {
+    it(`does not let non-members impersonate ${group}`, async () => {
       await using server = await start(withBob());
       expect(await server.ask("ada", PODS, { as: { user: "x", group } })).to.deep.include(refused);
       expect(await server.ask("eve", PODS, { as: { user: "x", group } })).to.deep.include(refused);
@@ -265,7 +265,7 @@ describe("impersonation in a workspace", () => {
       );
     });
 
-  it("lets members pass their own groups on", async () => {
+  it("lets members impersonate their own groups", async () => {
     await using server = await start(withBob());
     expect(await server.ask("kcp", PODS, { as: { user: "x", group: "system:kcp:admin" } })).to.include({ code: 200 });
     expect(await server.ask("ada", PODS, { as: { user: "ada", group: "system:authenticated" } })).to.include({
@@ -273,7 +273,7 @@ describe("impersonation in a workspace", () => {
     });
   });
 
-  it("confines warrants as well, so that they are worth nothing elsewhere", async () => {
+  it("confines warrants, so that they have no effect in other workspaces", async () => {
     await using server = await start(withBob());
     const warrant = JSON.stringify({ user: "v", extra: { [WARRANT]: ['{"user":"w"}', "none"] } });
     const as = { user: "ada", "extra-authorization.kcp.io%2Fwarrant": warrant };
@@ -284,7 +284,7 @@ describe("impersonation in a workspace", () => {
     expect(JSON.parse(confined.extra[WARRANT][0])).to.deep.equal({ user: "w", extra: { [SCOPES]: ["cluster:c"] } });
   });
 
-  it("of a service account is of the one in this workspace", async () => {
+  it("applies to the workspace's own service account, not to one of the same name elsewhere", async () => {
     const world = withBob();
     world.bind("c", "robot", {
       to: "cluster-admin",
@@ -301,8 +301,8 @@ describe("impersonation in a workspace", () => {
   });
 });
 
-describe("reviews of oneself", () => {
-  it("say of every verb what the request is told", async () => {
+describe("SelfSubjectAccessReview", () => {
+  it("agrees with the response to the request, for each verb", async () => {
     await using server = await start(withBob());
     const seen = new Set<boolean>();
     for (const user of Object.keys(USERS))

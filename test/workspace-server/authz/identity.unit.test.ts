@@ -1,4 +1,4 @@
-// Scopes, warrants and service accounts: whose bindings count, in which workspace.
+// Why: scopes, warrants and service accounts determine whose bindings count in which workspace.
 import type { Identity, User } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { effectiveUsers, isInScope } from "../../../packages/workspace-server/src/authz/effective-users.ts";
@@ -8,7 +8,7 @@ const NAMESPACES = { group: "", resource: "namespaces", name: "default", namespa
 const ADMIN = "system:kcp:admin";
 const warrant = (of: object): string => JSON.stringify(of);
 
-describe("scopes and warrants of kcp's admins", () => {
+describe("kcp's admins", () => {
   const rows: readonly [string, User, boolean][] = [
     ["no scope", login("a", { groups: [ADMIN] }), true],
     ["the scope", login("a", { groups: [ADMIN], extra: { [SCOPES]: ["cluster:c"] } }), true],
@@ -27,14 +27,14 @@ describe("scopes and warrants of kcp's admins", () => {
     ["a scope of an unknown kind", login("a", { groups: [ADMIN], extra: { [SCOPES]: ["workspace:c"] } }), false],
     ["an empty scope", login("a", { groups: [ADMIN], extra: { [SCOPES]: [""] } }), false],
     ["a longer scope", login("a", { groups: [ADMIN], extra: { [SCOPES]: ["cluster:c2"] } }), false],
-    ["another home, which is no scope", login("a", { groups: [ADMIN], extra: { [HOME]: ["other"] } }), true],
+    ["another cluster name, which is not a scope", login("a", { groups: [ADMIN], extra: { [HOME]: ["other"] } }), true],
     [
       "a warrant",
       bare("u", { extra: { [HOME]: ["other"], [WARRANT]: [warrant({ user: "user2", groups: [ADMIN] })] } }),
       true,
     ],
     [
-      "a warrant, out of scope themselves",
+      "a warrant, for a user out of scope",
       bare("u", { extra: { [SCOPES]: ["cluster:d"], [WARRANT]: [warrant({ groups: [ADMIN] })] } }),
       true,
     ],
@@ -52,14 +52,14 @@ describe("scopes and warrants of kcp's admins", () => {
       robot("x", "other", { groups: [ADMIN], extra: { [WARRANT]: [warrant({ user: "user2", groups: [ADMIN] })] } }),
       true,
     ],
-  ]; // prettier-ignore
+  ];
   for (const [what, user, allowed] of rows)
-    it(`with ${what} ${allowed ? "are" : "are none"}`, () => {
+    it(`with ${what} are ${allowed ? "allowed" : "denied"}`, () => {
       expect(new World().may(user, NAMESPACES)).to.equal(allowed);
     });
 });
 
-describe("whose bindings count", () => {
+describe("effective users", () => {
   const anonymous = (...groups: readonly string[]) => ({ name: "system:anonymous", groups });
   const named = (name: string, ...groups: readonly string[]) => ({ name, groups });
   const AUTH = "system:authenticated";
@@ -69,25 +69,29 @@ describe("whose bindings count", () => {
   const robots = ["system:serviceaccounts", "system:serviceaccounts:default", AUTH];
   const self = named("system:serviceaccount:default:robot", ...robots);
   const rows: readonly [string, Identity, readonly object[]][] = [
-    ["somebody", bare("u", { groups: ["g"] }), [named("u", "g")]],
+    ["a user without extras", bare("u", { groups: ["g"] }), [named("u", "g")]],
     ["an out of scope user", login("u", { extra: { [SCOPES]: ["cluster:d"] } }), [anonymous(AUTH, "system:cluster:d")]],
     [
-      "one who has not logged in",
+      "an unauthenticated user out of scope",
       bare("u", { extra: { [SCOPES]: ["cluster:d"] } }),
       [anonymous(UNAUTH, "system:cluster:d")],
     ],
     [
-      "one of several",
+      "a user scoped to several workspaces",
       login("u", { extra: { [SCOPES]: ["cluster:d,cluster:e"] } }),
       [anonymous(AUTH, "system:cluster:d", "system:cluster:e")],
     ],
     [
-      "an intersection",
+      "a user with overlapping scopes",
       login("u", { extra: { [SCOPES]: ["cluster:d,cluster:e", "cluster:e,cluster:f"] } }),
       [anonymous(AUTH, "system:cluster:e")],
     ],
-    ["nothing in common", login("u", { extra: { [SCOPES]: ["cluster:d", "cluster:e"] } }), [anonymous(AUTH)]],
-    ["c beside another", login("u", { extra: { [SCOPES]: ["cluster:c", "cluster:e"] } }), [anonymous(AUTH)]],
+    ["a user with disjoint scopes", login("u", { extra: { [SCOPES]: ["cluster:d", "cluster:e"] } }), [anonymous(AUTH)]],
+    [
+      "a user with disjoint scopes, one of them c",
+      login("u", { extra: { [SCOPES]: ["cluster:c", "cluster:e"] } }),
+      [anonymous(AUTH)],
+    ],
     [
       "a claimed group of a cluster",
       login("u", { groups: ["system:cluster:e"], extra: { [SCOPES]: ["cluster:d"] } }),
@@ -99,26 +103,26 @@ describe("whose bindings count", () => {
       [anonymous(AUTH, "system:cluster:d")],
     ],
     [
-      "a user of d who says e",
+      "a user of d who claims e",
       login("u", { extra: { [SCOPES]: ["cluster:d"], [HOME]: ["e"] } }),
       [anonymous(AUTH, "system:cluster:d")],
     ],
     ["a service account", robot(), [self]],
     ["a service account of c", robot("robot", "c"), [self, everywhere("c", AUTH)]],
     ["a service account of d", robot("robot", "d"), [anonymous(AUTH, "system:cluster:d"), everywhere("d", AUTH)]],
-    ["one of d and e", robot("robot", "d", { extra: { [HOME]: ["d", "e"] } }), [anonymous(AUTH)]],
+    ["a service account of d and e", robot("robot", "d", { extra: { [HOME]: ["d", "e"] } }), [anonymous(AUTH)]],
     [
-      "one of d, within c",
+      "a service account of d, scoped to c",
       robot("robot", "d", { extra: { [SCOPES]: ["cluster:c"] } }),
       [anonymous(AUTH), everywhere("d", AUTH)],
     ],
     [
-      "one of d, within d",
+      "a service account of d, scoped to d",
       robot("robot", "d", { extra: { [SCOPES]: ["cluster:d"] } }),
       [anonymous(AUTH, "system:cluster:d"), everywhere("d", AUTH)],
     ],
     [
-      "one of d that somebody made up in e",
+      "a service account of d, impersonated in e",
       robot("robot", "d", { extra: { [SCOPES]: ["cluster:e"] } }),
       [anonymous(AUTH)],
     ],
@@ -157,7 +161,7 @@ describe("whose bindings count", () => {
       [named("u"), anonymous(UNAUTH, "system:cluster:d"), everywhere("d")],
     ],
     [
-      "a warrant for nobody's account",
+      "a warrant for a service account without a cluster name",
       bare("u", { extra: { [WARRANT]: [warrant({ user: "system:serviceaccount:default:robot" })] } }),
       [named("u")],
     ],
@@ -171,7 +175,7 @@ describe("whose bindings count", () => {
       [named("u")],
     ],
     [
-      "warrants that are none",
+      "invalid warrants",
       bare("u", {
         extra: {
           [WARRANT]: [
@@ -195,19 +199,19 @@ describe("whose bindings count", () => {
       bare("u", { extra: { [WARRANT]: ['{"user":"v","groups":null,"extra":null,"uid":null}'] } }),
       [named("u"), named("v")],
     ],
-  ]; // prettier-ignore
+  ];
   for (const [whom, identity, expected] of rows)
-    it(`of ${whom}`, () => {
+    it(`are correct for ${whom}`, () => {
       const found = effectiveUsers(identity, "c").map(({ name, groups }) => ({ name, groups: [...groups] }));
       expect(found).to.deep.equal(expected);
     });
 
-  it("counts a scope by its logical cluster", () => {
+  it("depend on the scopes of the logical cluster", () => {
     const scoped = login("u", { extra: { [SCOPES]: ["cluster:c,cluster:d", "cluster:d"] } });
     expect(["c", "d", "e", ""].map((cluster) => isInScope(scoped, cluster))).to.deep.equal([false, true, false, false]);
   });
 
-  it("ends, however deep warrants are", () => {
+  it("include those of deeply nested warrants", () => {
     let text = warrant({ user: "inner" });
     for (let depth = 0; depth < 12; depth++) text = warrant({ user: `u${depth}`, extra: { [WARRANT]: [text] } });
     expect(text.length).to.be.above(8_000);
@@ -216,7 +220,7 @@ describe("whose bindings count", () => {
 });
 
 describe("service accounts", () => {
-  it("have rights by their name at home, and elsewhere not under it, though there is one of that name", () => {
+  it("have permissions by name in their own workspace, and not in another with an account of that name", () => {
     const world = new World();
     world.workspace("d");
     for (const cluster of ["c", "d"]) {
@@ -239,7 +243,7 @@ describe("service accounts", () => {
     person("system:kcp:serviceaccount:c:default:robot"),
     team("system:cluster:c"),
   ])
-    it(`work elsewhere where ${subject.kind} ${subject.name} does`, () => {
+    it(`have permissions elsewhere through ${subject.kind} ${subject.name}`, () => {
       const world = new World();
       world.workspace("d");
       world.role("d", "pods", READ_PODS);
@@ -254,8 +258,8 @@ describe("service accounts", () => {
     });
 });
 
-describe("whoever comes from a workspace", () => {
-  it("may bind where its group may, and under no other name or group of theirs", () => {
+describe("users of a workspace", () => {
+  it("may bind exports if the group of their workspace may, and under no other name or group", () => {
     const world = new World();
     world.workspace("p");
     world.role("p", "bind", { verbs: ["bind"], apiGroups: ["apis.kcp.io"], resources: ["apiexports"] });

@@ -1,5 +1,4 @@
-// Random workspaces and users: what a rules review lists is what requests are allowed, and nobody is let in by being
-// confined.
+// Why: for random workspaces and users, rules reviews agree with decisions, and additional scopes never grant anything.
 import type { Identity, User } from "@virtual-workspaces/framework";
 import type { PolicyRule, Rules, Subject } from "@virtual-workspaces/framework/authz";
 import { ruleAllows } from "@virtual-workspaces/framework/authz";
@@ -99,7 +98,7 @@ function listed({ resourceRules, nonResourceRules }: Rules, asked: About): boole
 
 describe("random users of random workspaces", () => {
   for (let seed = 1; seed <= 10; seed++)
-    it(`may do what their rules review lists, once they have access, and nothing else: ${seed}`, () => {
+    it(`may do exactly what their rules review lists, once they have access: ${seed}`, () => {
       const random = new Random(seed);
       const seen = { yes: 0, no: 0, shut: 0 };
       for (let round = 0; round < 60; round++) {
@@ -130,7 +129,7 @@ describe("random users of random workspaces", () => {
     });
 
   for (let seed = 1; seed <= 5; seed++)
-    it(`may nowhere do more for one more scope, nor by name in another workspace: ${seed}`, () => {
+    it(`gain nothing by an additional scope, nor by their global name: ${seed}`, () => {
       const random = new Random(seed);
       for (let round = 0; round < 200; round++) {
         const who = user(random);

@@ -1,4 +1,4 @@
-// Who is asked, in which order, and a webhook among them.
+// Why: authorizers run in the configured order, with a webhook among them.
 import { type Authorizer, allow, type Decision, deny, type User } from "@virtual-workspaces/framework";
 import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import type { ClusterParams } from "@virtual-workspaces/workspace-server";
@@ -19,11 +19,11 @@ async function decide(setting: Setting, user: User, about: About = PODS): Promis
 
 const no: Decision = { ...deny("the hook says no"), final: true } as Decision;
 
-/** A final no, whoever asks. */
+/** Request that every user is finally denied. */
 const STATUS = { group: "apis.kcp.io", resource: "apibindings", subresource: "status" } as const;
 
 describe("authorizers of a shard", () => {
-  it("are asked in kcp's order: a webhook last, about each identity that counts", async () => {
+  it("run in kcp's order: a webhook comes last, once for each effective identity", async () => {
     const asked: object[] = [];
     const webhook: Authorizer<ClusterParams> = ({ user: { name, groups }, verb, params }) => {
       asked.push({ name, groups, verb, cluster: params.cluster });
@@ -49,7 +49,7 @@ describe("authorizers of a shard", () => {
     expect((await decide({ webhook }, robot("r", "d"))).allowed).to.equal(false);
   });
 
-  it("may be asked in another, where a final no is one", async () => {
+  it("run in another configured order, in which a final denial counts", async () => {
     const order = ["Webhook", "RBAC"] as const;
     expect(await decide({ order, webhook: () => no }, login("ada"))).to.include({
       allowed: false,
@@ -64,7 +64,7 @@ describe("authorizers of a shard", () => {
     ).to.equal(false);
   });
 
-  it("fail where one fails and nobody allows", async () => {
+  it("fail if one fails and none allows", async () => {
     const webhook = () => {
       throw new Error("the hook is away");
     };
@@ -73,7 +73,7 @@ describe("authorizers of a shard", () => {
     expect(String(failed)).to.equal("Error: the hook is away");
   });
 
-  it("let other groups and paths through, if told so", async () => {
+  it("always allow the configured groups and paths", async () => {
     const setting = { alwaysAllowGroups: ["ops"], alwaysAllowPaths: ["/version", "/openapi/*"] };
     const nobody = authenticatedUser({ name: "system:anonymous" });
     const may = async (path: string) => (await decide(setting, nobody, { path })).allowed;
@@ -94,9 +94,9 @@ describe("authorizers of a shard", () => {
   });
 
   for (const order of [[], ["RBAC", "RBAC"], ["ABAC"]])
-    it(`have no order ${JSON.stringify(order)}`, () => {
+    it(`reject the order ${JSON.stringify(order)}`, () => {
       expect(() => shardAuthorizer({ state: new World(), order: order as AuthorizerName[] })).to.throw(
-        "authorization order: name some of AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook, each once",
+        `invalid authorization order "${order.join(", ")}": use one or more of AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook, each once`,
       );
     });
 });

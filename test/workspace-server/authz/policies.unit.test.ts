@@ -1,4 +1,4 @@
-// Shipped roles, the workspace's own, those of other shards: united, listed, and kept in little memory.
+// Why: bootstrap roles, the workspace's own roles and replicated ones are combined, listed, and take little memory.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type RbacObject, RbacPolicy, type Rules } from "@virtual-workspaces/framework/authz";
@@ -10,7 +10,7 @@ import { ACCESS, bindingOf, login, PODS, person, READ_PODS, SCOPES, team, WARRAN
 const bob = login("bob");
 
 describe("RBAC in a workspace", () => {
-  it("says in which policy, binding and role it found a yes, and what is missing for a no", () => {
+  it("names the policy, binding and role that allow a request, and missing roles for a denied one", () => {
     const world = new World();
     world.admit("c", person("bob"));
     const no = {
@@ -46,7 +46,7 @@ describe("RBAC in a workspace", () => {
     );
   });
 
-  it("unites roles of equal names: a workspace's own adds to a shipped one, and takes nothing from it", () => {
+  it("unites roles of the same name: a workspace's role adds to a bootstrap role", () => {
     const world = new World();
     world.admit("c", person("bob"));
     world.bind("c", "view", { to: "view", subject: person("bob") });
@@ -62,7 +62,7 @@ describe("RBAC in a workspace", () => {
     expect(world.may(bob, { ...PODS, resource: "cows", group: "wild.dev", cluster: "d" })).to.equal(false);
   });
 
-  it("unites Roles too, and gives to shipped bindings no roles of a workspace but to enter it", () => {
+  it("unites Roles too, and lets bootstrap bindings use a workspace's roles only for access", () => {
     const world = new World();
     world.admit("c", person("bob"));
     for (const [cluster, resource] of [
@@ -87,7 +87,7 @@ describe("RBAC in a workspace", () => {
     expect(world.may(login("eve"), { path: "/custom" })).to.equal(false);
   });
 
-  it("follows changes at once, also of other shards and of shipped roles", () => {
+  it("reflects changes immediately, also of other shards and of bootstrap roles", () => {
     const world = new World();
     world.admit("c", person("bob"));
     world.elsewhere.set("c", bindingOf("far", { to: "view", subject: person("bob") }));
@@ -100,7 +100,7 @@ describe("RBAC in a workspace", () => {
     expect(world.may(bob, PODS)).to.equal(false);
   });
 
-  it("fails where the state does, unless somebody before it allows", () => {
+  it("fails if the state fails, unless an earlier authorizer allows", () => {
     const world = new World();
     world.logicalCluster = () => {
       throw new Error("the state is away");
@@ -134,14 +134,14 @@ describe("a rules review", () => {
     incomplete: false,
   };
 
-  it("of somebody with access lists what all users have, and access", () => {
+  it("of a user with access lists the rules of all users, and access", () => {
     const world = new World();
     world.admit("c", person("bob"));
     const access = { verbs: ["access"], nonResourceURLs: ["/"] };
     expect(rulesOf(world)).to.deep.equal({ ...base, nonResourceRules: [...base.nonResourceRules, access] });
   });
 
-  it("of kcp's admins lists everything; out of scope, what all users have", () => {
+  it("of kcp's admins lists everything, and out of scope only the rules of all users", () => {
     const world = new World();
     const admin = (extra = {}) => login("x", { groups: ["system:kcp:admin"], extra });
     const all = { verbs: ["*"], apiGroups: ["*"], resources: ["*"] };
@@ -153,7 +153,7 @@ describe("a rules review", () => {
     expect(rulesOf(world, warranted).resourceRules).to.deep.include(all);
   });
 
-  it("lists each binding once, and by namespace, and no other shard's", () => {
+  it("lists each binding once, by namespace, and none of another shard", () => {
     const world = new World();
     world.role("c", "pods", READ_PODS);
     world.policies.set("c", bindingOf("ns", { to: "pods", subject: person("eve"), namespace: "default" }));
@@ -167,8 +167,8 @@ describe("a rules review", () => {
   });
 });
 
-describe("shipped roles", () => {
-  it("are such as Kubernetes takes", () => {
+describe("bootstrap roles", () => {
+  it("are valid in Kubernetes", () => {
     expect(new RbacPolicy(bootstrapRoles).empty).to.equal(false);
   });
 
@@ -219,7 +219,7 @@ describe("RbacPolicies", () => {
     subjects: [{ ...person(name), apiGroup: "rbac.authorization.k8s.io" }],
   });
 
-  it("keep what a cluster has, and nothing of one that has nothing", () => {
+  it("keep only logical clusters with objects", () => {
     const policies = new RbacPolicies();
     expect(policies.of("a")).to.equal(undefined);
     policies.set("a", admin("x"));
@@ -245,7 +245,7 @@ describe("RbacPolicies", () => {
     expect(policies.of("a")).to.equal(undefined);
   });
 
-  it("take no binding in no namespace for one of all, and no null for a rule", () => {
+  it("ignore RoleBindings without a namespace, and take null rules and subjects as empty", () => {
     const world = new World();
     world.admit("c", person("bob"));
     const broken = { ...bindingOf("b", { to: "cluster-admin", subject: person("bob"), namespace: "" }) };

@@ -1,4 +1,4 @@
-// Maximal permission policies, and reviews that skip them.
+// Why: maximal permission policies, and the deep reviews that skip them.
 import type { User } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { type About, bindingOf, HOME, login, person, robot, SCOPES, team, WARRANT, World } from "./world.ts";
@@ -8,7 +8,7 @@ const PREFIX = "apis.kcp.io:binding:";
 const COWBOYS = { group: "wild.dev", resource: "cowboys", version: "v1" } as const;
 const RULE = { verbs: ["get", "list"], apiGroups: ["wild.dev"], resources: ["cowboys"] };
 
-/** `c` has bound cowboys of the export `wild` in `p`, which has a policy unless it says so. */
+/** `c` has bound cowboys of the export `wild` in `p`, which has a policy by default. */
 function world(policy: boolean | "gone" = true): World {
   const made = new World();
   made.workspace("p");
@@ -22,7 +22,7 @@ const ada = login("ada");
 const NO = (why = "") => `NoOpinion: API export "p"|"wild" policy: ${why}`;
 
 describe("a maximal permission policy", () => {
-  it("is nobody's business where nothing is bound, there is no export, or it has no policy", () => {
+  it("does not apply without a binding, an export or a policy", () => {
     for (const [made, about, reason] of [
       [world(), { group: "", resource: "pods" }, "no relevant binding found"],
       [world(), { path: "/api" }, "no relevant binding found"],
@@ -34,7 +34,7 @@ describe("a maximal permission policy", () => {
     }
   });
 
-  it("refuses all whom it does not name, admins of their workspace too, and names them with a prefix", () => {
+  it("denies all users that it does not name with the prefix, also workspace admins", () => {
     const made = world();
     expect(made.told(ada, COWBOYS)[STEP]).to.equal(NO());
     made.bind("p", "plain", { to: "max", subject: person("ada") });
@@ -47,7 +47,7 @@ describe("a maximal permission policy", () => {
       expect(made.may(ada, { ...COWBOYS, ...about })).to.equal(false);
   });
 
-  it("gives nothing by itself", () => {
+  it("grants nothing by itself", () => {
     const made = world();
     made.bind("p", "max", { to: "max", subject: team(`${PREFIX}system:authenticated`) });
     made.admit("c", person("bob"));
@@ -55,7 +55,7 @@ describe("a maximal permission policy", () => {
     expect(made.told(login("bob"), COWBOYS)[STEP]).to.match(/^NoOpinion: delegating due to API export/);
   });
 
-  it("may be for one namespace, but no shipped binding is", () => {
+  it("may apply to one namespace, but RoleBindings of bootstrap roles do not count", () => {
     const made = world();
     made.policies.set("p", bindingOf("ns", { to: "max", subject: person(`${PREFIX}ada`), namespace: "here" }));
     made.policies.set(
@@ -66,7 +66,7 @@ describe("a maximal permission policy", () => {
     expect(may).to.deep.equal([true, false, false]);
   });
 
-  it("may be replicated from another shard, and name shipped roles", () => {
+  it("may be replicated from another shard, and refer to bootstrap roles", () => {
     const made = world();
     made.elsewhere.set("p", bindingOf("far", { to: "max", subject: person(`${PREFIX}ada`) }));
     expect(made.may(ada, COWBOYS)).to.equal(true);
@@ -80,7 +80,7 @@ describe("a maximal permission policy", () => {
     expect(made.may(bootstrapper, { ...COWBOYS, verb: "delete" })).to.equal(true);
   });
 
-  it("says which role is not there", () => {
+  it("reports a missing role", () => {
     const made = world();
     made.bind("p", "lost", { to: "gone", subject: person(`${PREFIX}ada`) });
     expect(made.told(ada, COWBOYS)[STEP]).to.equal(NO('RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found'));
@@ -89,17 +89,17 @@ describe("a maximal permission policy", () => {
   const authenticated = `${PREFIX}system:authenticated`;
   const rows: readonly [string, User, string, boolean][] = [
     ["a group", login("ada", { groups: ["g"] }), `${PREFIX}g`, true],
-    ["everybody", ada, authenticated, true],
-    ["everybody, without prefix", ada, "system:authenticated", false],
-    ["somebody scoped to the workspace", login("ada", { extra: { [SCOPES]: ["cluster:c"] } }), authenticated, true],
+    ["every user", ada, authenticated, true],
+    ["every user without the prefix", ada, "system:authenticated", false],
+    ["a user scoped to the workspace", login("ada", { extra: { [SCOPES]: ["cluster:c"] } }), authenticated, true],
     [
-      "somebody out of scope, who has a warrant",
+      "a user out of scope with a warrant",
       login("x", { extra: { [SCOPES]: ["cluster:d"], [WARRANT]: ['{"user":"ada"}'] } }),
       authenticated,
       false,
     ],
     [
-      "the same whose warrant it names",
+      "a user out of scope with a warrant for the group",
       login("x", { extra: { [SCOPES]: ["cluster:d"], [WARRANT]: ['{"user":"ada","groups":["g"]}'] } }),
       `${PREFIX}g`,
       true,
@@ -114,17 +114,17 @@ describe("a maximal permission policy", () => {
     ],
     ["a service account's group", robot("x", "c"), `${PREFIX}system:serviceaccounts`, true],
     ["a foreign service account", robot("x", "d"), authenticated, true],
-    ["a service account that does not say whose", robot("x"), authenticated, true],
-    ["the groups of such a one", robot("x"), `${PREFIX}system:serviceaccounts`, false],
+    ["a service account without a cluster name", robot("x"), authenticated, true],
+    ["the groups of a service account without a cluster name", robot("x"), `${PREFIX}system:serviceaccounts`, false],
     [
-      "the groups of one that says so twice",
+      "the groups of a service account with two cluster names",
       robot("x", "c", { extra: { [HOME]: ["c", "d"] } }),
       `${PREFIX}system:serviceaccounts`,
       false,
     ],
-  ]; // prettier-ignore
+  ];
   for (const [what, user, group, passes] of rows)
-    it(`${passes ? "lets" : "does not let"} ${what} pass that is bound to ${group}`, () => {
+    it(`${passes ? "lets" : "does not let"} ${what} use the resource if bound to ${group}`, () => {
       const made = world();
       made.bind("p", "max", { to: "max", subject: team(group) });
       made.bind("c", "all", { to: "cluster-admin", subject: team("system:authenticated") });
@@ -132,7 +132,7 @@ describe("a maximal permission policy", () => {
       expect(made.may(user, COWBOYS)).to.equal(passes);
     });
 
-  it("knows service accounts by their name for other workspaces, and no subject of that kind", () => {
+  it("names service accounts by their global name, and ignores subjects of the kind ServiceAccount", () => {
     const made = world();
     made.bind("c", "all", { to: "cluster-admin", subject: team("system:authenticated") });
     made.bind("p", "max", { to: "max", subject: person(`${PREFIX}system:kcp:serviceaccount:c:default:x`) });
@@ -147,7 +147,7 @@ describe("a deep review", () => {
   const stranger = login("eve");
   const about: About = { ...COWBOYS, verb: "get" };
 
-  it("asks what RBAC says, whether or not the user may enter, and whatever the exporter allows", () => {
+  it("returns RBAC's decision, without access to the workspace or the exporter's policy", () => {
     const made = world();
     made.workspace("c", { requiredGroups: "nobody", phase: "Scheduling" });
     made.role("c", "r", RULE);
@@ -160,7 +160,7 @@ describe("a deep review", () => {
     expect(deep).to.include("sar.auth.kcp.io/01-requiredgroups-decision");
   });
 
-  it("stays in place with questions about reviews, and out of system workspaces", () => {
+  it("does not skip the guards for requests about reviews, nor in system workspaces", () => {
     const made = world();
     made.role("c", "r", { verbs: ["create"], apiGroups: ["*"], resources: ["*"] });
     made.bind("c", "r", { to: "r", subject: person("eve") });

@@ -1,4 +1,4 @@
-// The steps before RBAC, one table each: who is let on, who is refused, and why, for auditors.
+// Why: the steps before RBAC, one table each, with decisions and audit reasons.
 import type { Decision, User } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import type { LogicalClusterState } from "../../../packages/workspace-server/src/authz/authorizer-state.ts";
@@ -7,8 +7,8 @@ import { type About, bare, login, PODS, person, READ_PODS, robot, team, World } 
 const ada = login("ada");
 const MASTER = login("root", { groups: ["system:masters"] });
 
-describe("always allowed", () => {
-  it("are system:masters, everywhere, and nobody for a warrant or a scope of theirs", () => {
+describe("requests that are always allowed", () => {
+  it("include those of system:masters whatever their scopes, but not by warrant", () => {
     const world = new World();
     for (const cluster of ["c", "gone", "system:admin", "*", ""]) {
       expect(world.may(MASTER, { ...PODS, cluster })).to.equal(true);
@@ -26,7 +26,7 @@ describe("always allowed", () => {
   });
 
   for (const path of ["/healthz", "/readyz", "/livez"])
-    it(`is ${path}, for anybody, in any workspace`, () => {
+    it(`include ${path} for any user, in any workspace`, () => {
       const world = new World();
       const nobody = bare("system:anonymous", { groups: ["system:unauthenticated"] });
       for (const cluster of ["c", "gone", "*"]) {
@@ -44,75 +44,90 @@ const scopes = (...values: readonly string[]) => ({
 describe("required groups", () => {
   const step = "01-requiredgroups";
   const rows: readonly [string, string | undefined, User, string][] = [
-    ["none", undefined, ada, "Allowed: delegating due to logical cluster does not require groups"],
-    ["one that is missing", "a", ada, "Denied: user is not a member of required groups: a"],
-    ["one", "a", login("ada", { groups: ["a"] }), "Allowed: delegating due to user is member of required groups: a"],
-    ["both", "a,b", login("ada", { groups: ["a"] }), "Denied: user is not a member of required groups: a,b"],
+    ["no groups", undefined, ada, "Allowed: delegating due to logical cluster does not require groups"],
+    ["a group that the user lacks", "a", ada, "Denied: user is not a member of required groups: a"],
     [
-      "both that are there",
+      "a group that the user has",
+      "a",
+      login("ada", { groups: ["a"] }),
+      "Allowed: delegating due to user is member of required groups: a",
+    ],
+    [
+      "two groups, one of which the user lacks",
+      "a,b",
+      login("ada", { groups: ["a"] }),
+      "Denied: user is not a member of required groups: a,b",
+    ],
+    [
+      "two groups that the user has",
       "a,b",
       login("ada", { groups: ["b", "a"] }),
       "Allowed: delegating due to user is member of required groups: a,b",
     ],
     [
-      "one or two",
+      "two groups or a third",
       "a,b;c",
       login("ada", { groups: ["c"] }),
       "Allowed: delegating due to user is member of required groups: a,b;c",
     ],
-    ["no spaces", "a; c", login("ada", { groups: ["c"] }), "Denied: user is not a member of required groups: a; c"],
-    ["an empty value", "", ada, "Denied: user is not a member of required groups: "],
     [
-      "kcp's admins",
+      "a group with a space in its name",
+      "a; c",
+      login("ada", { groups: ["c"] }),
+      "Denied: user is not a member of required groups: a; c",
+    ],
+    ["an empty list", "", ada, "Denied: user is not a member of required groups: "],
+    [
+      "a group, for kcp's admins",
       "a",
       login("x", { groups: ["system:kcp:admin"] }),
       "Allowed: delegating due to user is member of required groups: a",
     ],
     [
-      "kcp's bootstrapper",
+      "a group, for kcp's bootstrapper",
       "a",
       login("x", { groups: ["system:kcp:tenancy:workspace-bootstrapper"] }),
       "Allowed: delegating due to user is member of required groups: a",
     ],
     [
-      "a group out of scope",
+      "a group, for a user out of scope",
       "a",
       login("ada", { groups: ["a"], extra: scopes("d") }),
       "Denied: user is not a member of required groups: a",
     ],
     [
-      "a group of a warrant",
+      "a group, for a user with a warrant",
       "a",
       login("ada", { extra: { "authorization.kcp.io/warrant": ['{"groups":["a"]}'] } }),
       "Allowed: delegating due to user is member of required groups: a",
     ],
     [
-      "a service account",
+      "a group, for a service account",
       "a",
       robot("x", "c"),
       "NoOpinion: delegating due to service account access to logical cluster",
     ],
     [
-      "a foreign service account",
+      "a group, for a foreign service account",
       "a",
       robot("x", "d"),
       "NoOpinion: delegating due to service account access to logical cluster",
     ],
     [
-      "the scheduler",
+      "a group, for the scheduler",
       "a",
       login("x", { groups: ["system:kcp:logical-cluster-admin"] }),
       "NoOpinion: delegating due to logical cluster admin access",
     ],
     [
-      "other shards",
+      "a group, for other shards",
       "a",
       login("x", { groups: ["system:kcp:external-logical-cluster-admin"] }),
       "NoOpinion: delegating due to external logical cluster admin access",
     ],
-  ]; // prettier-ignore
+  ];
   for (const [what, requiredGroups, user, reason] of rows)
-    it(`of a workspace that asks for ${what}`, () => {
+    it(`decide about a workspace that requires ${what}`, () => {
       const world = new World();
       world.workspace("c", { requiredGroups });
       expect(world.told(user, PODS)[step]).to.equal(reason);
@@ -121,7 +136,7 @@ describe("required groups", () => {
       );
     });
 
-  it("are asked of nobody where there is no logical cluster, or none is named", () => {
+  it("are not checked without an existing logical cluster", () => {
     const world = new World();
     expect(world.told(ada, { ...PODS, cluster: "gone" })).to.deep.equal({
       [step]: "NoOpinion: logical cluster not found",
@@ -142,30 +157,42 @@ describe("access to a workspace", () => {
   const entered = (decision: string) => `${decision}: delegating due to user logical cluster access`;
   const rows: readonly [string, User, Partial<LogicalClusterState>, About, string][] = [
     ["its admin", ada, {}, PODS, entered("Allowed")],
-    ["whoever has no access", bob, {}, PODS, none],
-    ["whoever has access and nothing else", login("eve"), {}, PODS, entered("NoOpinion")],
-    ["the same for what all have", login("eve"), {}, { path: "/api" }, entered("Allowed")],
-    ["what all have, without access", bob, {}, { path: "/api" }, none],
-    ["while it starts", ada, phase("Initializing"), PODS, entered("Allowed")],
-    ["when it is shut", ada, phase("Inactive"), PODS, entered("Allowed")],
-    ["while it ends", ada, phase("Terminating"), PODS, entered("Allowed")],
-    ["while it goes", ada, phase("Deleting"), PODS, entered("Allowed")],
-    ["before it starts", ada, phase("Scheduling"), PODS, 'NoOpinion: not permitted due to phase "Scheduling"'],
-    ["while it is away", ada, phase("Unavailable"), PODS, 'NoOpinion: not permitted due to phase "Unavailable"'],
-    ["without a phase", ada, phase(""), PODS, 'NoOpinion: not permitted due to phase ""'],
+    ["a user without access", bob, {}, PODS, none],
+    ["a user with access and no other permissions", login("eve"), {}, PODS, entered("NoOpinion")],
+    ["that user, for paths that all users may get", login("eve"), {}, { path: "/api" }, entered("Allowed")],
+    ["a user without access, for those paths", bob, {}, { path: "/api" }, none],
+    ["its admin in the phase Initializing", ada, phase("Initializing"), PODS, entered("Allowed")],
+    ["its admin in the phase Inactive", ada, phase("Inactive"), PODS, entered("Allowed")],
+    ["its admin in the phase Terminating", ada, phase("Terminating"), PODS, entered("Allowed")],
+    ["its admin in the phase Deleting", ada, phase("Deleting"), PODS, entered("Allowed")],
     [
-      "kcp's admins before it starts",
+      "its admin in the phase Scheduling",
+      ada,
+      phase("Scheduling"),
+      PODS,
+      'NoOpinion: not permitted due to phase "Scheduling"',
+    ],
+    [
+      "its admin in the phase Unavailable",
+      ada,
+      phase("Unavailable"),
+      PODS,
+      'NoOpinion: not permitted due to phase "Unavailable"',
+    ],
+    ["its admin without a phase", ada, phase(""), PODS, 'NoOpinion: not permitted due to phase ""'],
+    [
+      "kcp's admins in the phase Scheduling",
       login("x", { groups: ["system:kcp:admin"] }),
       phase("Scheduling"),
       PODS,
       'NoOpinion: not permitted due to phase "Scheduling"',
     ],
-    ["an initializer while it starts", lifecycle, phase("Initializing"), PODS, allowed],
-    ["an initializer while it ends", lifecycle, phase("Deleting"), PODS, allowed],
-    ["a terminator while it ends", terminator, phase("Terminating"), PODS, allowed],
-    ["an initializer later", lifecycle, {}, PODS, none],
+    ["an initializer in the phase Initializing", lifecycle, phase("Initializing"), PODS, allowed],
+    ["an initializer in the phase Deleting", lifecycle, phase("Deleting"), PODS, allowed],
+    ["a terminator in the phase Terminating", terminator, phase("Terminating"), PODS, allowed],
+    ["an initializer in the phase Ready", lifecycle, {}, PODS, none],
     [
-      "an initializer before",
+      "an initializer in the phase Scheduling",
       lifecycle,
       phase("Scheduling"),
       PODS,
@@ -187,20 +214,20 @@ describe("access to a workspace", () => {
     ],
     ["its service accounts", robot("x", "c"), {}, PODS, "NoOpinion: delegating due to local service account access"],
     [
-      "its service accounts while it starts",
+      "its service accounts in the phase Initializing",
       robot("x", "c"),
       phase("Initializing"),
       PODS,
       "NoOpinion: delegating due to local service account access",
     ],
     [
-      "service accounts that do not say whose",
+      "service accounts without a cluster name",
       robot("x"),
       {},
       PODS,
       "NoOpinion: delegating due to local service account access",
     ],
-    ["service accounts of others", robot("x", "d"), {}, PODS, none],
+    ["service accounts of another workspace", robot("x", "d"), {}, PODS, none],
     ["its service accounts, scoped elsewhere", robot("x", "c", { extra: scopes("d") }), {}, PODS, none],
     [
       "the scheduler",
@@ -209,10 +236,10 @@ describe("access to a workspace", () => {
       { group: "core.kcp.io", resource: "logicalclusters", verb: "update" },
       "Allowed: delegating due to logical cluster admin access",
     ],
-    ["who reads metrics", bob, {}, { path: "/metrics" }, "NoOpinion: delegating due to shard-level path"],
-  ]; // prettier-ignore
+    ["a user who reads metrics", bob, {}, { path: "/metrics" }, "NoOpinion: delegating due to shard-level path"],
+  ];
   for (const [who, user, state, about, reason] of rows)
-    it(`of ${who}`, () => {
+    it(`is decided for ${who}`, () => {
       const world = new World();
       world.workspace("c", state);
       world.admit("c", person("eve"));
@@ -220,7 +247,7 @@ describe("access to a workspace", () => {
       expect(world.may(user, about)).to.equal(reason.startsWith("Allowed"));
     });
 
-  it("is refused for good where there is no such workspace", () => {
+  it("is denied finally if the workspace does not exist", () => {
     const world = new World();
     const there = robot("x", "gone");
     expect(world.told(there, { ...PODS, cluster: "gone" })[step]).to.equal("Denied: LogicalCluster not found");
@@ -229,7 +256,7 @@ describe("access to a workspace", () => {
     expect(world.may(scheduler, create)).to.equal(true);
   });
 
-  it("to a system workspace has nobody, kcp's admins neither", () => {
+  it("is denied to all users of system workspaces, also to kcp's admins", () => {
     const world = new World();
     world.clusters.set("system:admin", { phase: "Ready" });
     const admin = login("x", { groups: ["system:kcp:admin"] });
@@ -240,7 +267,7 @@ describe("access to a workspace", () => {
     expect(world.may(admin, PODS)).to.equal(true);
   });
 
-  it("is given by bindings of the whole cluster, here, replicated and shipped; by none in a namespace", () => {
+  it("comes from ClusterRoleBindings of the workspace, replicated ones and those of system:admin, not from RoleBindings", () => {
     const world = new World();
     const about = { path: "/api" };
     world.bind("c", "ns", { to: "cluster-admin", subject: person("bob"), namespace: "default" });
@@ -267,7 +294,7 @@ describe("access to a workspace", () => {
     ["/api", "access", false],
     ["/", "get", false],
   ] as const)
-    it(`is ${enters ? "" : "not "}the verb ${verb} on ${url}`, () => {
+    it(`is ${enters ? "" : "not "}granted by the verb ${verb} on ${url}`, () => {
       const world = new World();
       world.role("c", "r", { verbs: [verb], nonResourceURLs: [url] });
       world.bind("c", "r", { to: "r", subject: person("bob") });
@@ -280,7 +307,7 @@ describe("status of bindings and exports", () => {
     ["apibindings", "apibinding status updates not permitted"],
     ["apiexports", "apiexport status updates not permitted"],
   ] as const)
-    it(`is the server's alone, of ${resource}, to read too, and by a deep review as well`, () => {
+    it(`is reserved for the server: ${resource}, also for reads and in a deep review`, () => {
       const world = new World();
       const about = { group: "apis.kcp.io", resource, version: "v1alpha2", name: "x" };
       for (const verb of ["get", "update", "patch"]) {
@@ -295,7 +322,7 @@ describe("status of bindings and exports", () => {
       expect(world.decideDeep(ada, question)).to.include({ allowed: false, final: true });
     });
 
-  it("stays readable where the rules are an exporter's or anybody's", () => {
+  it("of other resources requires a rule for the subresource", () => {
     const world = new World();
     world.role("c", "pods", READ_PODS);
     world.bind("c", "pods", { to: "pods", subject: person("bob") });

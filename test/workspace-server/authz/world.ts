@@ -1,4 +1,4 @@
-// A shard as its authorizer sees it: logical clusters, their roles and bindings, what is bound, changed by tests.
+// State of a shard for its authorizer: logical clusters, RBAC objects and bindings, which tests change.
 import { type AuthorizeRequest, type Decision, type Identity, User } from "@virtual-workspaces/framework";
 import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import type { DecisionAnnotations, PolicyRule, RbacObject, Subject } from "@virtual-workspaces/framework/authz";
@@ -17,7 +17,7 @@ export const SCOPES = "authentication.kcp.io/scopes";
 export const HOME = "authentication.kcp.io/cluster-name";
 export const WARRANT = "authorization.kcp.io/warrant";
 
-/** Everything in it stands by itself; `c` is Ready and Ada is its admin. */
+/** State of independent logical clusters; `c` is Ready, and Ada is its admin. */
 export class World implements AuthorizerState {
   readonly policies = new RbacPolicies();
   readonly elsewhere = new RbacPolicies();
@@ -50,7 +50,7 @@ export class World implements AuthorizerState {
     return this.bound.get(`${cluster} ${resource}.${group}`);
   }
 
-  /** With its admin, as every workspace has it. */
+  /** Adds a workspace with its admin. */
   workspace(cluster: string, state: Partial<LogicalClusterState> = {}): void {
     this.clusters.set(cluster, { phase: "Ready", ...state });
     this.bind(cluster, "workspace-admin", { to: "cluster-admin", subject: person("ada") });
@@ -64,7 +64,7 @@ export class World implements AuthorizerState {
     this.policies.set(cluster, { kind: "ClusterRole", metadata: { name }, rules });
   }
 
-  /** Gives access and nothing else. */
+  /** Grants access to the workspace only. */
   admit(cluster: string, subject: Subject): void {
     this.bind(cluster, `access-${subject.name.replaceAll(/[^a-z0-9.-]/gi, "-")}`, { to: ACCESS, subject });
   }
@@ -81,7 +81,7 @@ export class World implements AuthorizerState {
     return this.decide(user, about).allowed;
   }
 
-  /** The reasons of the steps that were asked, by their keys. */
+  /** Returns the reasons of the steps that ran, by key. */
   told(user: User, about: About): Readonly<Record<string, string>> {
     return toldBy(this.decide(user, about).annotations ?? {});
   }
@@ -89,7 +89,7 @@ export class World implements AuthorizerState {
 
 export const ACCESS = "system:kcp:workspace:access";
 
-/** What is asked; in the logical cluster `c` unless it says so. */
+/** Request attributes; the logical cluster is `c` by default. */
 export type About = Partial<Omit<AuthorizeRequest<ClusterParams>, "params">> & { readonly cluster?: string };
 
 export function questionOf(user: User, { cluster = "c", ...about }: About): AuthorizeRequest<ClusterParams> {
@@ -127,19 +127,19 @@ export function bindingOf(
   return { kind: "RoleBinding", metadata: { name, namespace }, roleRef: { kind, name: to }, subjects };
 }
 
-/** Somebody who has logged in. */
+/** Returns an authenticated user. */
 export function login(name: string, more: Partial<Identity> = {}): User {
   return authenticatedUser({ name, ...more });
 }
 
-/** A service account as its token names it. */
+/** Returns a service account, as authenticated by its token. */
 export function robot(name = "robot", home?: string, more: Partial<Identity> = {}): User {
   const groups = ["system:serviceaccounts", "system:serviceaccounts:default", ...(more.groups ?? [])];
   const extra = { ...(home !== undefined && { [HOME]: [home] }), ...more.extra };
   return authenticatedUser({ ...more, name: `system:serviceaccount:default:${name}`, groups, extra });
 }
 
-/** Somebody as they are given, without the group of those who have logged in. */
+/** Returns a user without the group of authenticated users. */
 export function bare(name: string, more: Partial<Identity> = {}): User {
   return new User({ name, ...more });
 }

@@ -1,4 +1,4 @@
-// What is refused of exports, schemas, bindings and slices before it is kept, in both versions.
+// Why: invalid exports, schemas, bindings and slices are rejected in both versions.
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome, type PlainServer } from "../../_support/plain.ts";
@@ -38,7 +38,7 @@ describe("admission of exports and bindings", () => {
     spec,
   });
 
-  it("refuses claims that do not say whose resource they mean, and schemas of another name", async () => {
+  it("rejects claims without an identity, and schemas whose name does not match", async () => {
     const claim = { group: "wild.west", resource: "sheriffs" };
     const text =
       'spec.permissionClaims[0].identityHash: Invalid value: "": identityHash is required for API types that are not built-in';
@@ -62,7 +62,7 @@ describe("admission of exports and bindings", () => {
     }
   });
 
-  it("refuses schemas that no kind could have, and every change of one", async () => {
+  it("rejects invalid schemas, and every change of a schema", async () => {
     const schemas = `${V1}/apiresourceschemas`;
     const named = schemaOf("v1") as { metadata: { name: string } };
     const wrong = { ...named, metadata: { name: "v1.gadgets.example.dev" } };
@@ -82,7 +82,7 @@ describe("admission of exports and bindings", () => {
     expect((await server.send(`PATCH ${path}`, { metadata: { labels: { a: "b" } } }, MERGE)).status).to.equal(200);
   });
 
-  it("refuses selectors of both kinds, and slices and bindings of exports that may not be bound", async () => {
+  it("rejects ambiguous selectors, and slices and bindings of exports that the user may not bind", async () => {
     const claim = { resource: "configmaps", verbs: ["*"], state: "Accepted" };
     const selector = { matchAll: true, matchLabels: { a: "b" } };
     const both = bindingOf("x", "x", [{ ...claim, selector }]);
@@ -105,7 +105,7 @@ describe("admission of exports and bindings", () => {
     );
   });
 
-  it("keeps what is the server's: path, label and finalizer", async () => {
+  it("protects the fields of the server: path, label and finalizer", async () => {
     const made = bindingOf("w", `${pathOf("provider")}:widgets`) as { metadata: object };
     expect(
       (await server.send(`POST ${url("provider", `${APIS}/apiexports`)}`, exportOf("widgets", []))).status,
@@ -131,7 +131,7 @@ describe("admission of exports and bindings", () => {
     );
   });
 
-  it("lets nobody but the server take the finalizer off a binding that goes", async () => {
+  it("rejects removal of the finalizer from a terminating binding, except by the server", async () => {
     await server.send(`POST ${url("provider", `${V1}/apiresourceschemas`)}`, schemaOf("v1"));
     await server.send(`POST ${url("provider", `${APIS}/apiexports`)}`, exportOf("widgets", ["v1.widgets.example.dev"]));
     await server.send(`POST ${url("a", `${APIS}/apibindings`)}`, bindingOf("w", `${pathOf("provider")}:widgets`));

@@ -1,4 +1,4 @@
-// Exports that are bound, through a real server: what is served where, and to whom it belongs.
+// Why: bound exports through a real server: where they are served, and whose objects are visible.
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome, type PlainServer } from "../../_support/plain.ts";
@@ -8,7 +8,7 @@ import { APIS, bindingOf, exportOf, pathOf, said, schemaOf, TestShard, url, widg
 const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 const WIDGETS = "/apis/example.dev/v1/widgets";
 
-describe("exports that are bound", function () {
+describe("bound exports", function () {
   this.timeout(30_000);
   let shard: TestShard;
   let server: PlainServer;
@@ -74,7 +74,7 @@ describe("exports that are bound", function () {
     await until(async () => (await slice()).status.endpoints === undefined);
   });
 
-  it("are served in each logical cluster that binds them, and nowhere else", async () => {
+  it("are served only in the logical clusters that bind them", async () => {
     const hash = await provide();
     await bind("a");
     await bind("b");
@@ -98,7 +98,7 @@ describe("exports that are bound", function () {
     expect(binding.metadata.finalizers).to.deep.equal(["apis.kcp.io/apibinding-finalizer"]);
   });
 
-  it("of different identities never see each other's objects", async () => {
+  it("of different identities have separate objects", async () => {
     const one = await provide("provider");
     const two = await provide("other", "v1");
     expect(one).to.not.equal(two);
@@ -112,7 +112,7 @@ describe("exports that are bound", function () {
     expect(await names("*", `${WIDGETS}:${"0".repeat(64)}`)).to.equal(404);
   });
 
-  it("are refused to who may not bind them, in the words of one that is not there", async () => {
+  it("require permission to bind, with the same message for a missing export", async () => {
     await server[Symbol.asyncDispose]();
     await shard[Symbol.asyncDispose]();
     const asked: string[] = [];
@@ -132,7 +132,7 @@ describe("exports that are bound", function () {
     expect(outcome(await refused("root:provider"))).to.deep.equal([403, "Forbidden", message("root:provider")]);
     expect(outcome(await refused("root:nothing"))).to.deep.equal([403, "Forbidden", message("root:nothing")]);
     expect(asked).to.deep.equal(["bob bind apiexports widgets in provider"]);
-    // Nor is it told by which of two refusals of a malformed one comes first.
+    // A malformed binding must not reveal by the order of errors whether the export exists.
     const malformed = (path: string) => {
       const binding = bindingOf("w", `${path}:widgets`) as { readonly spec: object };
       const spec = { ...binding.spec, permissionClaims: "none" };
@@ -142,7 +142,7 @@ describe("exports that are bound", function () {
     expect([there.status, nowhere.status]).to.deep.equal([422, 422]);
   });
 
-  it("take their objects with them when the binding goes", async () => {
+  it("are deleted with their objects when the binding is deleted", async () => {
     const hash = await provide();
     await bind("a");
     await bind("b");
@@ -171,7 +171,7 @@ describe("exports that are bound", function () {
   const locks = (cluster: string): string | undefined =>
     shard.state.logicalCluster(cluster)?.metadata.annotations?.["internal.apis.kcp.io/resource-bindings"];
 
-  it("are bound once: another binding of the same resource waits, and gets it when the first goes", async () => {
+  it("are bound once: a second binding of the resource waits until the first is deleted", async () => {
     await provide("provider");
     await provide("other", "v1");
     await bind("a", "provider", "first");
@@ -186,7 +186,7 @@ describe("exports that are bound", function () {
     expect(locks("a")).to.equal('{"widgets.example.dev":{"n":"second"}}');
   });
 
-  it("wait for a CustomResourceDefinition of the same resource, and for names of its group", async () => {
+  it("wait for a CustomResourceDefinition of the same resource, and for names of the group", async () => {
     await provide();
     const crd = (plural: string, kind: string): object => ({
       apiVersion: "apiextensions.k8s.io/v1",
@@ -220,7 +220,7 @@ describe("exports that are bound", function () {
     await bound("b");
   });
 
-  it("follow the export: to another schema, without it, and back", async () => {
+  it("follow changes of the export: to another schema, without it, and back", async () => {
     await provide();
     await bind("a");
     await post("a", WIDGETS, widget("one"));
@@ -248,7 +248,7 @@ describe("exports that are bound", function () {
     expect(await names("a")).to.deep.equal(["one", "two"]);
   });
 
-  it("take names of objects as their schema says, and tell of fields that it does not know", async () => {
+  it("validate object names as their schema says, and report unknown fields", async () => {
     const roles = { plural: "roles", kind: "Role", nameValidation: "PathSegmentName" };
     await post("provider", SCHEMAS, schemaOf("v1", roles));
     await post("provider", SCHEMAS, schemaOf("v1"));

@@ -1,4 +1,4 @@
-// Claims of exports on what a workspace has besides: labels by which the provider finds objects, and who has a say in them.
+// Why: claim labels let a provider find objects, and only the server sets them.
 import { claimLabel, reflexiveLabel } from "@virtual-workspaces/kcp/names";
 import { memoryStore, type Outcome, type Transaction } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -13,7 +13,7 @@ const accepted = (selector: object, state = "Accepted"): object => ({ ...CLAIM, 
 const ALL = { matchAll: true };
 const { key: LABEL, value: HASH } = claimLabel({ cluster: "provider", name: "maps" }, CLAIM);
 
-describe("claims of exports", function () {
+describe("permission claims", function () {
   this.timeout(30_000);
   let shard: TestShard;
   let server: PlainServer;
@@ -53,7 +53,7 @@ describe("claims of exports", function () {
   const labelled = (cluster: string, name: string, value: string | undefined): Promise<true> =>
     until(async () => (await labels(cluster, name))?.[LABEL] === value);
 
-  it("are on what is there and on what comes, as long as they are accepted and selected", async () => {
+  it("label existing and new objects, as long as they are accepted and selected", async () => {
     await post("a", MAPS, map("before"));
     await post("b", MAPS, map("unbound"));
     await bind("a", [accepted(ALL)]);
@@ -72,7 +72,7 @@ describe("claims of exports", function () {
     expect(shard.binding("a", "m").status?.appliedPermissionClaims).to.equal(undefined);
   });
 
-  it("that are rejected give nothing", async () => {
+  it("have no effect when rejected", async () => {
     await post("a", MAPS, map("one"));
     await bind("a", [accepted(ALL, "Rejected")]);
     await post("a", MAPS, map("two"));
@@ -83,7 +83,7 @@ describe("claims of exports", function () {
     expect(await labels("b", "one")).to.deep.equal({ [LABEL]: HASH });
   });
 
-  it("are the server's to say: labels of clients are put right, those of other exports taken off", async () => {
+  it("are labeled by the server only: wrong labels of clients are corrected, those of other exports removed", async () => {
     await bind("a", [accepted(ALL)]);
     const { key: other } = claimLabel({ cluster: "evil", name: "e" }, CLAIM);
     await post("a", MAPS, map("forged", { [LABEL]: "wrong", [other]: HASH, own: "x" }));
@@ -102,7 +102,7 @@ describe("claims of exports", function () {
     expect(shard.binding("b", "f").metadata.labels?.["internal.apis.kcp.io/export"]).to.not.equal("forged");
   });
 
-  it("of another export, and of resources that nobody knows, are told in the conditions", async () => {
+  it("not in the export, or on unknown resources, are reported in the conditions", async () => {
     const more = { group: "wild.west", resource: "sheriffs", identityHash: "f00", verbs: ["get"] };
     await post(
       "a",
@@ -127,7 +127,7 @@ describe("claims of exports", function () {
     );
   });
 
-  it("end with their binding, on objects that nobody writes again", async () => {
+  it("end with their binding, also on objects that are not written again", async () => {
     await bind("a", [accepted(ALL)]);
     await post("a", MAPS, map("one"));
     await labelled("a", "one", HASH);
@@ -136,7 +136,7 @@ describe("claims of exports", function () {
     expect(await labels("a", "one")).to.equal(undefined);
   });
 
-  it("hand on what exports say in annotations", async () => {
+  it("copy the export's extra annotations to the binding", async () => {
     await bind("a", []);
     const path = url("provider", `${APIS}/apiexports/maps`);
     const annotations = { "extra.apis.kcp.io/team": "maps", other: "x" };
@@ -148,10 +148,10 @@ describe("claims of exports", function () {
   });
 });
 
-describe("a claim that is accepted while an object is being written", function () {
+describe("a claim that is accepted during a write of an object", function () {
   this.timeout(30_000);
 
-  it("is on that object too", async () => {
+  it("labels that object", async () => {
     await using kept = memoryStore();
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const commit = async (transaction: Transaction): Promise<Outcome> => {

@@ -1,4 +1,4 @@
-// Bindings that workspaces have by their type: made as their creator, maintained as the server.
+// Why: workspaces get the bindings of their type, created as their creator and maintained by the server.
 import { API_BINDINGS_INITIALIZER, APIExport, LogicalCluster, WorkspaceType } from "@virtual-workspaces/kcp";
 import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { expect } from "chai";
@@ -40,7 +40,7 @@ describe("default bindings", () => {
       .map(({ spec }) => spec.reference.export?.name ?? "")
       .sort();
 
-  it("are made as the creator, bases first, and let the workspace go on when they are bound", async () => {
+  it("are created as the creator, base types first, and complete the initialization when bound", async () => {
     const asked: string[] = [];
     await using shard = await new TestShard({
       mayBind: ({ name, groups }, cluster, { verb, name: of }) => {
@@ -71,7 +71,7 @@ describe("default bindings", () => {
     expect(said(first as never, "PermissionClaimsApplied")).to.equal("True");
   });
 
-  it("are not made for a creator who may not bind, and the workspace says so", async () => {
+  it("are not created if the creator may not bind, which a condition reports", async () => {
     await using shard = await new TestShard({ mayBind: () => false }).start();
     await shard.clusters("provider");
     await provide(shard, "first");
@@ -88,7 +88,7 @@ describe("default bindings", () => {
     );
   });
 
-  it("wait for an export that is not there yet", async () => {
+  it("wait for a missing export", async () => {
     await using shard = await new TestShard().start();
     await shard.clusters("provider");
     await type(shard, "team", { defaultAPIBindings: [{ path: "root:provider", export: "late" }] });
@@ -99,7 +99,7 @@ describe("default bindings", () => {
     expect(bound(shard, "ws")).to.deep.equal(["late"]);
   });
 
-  it("are maintained where the type says so", async () => {
+  it("are corrected if the type says Maintain", async () => {
     await using shard = await new TestShard().start();
     await shard.clusters("provider");
     await provide(shard, "first");

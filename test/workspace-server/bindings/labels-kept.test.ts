@@ -1,4 +1,4 @@
-// Labels of claims on what no client has written: what controllers make, and what somebody else puts into the store.
+// Why: claim labels are correct on objects that did not pass admission: writes of controllers and of other processes.
 
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
@@ -12,10 +12,10 @@ import { startWorkspaces } from "../support/workspaces.ts";
 const isLabelled = ({ body }: { readonly body: Body }): boolean =>
   Object.keys(body.metadata?.labels ?? {}).some((name) => name.startsWith("claimed.internal.apis.kcp.io/"));
 
-describe("labels of claims", function () {
+describe("claim labels", function () {
   this.timeout(30_000);
 
-  it("are put on what controllers make, and on what was written past admission; nothing else is written", async () => {
+  it("are added to objects of controllers and to direct writes to the store, without other writes", async () => {
     await using store = memoryStore();
     const counts = counted(store);
     await using server = await startWorkspaces(counts.store);
@@ -27,7 +27,7 @@ describe("labels of claims", function () {
     await user.until(`${paths.BINDINGS}/widgets`, ({ body }) => body.status?.phase === "Bound");
     await user.namespace("later");
     await user.until("/api/v1/namespaces/later/configmaps/kube-root-ca.crt", isLabelled);
-    // As another process does that has not heard of the binding yet, or not of its end.
+    // Like another process that has not yet seen the binding, or its deletion.
     const maps = ConfigMap.collection(persistent(store));
     const { body: there } = await user.get(`${paths.MAPS}/kube-root-ca.crt`);
     const cluster: string = there.metadata.annotations["kcp.io/cluster"];

@@ -1,4 +1,4 @@
-// A server that ends between any two of its writes, and the next one, which finishes what it finds.
+// Why: a server that stops between any two writes leaves a state that the next one completes.
 import { APIBinding, APIExport, APIResourceSchema, LogicalCluster } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store, StoreError } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { bindingOf, ConfigMap, exportOf, pathOf, said, schemaOf, TestShard } fro
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
 const key = (cluster: string, name: string, namespace = "") => ({ cluster, namespace, name });
 
-/** A store that fails every write from the `left`th on, as if the process had been killed there. */
+/** Returns a store that fails all writes after the first `left`, as if the process had been killed. */
 function dying(store: Store, left: { writes: number }): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -64,7 +64,7 @@ const labels = async (shard: TestShard): Promise<number> =>
 describe("bindings over restarts", function () {
   this.timeout(60_000);
 
-  it("are bound in the end, wherever the server was killed", async () => {
+  it("become bound, wherever the server was killed", async () => {
     let killed = true;
     for (let writes = 0; killed; writes++) {
       await using store = memoryStore();
@@ -83,7 +83,7 @@ describe("bindings over restarts", function () {
     }
   });
 
-  it("are gone in the end, with their objects, wherever the server was killed", async () => {
+  it("are deleted with their objects, wherever the server was killed", async () => {
     let killed = true;
     for (let writes = 0; killed; writes++) {
       await using store = memoryStore();

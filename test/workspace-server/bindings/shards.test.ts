@@ -1,4 +1,4 @@
-// Exports of one shard, bound on another: found, served, and published where bindings are.
+// Why: exports of one shard can be bound on another, and are published where bindings are.
 import { APIBinding, APIExport, APIExportEndpointSlice, APIResourceSchema } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
@@ -9,7 +9,7 @@ import { bindingOf, exportOf, pathOf, said, schemaOf, TestShard } from "./suppor
 const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });
 
 describe("exports of another shard", () => {
-  it("are bound when they come, and reached by the shards that have bindings", async () => {
+  it("are bound once the shard joins, and published for the shards with bindings", async () => {
     const registry = new ShardRegistry();
     await using one = await new TestShard({ name: "one", registry }).start();
     await using two = await new TestShard({ name: "two", registry }).start();
@@ -51,7 +51,7 @@ describe("exports of another shard", () => {
     joined[Symbol.dispose]();
   });
 
-  it("say which partition they are published for", async () => {
+  it("report the partition of their slice", async () => {
     await using shard = await new TestShard().start();
     await shard.clusters("provider");
     const slices = shard.objects.of(APIExportEndpointSlice);
@@ -70,7 +70,7 @@ describe("exports of another shard", () => {
     await until(async () => said(await slice(), "PartitionValid") === "True");
   });
 
-  it("have no deprecated URLs where these are turned off, and no slice where they say so", async () => {
+  it("have no deprecated URLs when disabled, and no slice when an annotation says so", async () => {
     await using shard = await new TestShard({ virtualWorkspaceURLs: false }).start();
     await shard.clusters("provider");
     await ensure(shard.objects.of(APIExport), key("provider", "x"), () => ({

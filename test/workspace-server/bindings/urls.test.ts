@@ -1,5 +1,4 @@
-// Why: clients of exports find their view by what is published, and go where it says: kcp's rules, on two shards, through the
-// front door.
+// Why: clients of exports use the published URLs. These are kcp's rules, on two shards, through the front proxy.
 import { expect } from "chai";
 import { APPLY, MERGE } from "../../_support/patches.ts";
 import {
@@ -23,7 +22,7 @@ const PARTITIONS = `${ROOT}/topology.kcp.io/v1alpha1/partitions` as const;
 const TYPE = `${ROOT}/tenancy.kcp.io/v1alpha1/workspacetypes/universal` as const;
 const VIEW = "services/apiexport/root/maps";
 
-/** The same at each start, and for each shard another. */
+/** URLs of the shards, the same at each startup. */
 const URLS = {
   urls: () => ({
     baseURL: "https://a.test",
@@ -88,7 +87,7 @@ const partition = (name: string, shard: string): object => ({
 describe("URLs in an APIExport", function () {
   this.timeout(30_000);
 
-  it("are one for each shard, in order, with those that come and without those that go", async () => {
+  it("are one for each shard, sorted, and follow added and removed shards", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     await made(server, EXPORTS, exportOf("maps", []));
@@ -105,25 +104,25 @@ describe("URLs in an APIExport", function () {
     await having(server, `${EXPORTS}/maps`, [ON.root, ON["shard-1"]]);
   });
 
-  it("follow what a Shard says, and are not written again while it says the same", async () => {
+  it("follow changes of a Shard, and are not written while nothing changes", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     await made(server, EXPORTS, exportOf("maps", []));
     const { body } = await having(server, `${EXPORTS}/maps`, [ON.root, ON["shard-1"]]);
     await patch(server, `${SHARDS}/shard-1`, { metadata: { labels: { seen: "yes" } } });
-    // A shard that says something else, and an export behind ours in the same queue: when that is done, ours has been looked at.
+    // This export comes after the first one in the queue: once it is reconciled, the first one is too.
     await made(server, EXPORTS, exportOf("other", []));
     await untilAt(server, `${EXPORTS}/other`, (answer) => urlsOf(answer).length === 2);
     const { resourceVersion } = (await server.get(`${EXPORTS}/maps`, root)).body.metadata;
     expect(resourceVersion).to.equal(body.metadata.resourceVersion);
     await patch(server, `${SHARDS}/shard-1`, { spec: { virtualWorkspaceURL: "https://else.test/x" } });
     await having(server, `${EXPORTS}/maps`, [`https://else.test/x/${VIEW}`, ON.root]);
-    // What a Shard cannot mean is left out, as in kcp.
+    // As in kcp, an invalid URL of a Shard is omitted.
     await patch(server, `${SHARDS}/shard-1`, { spec: { virtualWorkspaceURL: "https://" } });
     await having(server, `${EXPORTS}/maps`, [ON.root]);
   });
 
-  it("are nobody's to change who has a Shard of the same name in a workspace of their own", async () => {
+  it("ignore Shards of the same name in other workspaces", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     const mine = await makeOn(server, "mine", { shard: "root" });
@@ -155,7 +154,7 @@ describe("URLs in an APIExport", function () {
       );
   });
 
-  it("are not there, nor their condition, where they are turned off, also of exports from before", async () => {
+  it("and their condition are removed when disabled, also from existing exports", async () => {
     await using stores = new Stores();
     {
       await using server = await start(stores);
@@ -180,7 +179,7 @@ describe("URLs in an APIExport", function () {
 describe("URLs in an endpoint slice", function () {
   this.timeout(30_000);
 
-  it("are those of shards with a binding, and go with the last", async () => {
+  it("are those of shards with a binding, and are removed with the last one", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     const [far, more, near] = [
@@ -209,7 +208,7 @@ describe("URLs in an endpoint slice", function () {
     expect(Number(empty.body.metadata.resourceVersion)).to.be.above(Number(two.body.metadata.resourceVersion));
   });
 
-  it("are those of the partition; a shard that leaves it with bindings is left where it stands", async () => {
+  it("are those of the partition; a shard with bindings that leaves it keeps its URL", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     const [far, near] = [
@@ -238,7 +237,7 @@ describe("URLs in an endpoint slice", function () {
     });
   });
 
-  it("go with their export, and stay as they are while somebody finds something wrong", async () => {
+  it("are removed with the export, and stay unchanged while another condition is false", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     const near = await makeOn(server, "near", { shard: "root" });
@@ -266,7 +265,7 @@ describe("URLs in an endpoint slice", function () {
     });
   });
 
-  it("are left to whoever has applied them, also when the export is gone", async () => {
+  it("applied by another field manager stay, also when the export is deleted", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     const near = await makeOn(server, "near", { shard: "root" });

@@ -1,4 +1,4 @@
-// Who may do what with kcp's own kinds, whose they are, and what becomes of them when a workspace gives them up.
+// Why: permissions on kcp's own kinds, their separation from kinds of others, and their deletion.
 
 import { APIBinding, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
@@ -26,7 +26,7 @@ import {
   workspaceOf,
 } from "./support.ts";
 
-/** The binding by which a workspace has workspaces. */
+/** Returns the binding by which a workspace has workspaces. */
 const bindingIn = async (server: Workspaces, cluster: string): Promise<string> => {
   const all = (await names(server, `/clusters/${cluster}${APIS}/apibindings`)) as string[];
   return all.find((name) => name.startsWith("tenancy.kcp.io")) ?? expect.fail(all.join());
@@ -38,10 +38,10 @@ const typeOf = (name: string, spec: object = {}): object => ({
   spec,
 });
 
-describe("kcp's own kinds that are bound", function () {
+describe("bound kinds of kcp's own", function () {
   this.timeout(30_000);
 
-  it("are for workspace admins to use, and their status is not, as root's policy says", async () => {
+  it("may be used by workspace admins, except for their status, as root's policy says", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     await makeAdmin(server, cluster, "alice");
@@ -56,7 +56,7 @@ describe("kcp's own kinds that are bound", function () {
       expect(answer.status, `${user}: ${answer.text}`).to.equal(user === "alice" ? 403 : 200);
       expect((await server.get(`${types}/mine/status`, { user })).status, user).to.equal(200);
     }
-    // What root takes back from everybody, no admin of a workspace has.
+    // Permissions that root revokes apply to no workspace admin.
     const role = "system:kcp:apiexport:tenancy:maximal-permission-policy";
     const path = `/clusters/root/apis/rbac.authorization.k8s.io/v1/clusterroles/${role}` as const;
     const reading = [{ apiGroups: ["tenancy.kcp.io"], resources: ["workspaces"], verbs: ["get", "list", "watch"] }];
@@ -69,7 +69,7 @@ describe("kcp's own kinds that are bound", function () {
     expect((await server.get(types, { user: "admin" })).status).to.equal(200);
   });
 
-  it("are not what others export under the same names", async () => {
+  it("are separate from kinds that others export under the same names", async () => {
     await using server = await startWorkspaces();
     await make(server, `/clusters/root${TENANCY}/workspacetypes`, typeOf("bare"));
     const type = { type: { name: "bare", path: "root" } };
@@ -128,12 +128,12 @@ describe("kcp's own kinds that are bound", function () {
     expect(await names(server, `/clusters/*${TENANCY}/workspaces:${theirs}`)).to.have.members(["provider", "consumer"]);
     const { body } = await server.get(`/clusters/${provider}${APIS}/apiexports/tenancy.kcp.io`, root);
     expect(await names(server, `/clusters/*${TENANCY}/workspaces:${body.status.identityHash}`)).to.deep.equal(["org"]);
-    // Neither name nor place became a workspace.
+    // Neither the name nor the path became a workspace.
     expect((await server.get("/clusters/root:consumer:org/api", root)).status).to.equal(404);
     expect((await server.get(`${path}/org`, root)).body.metadata).to.not.have.property("finalizers");
   });
 
-  it("go with their binding: workspaces below are deleted with all that is in them, and none is made", async () => {
+  it("are deleted with their binding, including child workspaces and their content, and reject new ones", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     const path = `/clusters/${cluster}${TENANCY}/workspaces` as const;
@@ -166,7 +166,7 @@ describe("kcp's own kinds that are bound", function () {
     expect((await server.get(maps, root)).status).to.equal(404);
     const logicalClusters = await server.get("/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters", root);
     expect(logicalClusters.body.items).to.have.length(2);
-    // It can be had again.
+    // They can be bound again.
     await make(server, bindings, {
       apiVersion: "apis.kcp.io/v1alpha2",
       kind: "APIBinding",
@@ -177,7 +177,7 @@ describe("kcp's own kinds that are bound", function () {
     expect(await names(server, path)).to.deep.equal([]);
   });
 
-  it("are bound in workspaces that were made before they had to be", async () => {
+  it("are bound in workspaces that predate the default bindings", async () => {
     const type = { name: "universal", path: "root" };
     await using store = memoryStore();
     let cluster = "";

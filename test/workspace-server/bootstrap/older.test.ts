@@ -1,4 +1,4 @@
-// Workspaces that were made before kcp's own kinds came by exports: each had them, and has them again.
+// Why: workspaces that predate the exports of kcp's own kinds keep these APIs.
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { makeWorkspace } from "../support/logical-clusters.ts";
@@ -15,7 +15,7 @@ const custom = (name: string, spec: object): object => ({
   spec,
 });
 
-/** Makes a workspace of a type in `root`. @returns its logical cluster */
+/** Creates a workspace of a type in `root`. @returns its logical cluster */
 async function made(server: Workspaces, name: string, type: string): Promise<string> {
   const workspaces = `/clusters/root${TENANCY}/workspaces`;
   await make(server, workspaces, workspaceOf(name, { type: { name: type, path: "root" } }));
@@ -27,7 +27,7 @@ async function made(server: Workspaces, name: string, type: string): Promise<str
   return spec.cluster;
 }
 
-/** Makes a logical cluster as old as one from before, without what it has got since. */
+/** Makes a logical cluster look older than the exports. */
 async function age(store: Store, cluster: string): Promise<void> {
   const bindings = `apis.kcp.io/apibindings/${cluster}/`;
   const { entries } = await store.range({ from: bindings, to: `${bindings}~` });
@@ -46,10 +46,10 @@ async function age(store: Store, cluster: string): Promise<void> {
   });
 }
 
-describe("workspaces from before kcp's own kinds came by exports", function () {
+describe("workspaces older than the exports of kcp's own kinds", function () {
   this.timeout(30_000);
 
-  it("get them, whatever their type, and once; others of such types have none", async () => {
+  it("get their bindings once, whatever their type; newer ones of such types get none", async () => {
     await using store = memoryStore();
     const old: Record<string, string> = {};
     let young: string;
@@ -80,7 +80,7 @@ describe("workspaces from before kcp's own kinds came by exports", function () {
         expect(metadata.creationTimestamp, type).to.equal(BEFORE);
       }
       expect(await names(server, `/clusters/${young}${TENANCY}/workspaces`)).to.equal(404);
-      // Whoever does not want them is not given them again.
+      // Deleted bindings are not created again.
       const all = `/clusters/${old["bare"]}${APIS}/apibindings`;
       const bindings: { metadata: { name: string } }[] = (await server.get(all, root)).body.items;
       expect(bindings).to.have.length(2);

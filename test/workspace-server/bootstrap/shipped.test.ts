@@ -1,4 +1,4 @@
-// kcp's own kinds: the exports in `root` that they come by, and the bindings that every workspace has of them.
+// Why: the exports of kcp's own kinds in `root`, and the default bindings of workspaces.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { type APIResourceSchema, defaultBindingName } from "@virtual-workspaces/kcp";
 import { apiResourceSchemaProblems } from "@virtual-workspaces/kcp/apis";
@@ -35,7 +35,7 @@ const SCHEMAS = "/clusters/root/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 describe("kcp's own kinds", function () {
   this.timeout(30_000);
 
-  it("are exported by root, under schemas that anybody could write, and bound there", async () => {
+  it("are exported by root with ordinary schemas, and bound there", async () => {
     await using server = await startWorkspaces();
     const exports = (await server.get(`/clusters/root${APIS}/apiexports`, root)).body.items;
     expect(exports.map(({ metadata }: KubeObject) => metadata.name)).to.have.members(Object.keys(EXPORTS));
@@ -68,7 +68,7 @@ describe("kcp's own kinds", function () {
     expect(await names(server, "/clusters/root/apis/core.kcp.io/v1alpha1/shards")).to.deep.equal(["root"]);
   });
 
-  it("are in a workspace as soon as it is ready, but shards, by bindings of its type", async () => {
+  it("are bound in a workspace by its type as soon as it is ready, except for shards", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     await makeAdmin(server, cluster, "alice");
@@ -92,7 +92,7 @@ describe("kcp's own kinds", function () {
       "workspaces.tenancy.kcp.io": { n: named("tenancy.kcp.io") },
       "workspacetypes.tenancy.kcp.io": { n: named("tenancy.kcp.io") },
     });
-    // The server's own schema and rules, not those of a custom resource.
+    // The server's own schema and rules apply, not those of a custom resource.
     const path = `/clusters/${cluster}${TENANCY}/workspaces` as const;
     const made = await makerOf(server, "alice")(path, workspaceOf("child"));
     expect(made).to.have.nested.property("spec.type").that.deep.equals({ name: "universal", path: "root" });
@@ -104,7 +104,7 @@ describe("kcp's own kinds", function () {
     expect((await server.send(`POST ${path}`, workspaceOf("y", { location: 3 }), alice)).status).to.equal(422);
   });
 
-  it("are found of all workspaces at once by their identity, and not without", async () => {
+  it("are listed across all workspaces by their identity only", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     const identity = await identityOf(server);
@@ -122,7 +122,7 @@ describe("kcp's own kinds", function () {
       expect(await names(server, `/clusters/*${TENANCY}/workspaces:${identity}`, user)).to.equal(403);
   });
 
-  it("are as they were when it starts again, and what was changed of the exports is put back", async () => {
+  it("survive a restart, which resets changed exports", async () => {
     await using store = memoryStore();
     let identity = "";
     let cluster = "";
@@ -134,7 +134,7 @@ describe("kcp's own kinds", function () {
       const path = `/clusters/root${APIS}/apiexports/tenancy.kcp.io` as const;
       const change = { metadata: { labels: { mine: "yes" } }, spec: { maximalPermissionPolicy: null, resources: [] } };
       expect((await server.send(`PATCH ${path}`, change, { ...root, ...MERGE })).status).to.equal(200);
-      // Without its secret it is the same all the same.
+      // The identity stays without its secret.
       await server.send("DELETE /clusters/root/api/v1/namespaces/kcp-system/secrets/tenancy.kcp.io", undefined, root);
     }
     await using server = await startWorkspaces(store);

@@ -1,4 +1,4 @@
-// What tests of kcp's own kinds ask of a server.
+// Helpers for tests of kcp's own kinds.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import type { Workspaces } from "../support/workspaces.ts";
@@ -17,18 +17,18 @@ export const workspaceOf = (name: string, spec: object = {}): object => ({
   spec,
 });
 
-/** The identity of an export in `root`. */
+/** Returns the identity of an export in `root`. */
 export async function identityOf(server: Workspaces, name = "tenancy.kcp.io"): Promise<string> {
   return (await server.get(`/clusters/root${APIS}/apiexports/${name}`, root)).body.status.identityHash;
 }
 
-/** The names of what is listed, or the code. */
+/** Returns the names in a list, or the status code. */
 export async function names(server: Workspaces, path: string, user = "root"): Promise<string[] | number> {
   const { status, body } = await server.get(path, { user });
   return status === 200 ? body.items.map(({ metadata }: KubeObject) => metadata.name) : status;
 }
 
-/** Waits for an object of a collection, as it is said to become. */
+/** Waits until an object of a collection matches. */
 export async function become<T = KubeObject>(
   server: Workspaces,
   path: string,
@@ -39,12 +39,12 @@ export async function become<T = KubeObject>(
   return seen.at(-1)?.object as T;
 }
 
-/** Makes something, as the server's administrator. */
+/** Creates an object as the server's administrator. */
 export function make(server: Workspaces, path: string, object: object): Promise<KubeObject> {
   return makerOf(server, "root")(path, object);
 }
 
-/** Makes things as somebody. */
+/** Returns a function that creates objects as a user. */
 export function makerOf(server: Workspaces, user: string): (path: string, object: object) => Promise<KubeObject> {
   return async (path, object) => {
     const { status, text, body } = await server.send(`POST ${path}` as "POST /", object, { user });

@@ -1,4 +1,4 @@
-// Definitions, good and bad, that Kubernetes and we are to judge alike.
+// Valid and invalid definitions, on which Kubernetes and this server must agree.
 import { type CrdCase, definition, type Json, version, withVersion } from "./definitions.ts";
 import { SCHEMA_CASES } from "./schema-cases.ts";
 

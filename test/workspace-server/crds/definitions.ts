@@ -1,4 +1,4 @@
-// A definition that is fine, to be changed.
+// Valid definition, which tests change.
 export type Json = { [name: string]: unknown };
 
 const SCHEMA = {
@@ -10,7 +10,7 @@ export function version(more: Json = {}): Json {
   return { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: SCHEMA }, ...more };
 }
 
-/** A definition that is fine, with another spec, names and metadata where they are given. */
+/** Returns a valid definition, with the given spec, names and metadata. */
 export function definition({
   spec = {},
   names = {},
@@ -34,12 +34,12 @@ export function definition({
   };
 }
 
-/** One version, with more in it. */
+/** Returns one version with additional fields. */
 export function withVersion(more: Json): Json {
   return definition({ spec: { versions: [version(more)] } });
 }
 
-/** A definition, what is to be done to it, and, of an update, what it was before. */
+/** Definition, with the operation to try and, for an update, the previous definition. */
 export interface CrdCase {
   readonly name: string;
   readonly crd: Json;

@@ -1,21 +1,21 @@
-// Asks a server what it thinks of a definition.
+// Tries definitions on a server and returns its response.
 import type { Status, StatusCause } from "@virtual-workspaces/apimachinery";
 import { Caller, type Target } from "../../differential/caller.ts";
 import type { CrdCase, Json } from "./definitions.ts";
 
-/** What a server says of a definition. */
+/** Response of a server to a definition. */
 export interface Verdict {
   readonly code: number;
   readonly reason?: string;
   readonly message?: string;
-  /** Sorted: Go walks through maps in any order. */
+  /** Sorted, since Go iterates over maps in random order. */
   readonly causes?: readonly string[];
   readonly warnings?: readonly string[];
 }
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** Asks one server, without leaving anything behind. */
+/** Tries definitions on one server and removes them afterwards. */
 export class Judge implements Disposable {
   readonly #caller: Caller;
   readonly #target: Target;
@@ -31,7 +31,7 @@ export class Judge implements Disposable {
     await this.#call("POST", CRDS, before);
     try {
       await this.#until(path, ({ body }) => JSON.stringify(body).includes('"InitialNamesAccepted"'));
-      // Kubernetes has a controller for each condition: one may come between.
+      // Kubernetes has a controller for each condition, so one may write in between.
       for (;;) {
         const { body } = await this.#call("GET", path);
         const metadata = { ...(crd["metadata"] as Json), resourceVersion: body.metadata.resourceVersion };
@@ -39,7 +39,7 @@ export class Judge implements Disposable {
         if (answer.status !== 409) return verdict(answer);
       }
     } finally {
-      // A definition that is deleted while Kubernetes' server still reads its objects for the first time may never go.
+      // A definition that is deleted while Kubernetes still reads its objects for the first time may stay forever.
       await this.#until(objectsOf(before), ({ status }) => status !== 429);
       await this.#call("DELETE", path);
       await this.#until(path, ({ status }) => status === 404);
@@ -89,7 +89,7 @@ function nameOf(crd: Json): string {
   return (crd["metadata"] as { readonly name: string }).name;
 }
 
-/** Where the objects of a kind are. */
+/** Returns the path of the objects of a kind. */
 function objectsOf({ spec }: Json): string {
   const { group, names, versions } = spec as {
     readonly group: string;
@@ -107,7 +107,7 @@ function verdict({ status: code, body, warnings }: Answered): Verdict {
   return { code, reason: reason ?? "", ...(causes === undefined ? { message } : { causes }), ...warned };
 }
 
-/** Without values that Kubernetes prints by the names of its own structs. */
+/** Omits values that Kubernetes prints with the field names of its own structs. */
 function causeText({ reason, field, message = "" }: StatusCause): string {
   const short = message.replace(/^Invalid value: (?:\{"ID":|\[\{"Name":)[\s\S]*: (?=only |must )/, "Invalid value: ");
   return `${reason} ${field}: ${short}`;

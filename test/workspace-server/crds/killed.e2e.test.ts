@@ -1,4 +1,4 @@
-// The process is killed at any moment while definitions come and go: the next one goes on, and nothing is left over.
+// Why: after a kill at any moment while definitions change, the next process continues and leaves nothing behind.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -22,12 +22,12 @@ async function started(dir: string): Promise<{ readonly child: ChildProcess; rea
   return { child, url };
 }
 
-/** Until no key space holds anything. */
+/** Waits until all key spaces are empty. */
 async function emptied(store: Store): Promise<void> {
   await until(async () => (await store.range({ from: "@", to: "A" })).entries.length <= 0);
 }
 
-/** Comes and goes until the server is gone. */
+/** Creates and deletes definitions until the server is gone. */
 async function busy(url: string): Promise<void> {
   const ask = async (method: string, path: string, body?: object): Promise<number> => {
     const init = { method, headers: { authorization: "Bearer admin", "content-type": "application/json" } };
@@ -45,12 +45,12 @@ async function busy(url: string): Promise<void> {
       while ((await ask("GET", `${CRDS}/widgets.example.dev`)) !== 404);
     }
   } catch {
-    // It has been killed.
+    // the server was killed
   }
 }
 
-describe("custom kinds whose server is killed", () => {
-  it("go on where they were, and leave nothing behind", async () => {
+describe("custom resources whose server is killed", () => {
+  it("continue after a restart, and leave no data behind", async () => {
     using folder = tree({});
     const random = new Random(7);
     for (let round = 0; round < 4; round++) {
@@ -69,7 +69,7 @@ describe("custom kinds whose server is killed", () => {
     expect((await server.get(GADGETS)).status).to.equal(404);
   }).timeout(60_000);
 
-  it("sweeps what a definition has left that went unseen", async () => {
+  it("of a definition that was removed unnoticed are deleted", async () => {
     using folder = tree({});
     const store = await lmdbStore({ dir: folder.path });
     await store.commit({

@@ -1,4 +1,4 @@
-// CustomResourceDefinition as a kind: as little of it as its objects need to be kept.
+// CustomResourceDefinition as a kind, with the minimum needed to store its objects.
 import { defineResource, type Resource } from "@virtual-workspaces/framework";
 import type { CrdContent } from "../../../packages/workspace-server/src/crds/definition/definition.ts";
 

@@ -1,4 +1,4 @@
-// The machine's own kubectl defines a kind and uses it. Skipped where there is none.
+// Why: the machine's kubectl defines and uses a kind. Skipped without kubectl.
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,14 +24,14 @@ const SIZED = {
   },
 };
 
-describe("kubectl and custom kinds", function () {
+describe("kubectl with custom resources", function () {
   this.timeout(60_000);
 
   before(async function () {
     await run(KUBECTL, ["version", "--client"]).catch(() => this.skip());
   });
 
-  it("defines, waits, explains, creates, is refused, gets and deletes", async () => {
+  it("defines, waits, explains, creates, gets and deletes, and shows validation errors", async () => {
     await using store = memoryStore();
     await using crds = controllerOf(store);
     await crds.start();

@@ -1,4 +1,4 @@
-// What the oracle says of the definitions, kept as data: a line for each.
+// Recorded responses of Kubernetes to the definitions, one per line.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Verdict } from "./judge.ts";

@@ -1,4 +1,4 @@
-// Schemas, good and bad, each in the one version of a definition.
+// Valid and invalid schemas, each in a definition with one version.
 import { type CrdCase, withVersion } from "./definitions.ts";
 
 type Schema = { readonly [name: string]: unknown };

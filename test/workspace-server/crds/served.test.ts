@@ -1,4 +1,4 @@
-// Custom kinds over real sockets: made, used, changed, deleted; two logical clusters at once; over stores in memory and on disk.
+// Why: custom resources over real sockets, from creation to deletion, in two logical clusters, over both stores.
 
 import { lmdbStore, memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -66,7 +66,7 @@ const STORES: Readonly<Record<string, () => Promise<{ readonly store: Store; rea
 };
 
 for (const [name, open] of Object.entries(STORES))
-  describe(`custom kinds, over ${name}`, function () {
+  describe(`custom resources, over ${name}`, function () {
     this.timeout(30_000);
     let shard: Shard;
     let end: () => void;
@@ -82,7 +82,7 @@ for (const [name, open] of Object.entries(STORES))
       end();
     });
 
-    it("are served once they are established, with their rules", async () => {
+    it("are served once established, with their rules", async () => {
       const { server, url } = shard;
       const root = url("root");
       expect((await server.get(root + WIDGETS)).status).to.equal(404);
@@ -115,7 +115,7 @@ for (const [name, open] of Object.entries(STORES))
       ).to.deep.equal(["widgets", "widgets/status"]);
     });
 
-    it("of one name differ from logical cluster to logical cluster", async () => {
+    it("of the same name may differ between logical clusters", async () => {
       const { server, url } = shard;
       await define(shard, "one", ruled("self.size < 10", "too large"));
       await define(shard, "two", ruled("self.size > 10", "too small"));
@@ -134,7 +134,7 @@ for (const [name, open] of Object.entries(STORES))
       expect(shard.crds.servedIn("one")).to.equal(shard.crds.servedIn("one"));
     });
 
-    it("change with their definition: open watches are told, objects are read as they are now", async () => {
+    it("follow changes of their definition: open watches end, and reads use the new schema", async () => {
       const { server, url } = shard;
       const root = url("root");
       const { body: crd } = await define(shard, "root", ruled("self.size < 10", "too large"));
@@ -157,7 +157,7 @@ for (const [name, open] of Object.entries(STORES))
       expect(read.body.spec).to.deep.equal({ size: 3, colour: "red", weight: 7 });
     });
 
-    it("go with their definition, objects first, and finalizers are waited for", async () => {
+    it("are deleted with their definition: objects first, waiting for finalizers", async () => {
       const { server, url, store } = shard;
       const root = url("root");
       await define(shard, "root", ruled("self.size < 10", "too large"));
@@ -198,7 +198,7 @@ for (const [name, open] of Object.entries(STORES))
       expect((await store.range({ from: "@", to: "A" })).entries).to.deep.equal([]);
     });
 
-    it("never show objects of a definition that had the same name before", async () => {
+    it("never show objects of an earlier definition of the same name", async () => {
       const { server, url } = shard;
       const root = url("root");
       await define(shard, "root", definition());
@@ -212,7 +212,7 @@ for (const [name, open] of Object.entries(STORES))
       expect((await server.get(root + WIDGETS)).body.items).to.deep.equal([]);
     });
 
-    it("have several versions: one may not be served, one may be deprecated", async () => {
+    it("have several versions, which may be unserved or deprecated", async () => {
       const { server, url } = shard;
       const root = url("root");
       const versions = [
@@ -236,7 +236,7 @@ for (const [name, open] of Object.entries(STORES))
       expect((await server.get(at("v1"))).status).to.equal(404);
     });
 
-    it("get names first come, first served", async () => {
+    it("get names in order of creation", async () => {
       const { server, url } = shard;
       const root = url("root");
       await define(shard, "root", definition({ names: { shortNames: ["w"] } }));

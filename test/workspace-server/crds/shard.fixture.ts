@@ -1,4 +1,4 @@
-// A server of custom kinds over a folder, to be killed. Prints its URL.
+// Server of custom resources over a directory, which tests kill. Prints its URL.
 import { lmdbStore } from "@virtual-workspaces/store";
 import { startShard } from "./subject.ts";
 

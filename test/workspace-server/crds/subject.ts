@@ -1,4 +1,4 @@
-// A server of ours with custom kinds in each logical cluster, below /services/shard/clusters/<cluster>.
+// Server with custom resources in each logical cluster, below /services/shard/clusters/<cluster>.
 import { allow, defineVirtualWorkspace, type ServedResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
 import {
@@ -19,7 +19,7 @@ export interface ShardOptions extends Partial<CrdControllerOptions> {
   readonly keepStore?: boolean;
 }
 
-/** The view of a controller. */
+/** Returns the view of a controller. */
 export function viewOf(crds: CrdController): ReturnType<typeof defineVirtualWorkspace> {
   const own = crds.serve();
   const only = Object.freeze([own]);
@@ -42,7 +42,7 @@ export function controllerOf(store: Store, options: Partial<CrdControllerOptions
   return new CrdController({ crds: Crd.collection(persistent(store)), store, ...options });
 }
 
-/** Starts one, in memory unless it is given a store. */
+/** Starts a server, with a store in memory by default. */
 export async function startShard({
   store = memoryStore(),
   keepStore = false,

@@ -1,4 +1,4 @@
-// Definitions of kinds, good and bad: ours are judged as Kubernetes judges them.
+// Why: valid and invalid definitions get the same response as from Kubernetes.
 import { expect } from "chai";
 import { CASES } from "./cases.ts";
 import { INTENDED } from "./intended.ts";
@@ -6,7 +6,7 @@ import { Judge } from "./judge.ts";
 import { recorded } from "./recorded.ts";
 import { type Shard, startShard } from "./subject.ts";
 
-describe("CustomResourceDefinitions are judged as by Kubernetes", () => {
+describe("admission of CustomResourceDefinitions agrees with Kubernetes", () => {
   const verdicts = recorded();
   let shard: Shard;
   let judge: Judge;

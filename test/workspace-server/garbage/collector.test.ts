@@ -1,4 +1,4 @@
-// What has lost its owners goes, as the delete of the owner says.
+// Why: objects without owners are deleted, by the propagation policy of the owner's deletion.
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
@@ -43,7 +43,7 @@ async function start() {
 const held = (answer: { readonly body: Body }): string[] => answer.body.metadata?.finalizers ?? [];
 
 describe("the garbage collector", () => {
-  it("deletes what an owner that was deleted in the background leaves behind, and so on", async () => {
+  it("deletes the dependents of an owner deleted in the background, recursively", async () => {
     await using system = await start();
     const { client } = system;
     const owner = await client.configMap("owner");
@@ -56,7 +56,7 @@ describe("the garbage collector", () => {
     expect(await client.names(MAPS)).to.include("unrelated");
   });
 
-  it("keeps an owner that is deleted in the foreground until those that block it are gone", async () => {
+  it("keeps an owner deleted in the foreground until its blocking dependents are gone", async () => {
     await using system = await start();
     const { client } = system;
     const owner = await client.configMap("owner");
@@ -73,7 +73,7 @@ describe("the garbage collector", () => {
     await client.gone(`${MAPS}/free`);
   });
 
-  it("goes down a tree in the foreground, leaves first", async () => {
+  it("deletes a tree in the foreground from the leaves up", async () => {
     await using system = await start();
     const { client } = system;
     const root = await client.configMap("root");
@@ -86,7 +86,7 @@ describe("the garbage collector", () => {
     for (const name of ["leaf", "middle", "root"]) await client.gone(`${MAPS}/${name}`);
   });
 
-  it("lets dependents go that are to be orphans, and then their owner", async () => {
+  it("releases orphaned dependents before it deletes their owner", async () => {
     await using system = await start();
     const { client } = system;
     const owner = await client.configMap("owner");
@@ -100,7 +100,7 @@ describe("the garbage collector", () => {
     expect(ownerReferences.map(({ name }: Body) => name)).to.deep.equal(["other"]);
   });
 
-  it("takes owners that are gone from what has others, and deletes what has none that is there", async () => {
+  it("removes references to missing owners, and deletes objects without any existing owner", async () => {
     await using system = await start();
     const { client, counts } = system;
     const owner = await client.configMap("owner");
@@ -115,7 +115,7 @@ describe("the garbage collector", () => {
     await counts.quiet();
   });
 
-  it("notices that an owner was replaced by another of its name", async () => {
+  it("detects that an owner was replaced by another of the same name", async () => {
     await using system = await start();
     const { client } = system;
     const owner = await client.configMap("owner");
@@ -125,7 +125,7 @@ describe("the garbage collector", () => {
     await client.until(`${MAPS}/child`, ({ body }) => body.metadata.deletionTimestamp);
   });
 
-  it("knows owners of custom kinds, and in no namespace, and waits for kinds that come later", async () => {
+  it("finds owners that are custom resources or cluster-scoped, and waits for kinds that are defined later", async () => {
     await using system = await start();
     const { client, counts } = system;
     const base = await client.create(ROLES, role("owner"));
@@ -142,7 +142,7 @@ describe("the garbage collector", () => {
     for (const path of [`${MAPS}/mapped`, `${WIDGETS}/owner`, `${MAPS}/of-widget`]) await client.gone(path);
   });
 
-  it("deletes dependents of objects that go with their kind", async () => {
+  it("deletes dependents of objects that are deleted with their kind", async () => {
     await using system = await start();
     const { client } = system;
     await client.widgets();
@@ -152,7 +152,7 @@ describe("the garbage collector", () => {
     await client.gone(`${MAPS}/of-widget`);
   });
 
-  it("leaves objects in no namespace alone whose owner is in one, and says so", async () => {
+  it("keeps cluster-scoped objects with a namespaced owner, and logs a warning", async () => {
     await using system = await start();
     const { client, counts } = system;
     const owner = await client.configMap("owner");
@@ -160,6 +160,6 @@ describe("the garbage collector", () => {
     await client.delete(`${MAPS}/owner`, "Background");
     await counts.quiet();
     expect((await client.get(`${ROLES}/child`)).status).to.equal(200);
-    expectFault(/names an owner in one: it stays/);
+    expectFault(/cannot have a namespaced owner: remove the owner reference/);
   });
 });

@@ -1,4 +1,4 @@
-// The garbage collector where owners go in circles, are many, are somebody else's, or the server ends in the middle.
+// Why: the garbage collector handles cycles, many dependents, owners in other logical clusters, and restarts.
 
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
@@ -13,7 +13,7 @@ const BLOCKS = { blockOwnerDeletion: true };
 const references = (...owners: readonly object[]): object => ({ metadata: { ownerReferences: owners } });
 const owned = (...owners: readonly object[]): object => ({ ownerReferences: owners });
 
-/** Objects that own one another, in a circle. */
+/** Creates objects that own one another in a cycle. */
 async function circle(client: ClusterClient, names: readonly string[]): Promise<void> {
   const made: Body[] = [];
   for (const name of names) made.push(await client.configMap(name));
@@ -21,12 +21,12 @@ async function circle(client: ClusterClient, names: readonly string[]): Promise<
     await client.patch(`${MAPS}/${metadata.name}`, references(ownerOf(made[(at + 1) % made.length], BLOCKS)));
 }
 
-describe("the garbage collector, where owners", function () {
+describe("the garbage collector", function () {
   this.timeout(60_000);
 
   for (const policy of ["Background", "Foreground"] as const)
     for (const names of [["a"], ["a", "b"], ["a", "b", "c"]])
-      it(`go in a circle of ${names.length}: deletes all of it, ${policy}, and rests`, async () => {
+      it(`deletes a cycle of ${names.length} owners with ${policy}, and then is idle`, async () => {
         await using store = memoryStore();
         const counts = counted(store);
         await using server = await startWorkspaces(counts.store);
@@ -39,7 +39,7 @@ describe("the garbage collector, where owners", function () {
         await counts.quiet();
       });
 
-  it("go in a circle and are all deleted in the foreground: breaks it", async () => {
+  it("breaks a cycle of owners that are all deleted in the foreground", async () => {
     await using store = memoryStore();
     await using server = await startWorkspaces(store);
     const client = new ClusterClient(server);
@@ -48,20 +48,20 @@ describe("the garbage collector, where owners", function () {
     const asked = await Promise.all(
       ["a", "b", "c"].map((name) => client.send("DELETE", `${MAPS}/${name}`, foreground)),
     );
-    // Two are enough for a break: the third may be gone before it is asked for.
+    // Two deletes break the cycle: the third object may already be gone.
     for (const { status, text } of asked) expect(status, text).to.be.oneOf([200, 404]);
     for (const name of ["a", "b", "c"]) await client.gone(`${MAPS}/${name}`);
   });
 
   for (const policy of ["Background", "Foreground", "Orphan"] as const)
-    it(`have 2,000 dependents: looks at each a few times, ${policy}`, async () => {
+    it(`processes each of 2,000 dependents only a few times with ${policy}`, async () => {
       await using store = memoryStore();
       const counts = counted(store);
       const maps = ConfigMap.collection(persistent(store));
       await using server = await startWorkspaces(counts.store);
       const client = new ClusterClient(server);
       const owner = await client.configMap("owner");
-      // Past the front door, which is not what is measured.
+      // Writes to the store directly; requests are not measured here.
       const key = { cluster: "root", namespace: "default", name: "" };
       for (let at = 0; at < 2_000; at++) {
         const name = `child-${at}`;
@@ -88,14 +88,14 @@ describe("the garbage collector, where owners", function () {
       expect(gets - before.gets).to.be.below(2_000 * 5);
     });
 
-  it("are of another logical cluster: nobody's objects go by a uid, a name or a delete elsewhere", async () => {
+  it("never deletes objects by a uid, a name or a delete in another logical cluster", async () => {
     await using store = memoryStore();
     const counts = counted(store);
     const maps = ConfigMap.collection(persistent(store));
     await using server = await startWorkspaces(counts.store);
     const [one, two] = [new ClusterClient(server, "one"), new ClusterClient(server, "two")];
     for (const client of [one, two]) await client.namespace("default");
-    // Equal in everything, uids too: no client could make them so.
+    // Identical objects with the same uids, which no client could create.
     for (const cluster of ["one", "two"]) {
       const key = { cluster, namespace: "default", name: "" };
       const make = (name: string, metadata: object): Promise<unknown> => {
@@ -106,7 +106,7 @@ describe("the garbage collector, where owners", function () {
       await make("owner", { uid: "the-same" });
       await make("child", { uid: "the-same-too", ...owned(ownerOf(owner, BLOCKS)) });
     }
-    // One that names an owner which is there, but not here.
+    // Object with an owner that exists only in the other logical cluster.
     const { metadata } = await one.configMap("only-in-one");
     const foreign = { apiVersion: "v1", kind: "ConfigMap", metadata };
     await two.configMap("stray", owned(ownerOf(foreign)));
@@ -128,7 +128,7 @@ describe("the garbage collector, where owners", function () {
     expect(body.metadata.ownerReferences).to.have.length(1);
   });
 
-  it("were deleted while nobody was there, or not to the end: the next server finishes", async () => {
+  it("completes deletions that happened while no server ran, or that were interrupted", async () => {
     await using store = memoryStore();
     const policies = ["Foreground", "Orphan", "Background"] as const;
     {
@@ -143,7 +143,7 @@ describe("the garbage collector, where owners", function () {
       }
       await Promise.all(policies.map((policy) => client.delete(`${MAPS}/${policy.toLowerCase()}`, policy)));
     }
-    // An owner that goes with no server there to see it.
+    // Deletes an owner while no server runs.
     const maps = ConfigMap.collection(persistent(store));
     const key = { cluster: "root", namespace: "default", name: "" };
     const make = (name: string, metadata: object): Promise<unknown> => {

@@ -1,4 +1,4 @@
-// The machine's own kubectl deletes with what belongs to it, in each of its ways. Skipped where there is none.
+// Why: the machine's kubectl deletes objects with each propagation policy. Skipped without kubectl.
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ describe("kubectl delete", function () {
     await run(KUBECTL, ["version", "--client"]).catch(() => this.skip());
   });
 
-  it("--cascade=foreground, background, orphan; and a namespace, waited for", async () => {
+  it("deletes with --cascade=foreground, background and orphan, and waits for a namespace", async () => {
     await using store = memoryStore();
     const authority = createAuthority();
     await using server = await startWorkspaces(store, { authority });
@@ -39,7 +39,7 @@ describe("kubectl delete", function () {
       await configMap(cascade, { ownerReferences: [ownerOf(owner, { blockOwnerDeletion: true })] });
       const said = await kubectl("delete", "configmap", "owner", `--cascade=${cascade}`, "--timeout=20s");
       expect(said).to.match(/configmap "owner" deleted/);
-      // In the foreground what belongs to it went before it.
+      // Foreground deletion removes the dependents first.
       if (cascade === "foreground") expect(await names()).to.not.contain("foreground");
       if (cascade === "background") await kubectl("wait", "--for=delete", "configmap/background", "--timeout=20s");
     }

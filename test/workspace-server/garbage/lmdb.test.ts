@@ -1,4 +1,4 @@
-// Garbage is collected over a store on disk, by the server that comes after the one that ended in the middle.
+// Why: with a store on disk, the next server completes an interrupted garbage collection.
 import { lmdbStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { tree } from "../../_setup/tree.ts";
@@ -8,8 +8,8 @@ import { startWorkspaces } from "../support/workspaces.ts";
 const NS = "/api/v1/namespaces/old";
 const MAPS = `${NS}/configmaps`;
 
-describe("over a store on disk", () => {
-  it("what one server has begun to delete the next one deletes, namespaces too", async () => {
+describe("garbage collection over a store on disk", () => {
+  it("is completed by the next server, including namespaces", async () => {
     using folder = tree({});
     const each = [...Array(200).keys()];
     {

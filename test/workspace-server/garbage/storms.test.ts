@@ -1,4 +1,4 @@
-// Deletes of very many at once, and finalizers that nobody removes: the work is done once, and then there is none.
+// Why: mass deletions and permanent finalizers cause a bounded amount of work.
 
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
@@ -13,7 +13,7 @@ const NAMESPACES = "/api/v1/namespaces";
 const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
 const HOLD = { finalizers: ["example.dev/nobody"] };
 
-/** Past the front door, which is not what is measured. */
+/** Writes to the store directly; requests are not measured here. */
 async function fill(store: Store, count: number, metadata: (at: number) => object): Promise<void> {
   const maps = ConfigMap.collection(persistent(store));
   const scope = { cluster: "root", namespace: "default" } as never;
@@ -24,7 +24,7 @@ async function fill(store: Store, count: number, metadata: (at: number) => objec
   for (let at = 0; at < count; at += 100) await Promise.all(Array.from({ length: 100 }, (_, one) => make(at + one)));
 }
 
-/** How much the store was asked from here on, once it is left alone. */
+/** Counts the store operations from here on, until it is idle. */
 async function workOf(counts: Counted, work: () => Promise<unknown>): Promise<Counted["counts"]> {
   await counts.quiet();
   const before = { ...counts.counts };
@@ -34,10 +34,10 @@ async function workOf(counts: Counted, work: () => Promise<unknown>): Promise<Co
   return { gets: gets - before.gets, commits: commits - before.commits };
 }
 
-describe("a storm of deletes", function () {
+describe("a mass deletion", function () {
   this.timeout(120_000);
 
-  it("of 10,000 objects with one owner does a few things for each, and lets others have their turn", async () => {
+  it("of 10,000 objects with one owner takes a few operations each, and does not starve others", async () => {
     await using store = memoryStore();
     const counts = counted(store);
     await using server = await startWorkspaces(counts.store);
@@ -60,7 +60,7 @@ describe("a storm of deletes", function () {
     expect(slowest, "ms that somebody else waited").to.be.below(5_000);
   });
 
-  it("of 500 namespaces at once empties them all, and rests", async () => {
+  it("of 500 namespaces empties all of them, and then is idle", async () => {
     await using store = memoryStore();
     const counts = counted(store);
     await using server = await startWorkspaces(counts.store);
@@ -76,17 +76,17 @@ describe("a storm of deletes", function () {
         ({ body }) => !body.items.some(({ metadata }: Body) => names.includes(metadata.name)),
       );
     });
-    // Each is marked, emptied of an account and a ConfigMap, and goes: with conditions in between.
+    // Writes for each: mark, delete an account and a ConfigMap, remove; with conditions in between.
     expect(work.commits).to.be.below(500 * 8);
     const { entries } = await store.range({ from: " ", to: "~" });
     expect(entries.filter(({ key }) => key.includes("brief-"))).to.deep.equal([]);
   });
 });
 
-describe("a finalizer that nobody removes", function () {
+describe("a permanent finalizer", function () {
   this.timeout(60_000);
 
-  it("on an object, in a namespace and in a workspace costs nothing, is told of, and is waited for", async () => {
+  it("on an object, in a namespace and in a workspace causes no work, is reported, and is waited for", async () => {
     await using store = memoryStore();
     const counts = counted(store);
     await using server = await startWorkspaces(counts.store);
@@ -108,7 +108,7 @@ describe("a finalizer that nobody removes", function () {
     });
     expect(work.commits).to.be.below(60);
     const idle = await workOf(counts, () => new Promise((resolve) => setTimeout(resolve, 2_000)));
-    // A logical cluster is looked at again as kcp does: after a fifth of the time that it has taken.
+    // As in kcp, a logical cluster is checked again after a fifth of the time that its deletion has taken.
     expect(idle.commits, "nothing is written again and again").to.equal(0);
     expect(idle.gets).to.be.below(15);
     const free = { metadata: { finalizers: null } };

@@ -1,4 +1,4 @@
-// ConfigMaps and Secrets: keys, sizes, types, and what cannot be changed, in Kubernetes' words.
+// Why: keys, sizes, types and immutability of ConfigMaps and Secrets, with Kubernetes' messages.
 import { expect } from "chai";
 import { outcome, type PlainServer, startPlain } from "../../_support/plain.ts";
 import { KINDS, kindsView } from "./served.ts";
@@ -23,15 +23,15 @@ describe("ConfigMaps and Secrets", () => {
   const text = (value: string): string => Buffer.from(value).toString("base64");
 
   const refused: [string, "ConfigMap" | "Secret", object, string][] = [
-    ["a key of other letters", "ConfigMap", { data: { "a b": "" } }, `data[a b]: Invalid value: "a b": ${KEY}`],
+    ["an invalid character in a key", "ConfigMap", { data: { "a b": "" } }, `data[a b]: Invalid value: "a b": ${KEY}`],
     [
-      "a key that leads up",
+      "a key that starts with ..",
       "Secret",
       { data: { "..a": "" } },
       `data[..a]: Invalid value: "..a": must not start with '..'`,
     ],
     [
-      "a key twice",
+      "a duplicate key",
       "ConfigMap",
       { data: { a: "" }, binaryData: { a: "" } },
       'data[a]: Invalid value: "a": duplicate of key present in binaryData',
@@ -49,49 +49,49 @@ describe("ConfigMaps and Secrets", () => {
       "data: Too long: may not be more than 1048576 bytes",
     ],
     [
-      "a token of nobody",
+      "a token of no service account",
       "Secret",
       { type: "kubernetes.io/service-account-token" },
       "metadata.annotations[kubernetes.io/service-account.name]: Required value",
     ],
     [
-      "half of a key pair",
+      "an incomplete key pair",
       "Secret",
       { type: "kubernetes.io/tls", stringData: { "tls.crt": "" } },
       "data[tls.key]: Required value",
     ],
     ["an empty key", "Secret", { type: "kubernetes.io/ssh-auth" }, "data[ssh-privatekey]: Required value"],
     [
-      "neither name nor password",
+      "neither username nor password",
       "Secret",
       { type: "kubernetes.io/basic-auth" },
       "[data[username]: Required value, data[password]: Required value]",
     ],
     ["no configuration", "Secret", { type: "kubernetes.io/dockercfg" }, "data[.dockercfg]: Required value"],
     [
-      "a configuration that is no object",
+      "a configuration that is not an object",
       "Secret",
       { type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": '"secret"' } },
       'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": json: cannot unmarshal string into Go value of type map[string]interface {}',
     ],
     [
-      "a finalizer of nobody",
+      "a finalizer without a domain",
       "ConfigMap",
       { metadata: { name: "x", finalizers: ["a"] } },
       'metadata.finalizers[0]: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified',
     ],
   ];
   for (const [what, kind, content, message] of refused)
-    it(`${kind}: refuses ${what}`, async () => {
+    it(`reject a ${kind} with ${what}`, async () => {
       expect(await make(kind, content)).to.deep.equal(invalid(kind, message));
     });
 
-  it("take exactly a MiB, and bytes with line breaks", async () => {
+  it("accept exactly 1 MiB, and base64 with line breaks", async () => {
     expect((await make("ConfigMap", { data: { a: "u".repeat(1_048_576) } }))[0]).to.equal(201);
     expect((await make("Secret", { data: { a: "YWJj\nYWJj" } }))[0]).to.equal(201);
   });
 
-  it("say where base64 goes wrong", async () => {
+  it("report the position of invalid base64", async () => {
     const message = (at: number): string =>
       `Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte ${at}`;
     for (const [value, at] of [
@@ -102,7 +102,7 @@ describe("ConfigMaps and Secrets", () => {
       expect(await make("Secret", { data: { a: value } })).to.deep.equal([400, "BadRequest", message(at)]);
   });
 
-  it("keep what is immutable", async () => {
+  it("reject changes of immutable fields", async () => {
     const fixed = {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -120,7 +120,7 @@ describe("ConfigMaps and Secrets", () => {
     expect((await change({ metadata: { name: "fixed", labels: { a: "b" } } }))[0]).to.equal(200);
   });
 
-  it("merge what is only written, and keep the type", async () => {
+  it("merge write-only fields, and keep the type", async () => {
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a: text("1"), b: text("2") } };
     const made = await server.send(`POST ${of("secrets")}`, { ...secret, stringData: { b: "3" } });
     expect(made.body)

@@ -1,4 +1,4 @@
-// Namespaces, events, leases, quotas, RBAC: what is refused in whose words, what is filled in, and how it is shown.
+// Why: validation, defaults and columns of namespaces, events, leases, quotas and RBAC are those of Kubernetes.
 
 import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ const meta = { name: "x" };
 const role = { kind: "ClusterRole", name: "r" };
 const bad = (kind: string, subject: object): object => ({ kind, metadata: meta, roleRef: role, subjects: [subject] });
 
-/** Path, object, and what it is refused for. */
+/** Path, object, and validation message. */
 const REFUSED: [path: string, object: object, message: string][] = [
   [
     "v1/namespaces",
@@ -97,13 +97,13 @@ describe("Kubernetes' own kinds", () => {
     server.send(`POST ${url(path)}`, { apiVersion: versionOf(path), ...object });
 
   for (const [path, object, message] of REFUSED)
-    it(`refuses ${message.slice(0, 60)}`, async () => {
+    it(`reject an invalid object: ${message.slice(0, 60)}`, async () => {
       const { status, body } = await make(path, object);
       expect([status, body.reason]).to.deep.equal([422, "Invalid"]);
       expect(body.message).to.contain(`is invalid: ${message}`);
     });
 
-  it("names of roles are what a path can hold, and bindings are of the group of roles", async () => {
+  it("allow any path segment as the name of a role, and default the API groups in bindings", async () => {
     const path = `${RBAC}/clusterrolebindings`;
     const binding = {
       kind: "ClusterRoleBinding",
@@ -127,7 +127,7 @@ describe("Kubernetes' own kinds", () => {
     );
   });
 
-  it("a namespace's status says what its deletion says, and its spec is nobody's", async () => {
+  it("derive the phase of a namespace from its deletion, and do not let clients write its spec", async () => {
     const { body } = await make("v1/namespaces", { kind: "Namespace", metadata: { name: "held" } });
     const wrong = await server.send(`PUT ${url("v1/namespaces")}/held/status`, {
       ...body,
@@ -140,7 +140,7 @@ describe("Kubernetes' own kinds", () => {
     expect(found.body.items).to.have.length(1);
   });
 
-  it("deletes of quotas and accounts are answered with what went, those of others with a Status", async () => {
+  it("respond to deletes of quotas and accounts with the object, and to others with a Status", async () => {
     const kinds = { resourcequotas: "ResourceQuota", serviceaccounts: "ServiceAccount", secrets: "Secret" };
     const answers: unknown[] = [];
     for (const [plural, kind] of Object.entries(kinds)) {
@@ -157,7 +157,7 @@ describe("Kubernetes' own kinds", () => {
     expect(answers).to.deep.equal(told.flatMap((kind) => [kind, kind]));
   });
 
-  it("events are found by what they are about, in either group", async () => {
+  it("select events by their object, in both groups", async () => {
     const event = {
       kind: "Event",
       metadata: { name: "e" },
@@ -198,7 +198,7 @@ describe("Kubernetes' own kinds", () => {
     });
   });
 
-  it("show what is worked out", () => {
+  it("show computed columns", () => {
     const cell = (plural: string, column: string, content: object): unknown => {
       const { columns = [] } = builtInKinds.find(({ resource }) => resource.plural === plural)?.resource ?? {};
       const spec = columns.find(({ name }) => name === column);

@@ -1,4 +1,4 @@
-// Kubernetes' own kinds, served from collections: one virtual workspace, as a workspace has them.
+// Kubernetes' own kinds in one virtual workspace, as a workspace serves them.
 import {
   authenticated,
   converted,
@@ -11,7 +11,7 @@ import { builtInKinds, CoreEvent, Event, Namespace } from "@virtual-workspaces/w
 import { coreOfEvent, eventOfCore } from "../../../packages/workspace-server/src/kinds/events-event.ts";
 import { finalizeNamespace } from "../../../packages/workspace-server/src/kinds/namespace.ts";
 
-/** Where {@link kindsView} is served. */
+/** Path of {@link kindsView}. */
 export const KINDS = "/services/kinds/clusters/root";
 
 function served(): ServedResource[] {
@@ -30,7 +30,7 @@ function served(): ServedResource[] {
   });
 }
 
-/** For whoever is logged in. */
+/** Returns a view for all authenticated users. */
 export function kindsView(): VirtualWorkspace {
   return defineVirtualWorkspace({
     name: "kinds",

@@ -33,7 +33,7 @@ describe("rules that do not hold", () => {
     const refused = await server.send(`POST ${CRDS}`, thing, { user });
     expect([refused.status, refused.body.message]).to.deep.equal([
       422,
-      'CustomResourceDefinition.apiextensions.k8s.io "things.test.dev" is invalid: spec.conversion.strategy: Invalid value: "Webhook": conversion webhooks are not called here: use None, with versions of one form',
+      'CustomResourceDefinition.apiextensions.k8s.io "things.test.dev" is invalid: spec.conversion.strategy: Invalid value: "Webhook": conversion webhooks are not supported: use None, with equal schemas',
     ]);
   });
 });

@@ -4,23 +4,23 @@ import { readIfThere, writeAtomically } from "./files.ts";
 import { type AdminKubeconfigOptions, adminKubeconfig, tokenIn } from "./kubeconfig.ts";
 import { type AdminTokens, adminTokens, hashOf, newToken, type PlainUser, SHARD_ADMIN } from "./users.ts";
 
-/** Where the administrators' access is kept. */
+/** Files that hold the administrators' credentials. */
 export interface AdminAccessOptions {
-  /** `--kubeconfig-path`: `<root directory>/admin.kubeconfig`. */
+  /** Path of `--kubeconfig-path`: `<root directory>/admin.kubeconfig`. */
   readonly kubeconfig: string;
-  /** `--authentication-admin-token-path`: `<root directory>/.admin-token-store`. */
+  /** Path of `--authentication-admin-token-path`: `<root directory>/.admin-token-store`. */
   readonly tokenStore: string;
-  /** Users without rights of their own, as the battery `user` has one. @default nobody */
+  /** Users without permissions of their own, such as the one of the battery `user`. @default none */
   readonly users?: readonly PlainUser[];
 }
 
 /**
- * How the administrators of one start get in. The token of `shard-admin` is kept in the kubeconfig alone, and its SHA-256
- * beside, so that a kubeconfig that somebody else has put there lets nobody in; the tokens of the others are new at each
- * start. To be made before listening; the kubeconfig is written as soon as the server's address is known.
+ * Administrators' credentials for one startup. The kubeconfig alone stores the token of `shard-admin`; the token store has
+ * its SHA-256. Security: a kubeconfig of another origin gives no access. The other tokens are new at each startup.
+ * Create this before the server listens; the kubeconfig is written as soon as the server's address is known.
  */
 export class AdminAccess {
-  /** Puts the users' tokens before the other authenticators. */
+  /** Authenticator of the users' tokens, to come before the other authenticators. */
   readonly authenticator: TokenAuthenticator;
   readonly #options: AdminAccessOptions;
   readonly #tokens: AdminTokens;
@@ -33,9 +33,9 @@ export class AdminAccess {
   }
 
   /**
-   * Reads what is kept; writes nothing.
+   * Reads the files; writes nothing.
    *
-   * @throws Error when the token of `shard-admin` has been kept and is lost, or is another by now, or a file cannot be read
+   * @throws Error when the stored token of `shard-admin` is missing or has changed, or a file cannot be read
    */
   static async load(options: AdminAccessOptions): Promise<AdminAccess> {
     const kept = readIfThere(options.tokenStore);
@@ -43,8 +43,8 @@ export class AdminAccess {
   }
 
   /**
-   * Writes the kubeconfig, readable by its owner alone, and then what the token is known by: a crash in between leaves
-   * what the next start replaces.
+   * Writes the kubeconfig, readable by its owner only, and then the token's hash. The next startup repairs what a crash
+   * between the two leaves.
    *
    * @throws Error on a file that cannot be written
    */
@@ -56,7 +56,7 @@ export class AdminAccess {
   }
 }
 
-/** @throws Error in kcp's words */
+/** Returns the stored token. @throws Error with kcp's message */
 async function keptToken({ kubeconfig, tokenStore }: AdminAccessOptions, expected: Buffer): Promise<string> {
   const text = readIfThere(kubeconfig)?.toString("utf8");
   const token = text === undefined ? undefined : await tokenOf(text, kubeconfig);
@@ -75,7 +75,7 @@ async function tokenOf(text: string, file: string): Promise<string | undefined> 
   try {
     return await tokenIn(text, SHARD_ADMIN);
   } catch (error) {
-    throw new Error(`${file} is no kubeconfig: put the one of before back, or remove it and the token store`, {
+    throw new Error(`invalid kubeconfig "${file}": restore the previous file, or remove it and the token store`, {
       cause: error,
     });
   }

@@ -3,36 +3,36 @@ import { join } from "node:path";
 import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { type KeptPair, keptPair, type PairFiles, writeAtomically } from "./files.ts";
 
-/** A certificate with less than this left is made anew, ms. */
+/** Remaining lifetime below which a certificate is replaced, in ms. */
 const RENEW_BEFORE = 30 * 24 * 60 * 60 * 1000;
-/** Names whoever signs what is made here; of all other certificates in these files we keep our hands off. */
+/** Common name of the generated CA. Certificates of any other issuer in these files are never replaced. */
 const AUTHORITY = "kcp-self-signed-ca";
 
-/** By which names a server is called, and where its certificate is kept. */
+/** Host names of a server and the directory of its certificate. */
 export interface ServingCertificateOptions {
-  /** `--cert-dir`: the root directory. It must be there. */
+  /** Root directory (`--cert-dir`); it must exist. */
   readonly dir: string;
-  /** DNS names. */
+  /** DNS names of the certificate. */
   readonly hosts: readonly string[];
   readonly addresses: readonly string[];
-  /** @default the clock */
+  /** Current time. @default the clock */
   readonly now?: Date;
 }
 
-/** What a server shows, and what its clients trust. */
+/** Serving certificate and the CA certificates that clients trust. */
 export interface ServingCertificate extends PairFiles {
-  /** PEM of all in `apiserver.crt`: for kubeconfigs, and for `kube-root-ca.crt`. */
+  /** All of `apiserver.crt` as PEM: for kubeconfigs and for `kube-root-ca.crt`. */
   readonly ca: string;
 }
 
 /**
- * The certificate in `apiserver.crt` with its key in `apiserver.key`, made when there is none: signed by an authority of its
- * own that stands behind it in the same file, and whose key nobody keeps. It is made anew within a month of its end, for
- * other names, and after a crash in between; one that somebody else has put there is used as it is. To be called by one
- * process at a time.
+ * Loads the certificate `apiserver.crt` and its key `apiserver.key`, or creates them. The certificate is signed by its
+ * own CA, which follows in the same file; the CA's key is not kept. A generated certificate is replaced in its last 30
+ * days, when the host names change, and after a crash between the two files. A certificate of another issuer is used as
+ * it is. Only one process at a time may call this.
  *
- * @throws Error on files that are broken or do not belong together, on names that cannot be certified, and where files
- *   cannot be written
+ * @throws Error on files that are broken or do not match, on names that cannot be certified, and on files that cannot
+ * be written
  */
 export async function servingCertificate(options: ServingCertificateOptions): Promise<ServingCertificate> {
   const { dir, hosts, addresses, now = new Date() } = options;
@@ -41,7 +41,7 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
   if (kept !== undefined && isToKeep(kept, options, now)) return { ...files, ca: kept.cert };
   if (kept !== undefined && !isOurs(kept))
     throw new Error(
-      `${files.keyFile} is not the key of the certificate in ${files.certFile}: put it there, or remove both`,
+      `key in "${files.keyFile}" does not match the certificate in "${files.certFile}": put the matching key there, or remove both files`,
     );
   const [name = ""] = [...hosts, ...addresses];
   const authority = await issueCertificate({
@@ -77,19 +77,19 @@ function isFor({ certificate }: KeptPair, { hosts, addresses }: ServingCertifica
   );
 }
 
-/** Who may certify users. */
+/** CA that signs client certificates of users. */
 export interface ClientAuthority extends PairFiles {
-  /** PEM of its certificate: what `clientCertificates` takes. */
+  /** CA certificate as PEM, for `clientCertificates`. */
   readonly ca: string;
 }
 
 /**
- * The authority in `client-ca.crt` with its RSA key in `client-ca.key`, made when there is none, good for ten years: where no
- * `--client-ca-file` is given, whoever runs the server can certify users by it. It is made anew only when it has ended. The
- * key may be taken elsewhere: whoever can read it can pose as anybody. To be called by one process at a time.
+ * Loads the CA `client-ca.crt` and its RSA key `client-ca.key`, or creates them, valid for ten years. It is used when
+ * no `--client-ca-file` is given, and is replaced only after it has expired. The key may be moved elsewhere. Security:
+ * whoever can read the key can impersonate any user. Only one process at a time may call this.
  *
- * @param dir must be there
- * @throws Error on files that are broken or do not belong together, and where files cannot be written
+ * @param dir directory, which must exist
+ * @throws Error on files that are broken or do not match, and on files that cannot be written
  */
 export async function clientAuthority(dir: string, now: Date = new Date()): Promise<ClientAuthority> {
   const files = { certFile: join(dir, "client-ca.crt"), keyFile: join(dir, "client-ca.key") };
@@ -97,12 +97,12 @@ export async function clientAuthority(dir: string, now: Date = new Date()): Prom
   if (kept !== undefined && Date.parse(kept.certificate.validTo) > now.getTime()) {
     if (kept.key === undefined || kept.certificate.checkPrivateKey(kept.key)) return { ...files, ca: kept.cert };
     throw new Error(
-      `${files.keyFile} is not the key of the certificate in ${files.certFile}: put it there, or remove both`,
+      `key in "${files.keyFile}" does not match the certificate in "${files.certFile}": put the matching key there, or remove both files`,
     );
   }
   const subject = { name: "kcp-client-ca", groups: [] };
   const { cert, key } = await issueCertificate({ subject, purpose: { kind: "authority" }, now, key: "RSA-2048" });
-  // The form in which kcp's tools read RSA keys.
+  // PKCS #1 is the form in which kcp's tools read RSA keys.
   const pem = createPrivateKey(key).export({ type: "pkcs1", format: "pem" }) as string;
   writeAtomically(files.keyFile, pem, 0o600);
   writeAtomically(files.certFile, cert, 0o644);

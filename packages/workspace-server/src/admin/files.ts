@@ -12,27 +12,27 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-/** The bytes of a file, `undefined` when there is none. @throws Error that names it, on what cannot be read */
+/** Returns the bytes of a file; `undefined` if it does not exist. @throws Error with the path, if it cannot be read */
 export function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw new Error(`${path} cannot be read: ${code}`, { cause: error });
+    throw new Error(`cannot read file "${path}": ${code}`, { cause: error });
   }
 }
 
 /**
- * Writes a file so that a reader, and whoever comes after a crash, sees the old one or the new one, never a part.
+ * Writes a file atomically: after a crash, and at any time for readers, it has the old content or the new one.
  *
- * @param mode who may read it from then on, whatever the process's umask
- * @throws Error that names the file, and leaves the old one as it was
+ * @param mode permissions of the file, whatever the process's umask
+ * @throws Error with the path; the old file is unchanged
  */
 export function writeAtomically(path: string, content: string | Buffer, mode: 0o600 | 0o644): void {
   const beside = `${path}.${process.pid}.new`;
   try {
-    // What a process that was killed has left there may be another's to read.
+    // A file that a killed process left there may have other permissions.
     rmSync(beside, { force: true });
     const file = openSync(beside, "wx", mode);
     try {
@@ -46,11 +46,11 @@ export function writeAtomically(path: string, content: string | Buffer, mode: 0o
     syncFolder(dirname(path));
   } catch (error) {
     rmSync(beside, { force: true });
-    throw new Error(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+    throw new Error(`cannot write file "${path}": ${(error as NodeJS.ErrnoException).code}`, { cause: error });
   }
 }
 
-/** Only then does the name survive a loss of power. */
+/** Makes the file's name survive a power loss. */
 function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {
@@ -60,28 +60,28 @@ function syncFolder(path: string): void {
   }
 }
 
-/** The files of a certificate and its key. */
+/** Paths of a certificate and its key. */
 export interface PairFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** What is in them. */
+/** Content of the files of a certificate and its key. */
 export interface KeptPair {
-  /** PEM, with those behind it. */
+  /** Certificate and its chain, PEM. */
   readonly cert: string;
-  /** The first of them. */
+  /** First certificate of the file. */
   readonly certificate: X509Certificate;
-  /** Who has signed it, as far as the file says. */
+  /** Issuer of the first certificate, as far as the file has it. */
   readonly authority: X509Certificate;
-  /** `undefined`: there is no such file. */
+  /** Private key; `undefined` if there is no such file. */
   readonly key: KeyObject | undefined;
 }
 
 /**
- * Reads a pair; `undefined` when there is no certificate, whatever keys there are: a key without one serves nobody.
+ * Reads a certificate and its key; `undefined` without a certificate, since a key alone is of no use.
  *
- * @throws Error on what is no PEM: it is somebody else's doing, and not ours to replace
+ * @throws Error when a file is not PEM: an administrator put it there, and the server must not replace it
  */
 export function keptPair({ certFile, keyFile }: PairFiles): KeptPair | undefined {
   const cert = readIfThere(certFile)?.toString("utf8");
@@ -95,22 +95,22 @@ export function keptPair({ certFile, keyFile }: PairFiles): KeptPair | undefined
   });
 }
 
-/** OpenSSL's own errors say nothing that helps. */
+/** Replaces OpenSSL's own errors, which do not help. */
 function readable<T>({ certFile, keyFile }: PairFiles, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new Error(`${certFile} and ${keyFile} hold no PEM certificate and key: put them back, or remove both`, {
+    throw new Error(`no PEM certificate and key in "${certFile}" and "${keyFile}": restore the files, or remove both`, {
       cause,
     });
   }
 }
 
 /**
- * Makes the folder in which a server keeps all that is its own (`--root-directory`), for its owner alone; one that is there
- * stays as it is.
+ * Creates the server's data directory (`--root-directory`), accessible to its owner only. An existing directory is
+ * unchanged.
  *
- * @throws Error when it is a file, or cannot be made
+ * @throws Error when it is a file, or cannot be created
  */
 export function ensureRootDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
@@ -118,6 +118,6 @@ export function ensureRootDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Error(`${path} cannot be made: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+    throw new Error(`cannot create directory "${path}": ${(error as NodeJS.ErrnoException).code}`, { cause: error });
   }
 }

@@ -1,19 +1,20 @@
 import { type AdminTokens, KCP_ADMIN, type PlainUser, SHARD_ADMIN } from "./users.ts";
 
-/** What `admin.kubeconfig` is about. */
+/** Options of {@link adminKubeconfig}. */
 export interface AdminKubeconfigOptions {
   readonly tokens: AdminTokens;
-  /** Those whose tokens are among them. @default nobody */
+  /** Users whose tokens the file contains. @default none */
   readonly users?: readonly PlainUser[];
-  /** `https://192.0.2.7:6443`, as clients reach the server. */
+  /** Server URL that clients use, such as `https://192.0.2.7:6443`. */
   readonly server: string;
-  /** PEM that they trust it by. */
+  /** CA certificates that clients trust, PEM. */
   readonly ca: string;
 }
 
 /**
- * The text of `admin.kubeconfig`, as kcp has it: contexts `root` (the current one) and `base` of kcp-admin, `system:admin`
- * and `shard-base` of shard-admin, and one of each plain user, at their workspace. It holds tokens that allow everything.
+ * Returns the text of `admin.kubeconfig`, with kcp's contexts: `root` (the current one) and `base` for kcp-admin,
+ * `system:admin` and `shard-base` for shard-admin, and one for each plain user, at the user's workspace. Security: the
+ * file contains tokens that allow everything.
  */
 export function adminKubeconfig({ tokens, users = [], server, ca }: AdminKubeconfigOptions): string {
   const base = server.replace(/\/+$/, "");
@@ -60,15 +61,15 @@ export function adminKubeconfig({ tokens, users = [], server, ca }: AdminKubecon
   ].join("\n");
 }
 
-/** Whatever is in it, a scalar of YAML is one of JSON in double quotes. */
+/** Every string is a valid YAML scalar as JSON in double quotes. */
 function text(value: string): string {
   return /^[a-z][a-z-]*$/.test(value) ? value : JSON.stringify(value);
 }
 
 /**
- * The token of a user in the text of a kubeconfig; `undefined` where there is no such user, or another way to log in.
+ * Returns a user's token in the text of a kubeconfig; `undefined` if the user is missing or has other credentials.
  *
- * @throws Error when it is no YAML
+ * @throws Error when the text is not YAML
  */
 export async function tokenIn(kubeconfig: string, user: string): Promise<string | undefined> {
   const { parse } = await import("yaml");

@@ -2,39 +2,39 @@ import { hash, randomUUID, timingSafeEqual } from "node:crypto";
 import type { User } from "@virtual-workspaces/framework";
 import { authenticatedUser, bearerTokens, type TokenAuthenticator } from "@virtual-workspaces/framework/authn";
 
-/** A user in the group `system:masters`: all is allowed to them. */
+/** Name of the user in the group `system:masters`, which may do everything. */
 export const SHARD_ADMIN = "shard-admin";
-/** A user in the group `system:kcp:admin`: kcp's rules decide about them. */
+/** Name of the user in the group `system:kcp:admin`; kcp's RBAC rules apply. */
 export const KCP_ADMIN = "kcp-admin";
-/** Somebody in no group but that of everybody who has logged in. */
+/** User whose only group is `system:authenticated`. */
 export interface PlainUser {
-  /** Also of their context. */
+  /** Name of the user and of the kubeconfig context. */
   readonly name: string;
-  /** The path of the workspace that their context leads to. */
+  /** Path of the workspace that the user's context points to. */
   readonly workspace: string;
 }
 
-/** The tokens by which the users of a start log in. */
+/** Bearer tokens of the users that the server creates at startup. */
 export interface AdminTokens {
-  /** The same at every start. */
+  /** Token of `shard-admin`; the same at every startup. */
   readonly shardAdmin: string;
-  /** New at every start. */
+  /** Token of `kcp-admin`; new at every startup. */
   readonly kcpAdmin: string;
-  /** By name; new at every start. */
+  /** Tokens of the plain users, by name; new at every startup. */
   readonly plain?: ReadonlyMap<string, string>;
 }
 
-/** A token that stays among those who are given it. */
+/** Returns a new random token. */
 export function newToken(): string {
   return randomUUID();
 }
 
-/** SHA-256, of which no token can be told. */
+/** Returns the SHA-256 of a token, which does not reveal the token. */
 export function hashOf(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-/** Takes the tokens of `admin.kubeconfig`. Each user has another uid at each start. Put it before all others. */
+/** Authenticates the tokens of `admin.kubeconfig`, before all other authenticators. Each startup gives users new uids. */
 export function adminTokens({ shardAdmin, kcpAdmin, plain = new Map() }: AdminTokens): TokenAuthenticator {
   const users = [
     entry(shardAdmin, { name: SHARD_ADMIN, groups: ["system:masters"] }),
@@ -52,6 +52,6 @@ function entry(
   token: string,
   { name, groups }: Pick<User, "name" | "groups">,
 ): { readonly expected: Buffer; readonly user: User } {
-  if (token === "") throw new Error(`the token of ${name} may not be empty`);
+  if (token === "") throw new Error(`invalid token of user "${name}": it must not be empty`);
   return { expected: hashOf(token), user: authenticatedUser({ name, uid: randomUUID(), groups }) };
 }

@@ -3,29 +3,29 @@ import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { ShardAuthorizer } from "./authorizer.ts";
 import type { ClusterParams } from "./cluster-request.ts";
 
-/** Something that somebody may do or not, of an object. */
+/** Verb and object of an access check. */
 export interface AccessAttributes {
   readonly verb: string;
   readonly group: string;
   readonly version: string;
   readonly resource: string;
-  /** @default "", it is of the whole logical cluster */
+  /** Namespace of the object. @default "", for a cluster-scoped object */
   readonly namespace?: string;
   readonly name: string;
 }
 
 /**
- * Whether a user may do something in a logical cluster, as RBAC there says. Of the chain that decides about requests all is
- * asked but the access to the workspace itself (kcp's deep SubjectAccessReview).
+ * Reports whether RBAC of a logical cluster allows a user an action. Access to the workspace itself is not checked
+ * (kcp's deep SubjectAccessReview).
  */
 export type IsAllowed = (user: User, cluster: string, access: AccessAttributes) => Awaitable<boolean>;
 
-/** Asks what RBAC of a logical cluster says, whether or not the user may enter it: kcp's deep review. */
+/** Checks RBAC of a logical cluster, whether or not the user may enter it: kcp's deep review. */
 export function deepAccess(authorizer: Pick<ShardAuthorizer, "deep">, signal: AbortSignal): IsAllowed {
   return access(authorizer.deep, signal);
 }
 
-/** Asks an authorizer what it would say of a request. */
+/** Checks an action with an authorizer. */
 export function access(authorizer: Authorizer<ClusterParams>, signal: AbortSignal): IsAllowed {
   return (user, cluster, asked) => {
     const { group, version, resource, namespace = "", name } = asked;

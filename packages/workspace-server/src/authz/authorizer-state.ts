@@ -1,49 +1,49 @@
 import type { RbacPolicy } from "@virtual-workspaces/framework/authz";
 
-/** What {@link shardAuthorizer} must know, asked anew for every question. What throws is answered 500. */
+/** State that {@link shardAuthorizer} reads for every request. An error that a method throws is answered with 500. */
 export interface AuthorizerState {
   /**
-   * Resolves when all is known that a question about a resource of a logical cluster is decided by; nothing else is asked
-   * before. @default `undefined`: it is known
+   * Loads the state that a request for a resource of a logical cluster needs; the other methods are called only
+   * afterwards. @default `undefined`: nothing has to be loaded
    */
   load?(cluster: string, group: string, resource: string): Promise<void> | undefined;
   /**
-   * Roles and bindings of the logical cluster `system:admin`, which count in every workspace; {@link bootstrapRoles} and
-   * whatever an administrator has added.
+   * Roles and bindings of the logical cluster `system:admin`, which apply in every workspace: {@link bootstrapRoles}
+   * and those that an administrator has added.
    */
   readonly bootstrap: RbacPolicy;
-  /** Roles and bindings of a logical cluster of this shard; `undefined` when it has none. */
+  /** Returns the roles and bindings of a logical cluster of this shard; `undefined` if it has none. */
   policy(cluster: string): RbacPolicy | undefined;
   /**
-   * The same of what other shards have replicated (kcp's cache server): bindings and roles of a logical cluster that is not
-   * here. Must leave out what {@link policy} has. @default nothing is replicated
+   * Returns roles and bindings of a logical cluster of another shard, which that shard has replicated (kcp's cache
+   * server). It must omit those of {@link policy}. @default nothing is replicated
    */
   replicated?(cluster: string): RbacPolicy | undefined;
-  /** What stands in a LogicalCluster object, of this shard or replicated; `undefined` when there is none. */
+  /** Returns the state of a LogicalCluster of this shard, or a replicated one; `undefined` if it does not exist. */
   logicalCluster(cluster: string): LogicalClusterState | undefined;
-  /** The APIBinding of a logical cluster that has a resource among its `status.boundResources`; `undefined`: none has. */
+  /** Returns the APIBinding of a logical cluster with a resource in its `status.boundResources`; `undefined` if none. */
   binding(cluster: string, group: string, resource: string): BoundResource | undefined;
 }
 
-/** What authorization looks at of a LogicalCluster. */
+/** Fields of a LogicalCluster that authorization reads. */
 export interface LogicalClusterState {
-  /** `status.phase`; "" as long as there is none. */
+  /** Value of `status.phase`; "" until it is set. */
   readonly phase: string;
-  /** The annotation `authorization.kcp.io/required-groups`; `undefined` without it, which is another thing than "". */
+  /** Annotation `authorization.kcp.io/required-groups`; `undefined` without it, which differs from "". */
   readonly requiredGroups?: string | undefined;
 }
 
-/** What authorization looks at of an APIBinding and its APIExport. */
+/** Fields of an APIBinding and its APIExport that authorization reads. */
 export interface BoundResource {
-  /** `spec.reference.export`, its path that of the binding's own workspace where it names none. */
+  /** Value of `spec.reference.export`; the path defaults to that of the binding's workspace. */
   readonly reference: { readonly path: string; readonly name: string };
-  /** The APIExport, of this shard or replicated; `undefined` when there is none, and so no policy. */
+  /** APIExport, of this shard or replicated; `undefined` if it does not exist, and then no policy applies. */
   readonly export?:
     | {
-        /** The name of its logical cluster. */
+        /** Name of the export's logical cluster. */
         readonly cluster: string;
         readonly name: string;
-        /** Whether it has `spec.maximalPermissionPolicy.local`. */
+        /** Whether the export has `spec.maximalPermissionPolicy.local`. */
         readonly policy: boolean;
       }
     | undefined;

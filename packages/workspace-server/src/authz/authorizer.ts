@@ -20,54 +20,53 @@ import { askChain, type ChainOutcome, passesGuards } from "./chain.ts";
 import { type ClusterParams, ClusterRequest, enteringQuestion } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";
 
-/** One of the authorizers that {@link ShardAuthorizerOptions.order} names, as kcp's `--authorization-order` does. */
+/** Name of an authorizer for {@link ShardAuthorizerOptions.order}, as in kcp's `--authorization-order`. */
 export type AuthorizerName = "AlwaysAllowGroups" | "AlwaysAllowPaths" | "RBAC" | "Webhook";
 
 const ORDER: readonly AuthorizerName[] = ["AlwaysAllowGroups", "AlwaysAllowPaths", "RBAC", "Webhook"];
 
-/** What a shard decides by: {@link shardAuthorizer}. */
+/** Options of {@link shardAuthorizer}. */
 export interface ShardAuthorizerOptions {
   readonly state: AuthorizerState;
-  /** Groups whose members may do everything everywhere, with no further question. @default `system:masters` */
+  /** Groups whose members may do everything everywhere. @default `system:masters` */
   readonly alwaysAllowGroups?: readonly string[];
-  /** Paths that everybody may ask for, a `*` at the end for all that begin so. @default `/healthz`, `/readyz`, `/livez` */
+  /** Paths that every caller may request; a trailing `*` matches any suffix. @default `/healthz`, `/readyz`, `/livez` */
   readonly alwaysAllowPaths?: readonly string[];
-  /** Asked for each identity that counts (kcp's `--authorization-webhook-config-file`). @default nobody */
+  /** Authorizer called for each effective identity (kcp's `--authorization-webhook-config-file`). @default none */
   readonly webhook?: Authorizer<ClusterParams>;
   /**
-   * Who is asked, in which order; the first yes or final no decides. What is left out is not asked.
+   * Authorizers in order; the first that allows or denies decides. Omitted authorizers are not called.
    *
    * @default AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook
    */
   readonly order?: readonly AuthorizerName[];
 }
 
-/** What {@link shardAuthorizer} makes. */
+/** Authorizer of a shard, made by {@link shardAuthorizer}. */
 export interface ShardAuthorizer extends Authorizer<ClusterParams> {
-  /** By bootstrap roles and the workspace's own: as in kcp without regard to access, required groups and exporters' policies. */
+  /** Lists rules of bootstrap roles and the workspace; as in kcp, ignores access, required groups and exporters' policies. */
   readonly rules: (request: RulesRequest<ClusterParams>) => Rules;
   /**
-   * Decides what RBAC of a logical cluster says, whether or not the user may enter it: kcp's deep SubjectAccessReview. Only
-   * for what the server itself wants to know, and for `system:masters`.
+   * Checks RBAC of a logical cluster, whether or not the user may enter it (kcp's deep SubjectAccessReview). Only for
+   * the server's own checks and for `system:masters`.
    */
   readonly deep: Authorizer<ClusterParams>;
   /**
-   * Whether somebody may enter a logical cluster: is past its required groups and has access, by which nobody can do anything
-   * there yet. Of what a webhook allows it knows nothing. @throws what the state throws
+   * Reports whether a user may enter a logical cluster: has its required groups and access, which alone permit no
+   * action there. Ignores the webhook. @throws what the state throws
    */
   readonly enters: (user: User, cluster: string) => boolean;
-  /** The same two for SubjectAccessReviews: their audit annotations are kcp's of reviews. */
+  /** Authorizer for SubjectAccessReviews: the same decisions, with kcp's audit annotations of reviews. */
   readonly review: Authorizer<ClusterParams>;
 }
 
 /**
- * Who may do what in the logical clusters of a shard, decided as kcp does: required groups, access to the workspace, status
- * of bindings and exports, maximal permission policies, then RBAC of `system:admin`, of the workspace and of what is
- * replicated, for users as their scopes and warrants have them. Whoever is refused learns `access denied` and no more; the
- * reasons go to audit annotations under `request.auth.kcp.io`. Synchronous unless there is a webhook, or the state has to be
- * loaded.
+ * Authorizes requests in the logical clusters of a shard, in kcp's order: required groups, access to the workspace, status of
+ * bindings and exports, maximal permission policies, then RBAC of `system:admin`, of the workspace and the replicated one.
+ * Scopes and warrants determine the effective users. Security: a denied caller sees only `access denied`; the reasons go to
+ * audit annotations under `request.auth.kcp.io`. Synchronous unless a webhook is configured or the state has to be loaded.
  *
- * @throws Error on an order that names what there is not, or names something twice
+ * @throws Error on an unknown, duplicate or missing name in the order
  */
 export function shardAuthorizer(options: ShardAuthorizerOptions): ShardAuthorizer {
   const { state } = options;
@@ -79,13 +78,13 @@ export function shardAuthorizer(options: ShardAuthorizerOptions): ShardAuthorize
   });
 }
 
-/** All that a client learns. */
+/** Only reason that a client sees. */
 const DENIED = "access denied";
 const REQUEST = "request.auth.kcp.io";
 const REVIEW = "sar.auth.kcp.io";
 
 interface AuthorizationMode {
-  /** Of the audit annotations. */
+  /** Domain of the audit annotations. */
   readonly domain: string;
   readonly deep: boolean;
 }
@@ -93,10 +92,12 @@ interface AuthorizationMode {
 function inOrder(options: ShardAuthorizerOptions, manner: AuthorizationMode): Authorizer<ClusterParams> {
   const { order = ORDER } = options;
   if (order.length === 0 || new Set(order).size < order.length || order.some((name) => !ORDER.includes(name)))
-    throw new Error(`authorization order: name some of ${ORDER.join(", ")}, each once; not ${order.join(", ")}`);
+    throw new Error(
+      `invalid authorization order "${order.join(", ")}": use one or more of ${ORDER.join(", ")}, each once`,
+    );
   const members = order.flatMap((name) => memberOf(name, options, manner) ?? []);
   const asked = union<ClusterParams>(...members, () => deny(DENIED));
-  // A union has rules if all its members have some; whose are to be listed is said elsewhere.
+  // The function hides the union's `rules`, which would need those of all members; `rulesOf` lists the rules.
   return (question) => {
     const { cluster = "" } = question.params as Partial<ClusterParams>;
     const loading = options.state.load?.(cluster, question.group, question.resource);
@@ -159,7 +160,7 @@ class AllowedDecision extends AuditedDecision {
   readonly allowed = true;
 }
 
-/** What is a secret is kept: whether there is such a workspace, and what it would take to enter. */
+/** Keeps reasons out of the response. Security: they reveal whether a workspace exists and what entering it requires. */
 class DeniedDecision extends AuditedDecision {
   readonly allowed = false;
   readonly reason = DENIED;
@@ -178,7 +179,7 @@ function rulesOf(state: AuthorizerState, { user, params, namespace }: RulesReque
   return grantedRules([...state.bootstrap.grants(users, namespace), ...local]);
 }
 
-/** Asks an authorizer that knows neither scopes nor warrants about each identity that counts; the first yes decides. */
+/** Calls an authorizer that knows neither scopes nor warrants for each effective identity; the first that allows decides. */
 function perEffectiveUser(webhook: Authorizer<ClusterParams>): Authorizer<ClusterParams> {
   return async (question) => {
     const { cluster } = question.params;
@@ -193,7 +194,7 @@ function perEffectiveUser(webhook: Authorizer<ClusterParams>): Authorizer<Cluste
   };
 }
 
-/** Field by field: some of a question are getters of its class. */
+/** Copies field by field, since some fields are getters of the request's class. */
 function asAsked(question: AuthorizeRequest<ClusterParams>, user: User): AuthorizeRequest<ClusterParams> {
   const { isResource, verb, path, group, version, resource, identity, subresource, namespace, name } = question;
   const { longRunning, upgrade, params, signal } = question;

@@ -9,7 +9,7 @@ import {
   MASTERS_GROUP,
 } from "@virtual-workspaces/kcp/users";
 
-/** On what Kubernetes ships: a start adds what is missing, and takes away nothing. */
+/** Annotation and label of Kubernetes' default roles: a startup adds missing rules and removes none. */
 const SHIPPED = {
   annotations: { "rbac.authorization.kubernetes.io/autoupdate": "true" },
   labels: { "kubernetes.io/bootstrapping": "rbac-defaults" },
@@ -18,21 +18,21 @@ const SHIPPED = {
 const API_VERSION = "rbac.authorization.k8s.io/v1";
 const RBAC = "rbac.authorization.k8s.io";
 
-/** Verbs on resources of a group. */
+/** Rule with verbs on resources of a group. */
 function on(group: string, resources: readonly string[], verbs: readonly string[]): PolicyRule {
   return { verbs, apiGroups: [group], resources };
 }
 
-/** Methods on paths that are no objects. */
+/** Rule with methods on non-resource paths. */
 function onPaths(paths: readonly string[], verbs: readonly string[]): PolicyRule {
   return { verbs, nonResourceURLs: paths };
 }
 
 interface RoleParts {
   readonly rules?: readonly PolicyRule[];
-  /** Of which roles it is made: those with the label `rbac.authorization.k8s.io/aggregate-to-<name>`. */
+  /** Name of an aggregated role: it combines the roles with the label `rbac.authorization.k8s.io/aggregate-to-<name>`. */
   readonly of?: string;
-  /** Part of which role it is. */
+  /** Name of the aggregated role that includes this one. */
   readonly partOf?: string;
 }
 
@@ -67,8 +67,8 @@ const VERSION_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
 const DISCOVERY_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...VERSION_PATHS].sort();
 
 /**
- * What Kubernetes ships for people. `admin`, `edit` and `view` name workloads too, which no workspace has of its own but
- * many bind; roles of nodes, of the scheduler and of Kubernetes' controllers are not among them: there are none here.
+ * Kubernetes' default roles for users. `admin`, `edit` and `view` name workloads too: workspaces do not have them, but many
+ * bind them. Roles for nodes, the scheduler and Kubernetes' controllers are omitted, since none of these exist here.
  */
 const KUBERNETES_ROLES: readonly RbacObject[] = [
   role("cluster-admin", { rules: [on("*", ["*"], ["*"]), onPaths(["*"], ["*"])] }),
@@ -235,7 +235,7 @@ const CORE = "core.kcp.io";
 const MIGRATION = "migration.kcp.io";
 const TENANCY = "tenancy.kcp.io";
 
-/** What kcp adds to Kubernetes' roles. */
+/** Roles that kcp adds to Kubernetes'. */
 const KCP_ROLES: readonly RbacObject[] = [
   role("system:kcp:tenancy:reader", {
     rules: [
@@ -282,7 +282,7 @@ const KCP_ROLES: readonly RbacObject[] = [
 ];
 
 /**
- * The ClusterRoles and ClusterRoleBindings of the logical cluster `system:admin`: Kubernetes' for people, and kcp's. A start
- * adds of them what is missing, rules and subjects too, and leaves what administrators have added.
+ * ClusterRoles and ClusterRoleBindings of the logical cluster `system:admin`: Kubernetes' for users, and kcp's. A
+ * startup adds missing objects, rules and subjects, and keeps what administrators have added.
  */
 export const bootstrapRoles: readonly RbacObject[] = [...KUBERNETES_ROLES, ...KCP_ROLES];

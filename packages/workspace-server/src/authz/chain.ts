@@ -24,7 +24,7 @@ import {
   type Verdict,
 } from "./verdict.ts";
 
-/** Who may enter a workspace whose administrators want their users to be in certain groups. */
+/** Restricts a workspace to members of the groups that its administrators require. */
 const requiredGroups: Step = { key: "01-requiredgroups", decide: decideRequiredGroups };
 
 function decideRequiredGroups(request: ClusterRequest): Verdict {
@@ -44,7 +44,7 @@ function decideRequiredGroups(request: ClusterRequest): Verdict {
     : denied(() => `user is not a member of required groups: ${value}`);
 }
 
-/** Who may enter a workspace at all: without it, what every user has by bootstrap roles means nothing there. */
+/** Restricts a workspace to users with access. Security: otherwise, all bootstrap roles would apply there. */
 const content: Step = { key: "02-content", decide: decideContent };
 
 const ENTERED: ReadonlySet<string> = new Set(["Initializing", "Ready", "Inactive", "Terminating", "Deleting"]);
@@ -66,7 +66,7 @@ function decideContent(request: ClusterRequest): Verdict {
   return mayEnter(request) ? next("user logical cluster access") : noOpinion("no verb=access permission on /");
 }
 
-/** The groups as they came: a warrant is no view's word. */
+/** Checks the request's own groups: a group of a warrant is not proof that a view authorized the request. */
 function isOfLifecycle({ groups }: User): boolean {
   return groups.some((group) => LIFECYCLE_GROUP_PREFIXES.some((prefix) => group.startsWith(prefix)));
 }
@@ -81,7 +81,7 @@ const ACCESS = {
   name: "",
 } as const;
 
-/** Here, unlike behind this step, bindings of bootstrap roles have the workspace's rules of that name as well. */
+/** Only in this step, bindings of bootstrap roles also get the rules of the workspace's role of that name. */
 function mayEnter(request: ClusterRequest): boolean {
   const { users, state, cluster } = request;
   const all = [...request.policies(cluster), state.bootstrap];
@@ -91,7 +91,7 @@ function mayEnter(request: ClusterRequest): boolean {
   });
 }
 
-/** Whose status only the server writes, and, by kcp's slip or wish, only the server reads on its own. */
+/** Reserves the status of APIBindings and APIExports for the server. As in kcp, users cannot read the subresource either. */
 const systemCrds: Step = { key: "03-systemcrd", decide: decideSystemCrds };
 
 const STATUS = new Map([
@@ -104,7 +104,7 @@ function decideSystemCrds({ question: { isResource, group, resource, subresource
   return reason === undefined ? next("no system CRD violation") : denied(reason);
 }
 
-/** What users of a bound resource may do at most, whatever roles their own workspace gives them: the exporter's word. */
+/** Limits users of a bound resource to the exporter's maximal permission policy, whatever their own workspace allows. */
 const maximalPermissionPolicy: Step = { key: "04-maxpermissionpolicy", decide: decideMaximalPermission };
 
 function decideMaximalPermission(request: ClusterRequest): Verdict {
@@ -118,7 +118,7 @@ function decideMaximalPermission(request: ClusterRequest): Verdict {
   return judgeByExporter(request, exported);
 }
 
-/** Bindings in namespaces count of the exporter's workspace, of the bootstrap roles not. */
+/** RoleBindings of the exporter's workspace count, those of `system:admin` do not. */
 function judgeByExporter(request: ClusterRequest, exported: NonNullable<BoundResource["export"]>): Verdict {
   const { question, state, cluster } = request;
   const users = effectiveUsers(prefixedUser(question.user), cluster);
@@ -139,19 +139,19 @@ function exportName({ cluster, name }: { readonly cluster: string; readonly name
   return `${JSON.stringify(cluster)}|${JSON.stringify(name)}`;
 }
 
-/** What the bindings of `system:admin` give in every workspace. */
+/** Permissions that the bindings of `system:admin` grant in every workspace. */
 const bootstrapPolicy: Step = {
   key: "05-bootstrap",
   decide: (request) => judge(request, request.state.bootstrap, { source: "bootstrap policy", also: [] }),
 };
 
-/** What the workspace's own bindings give, of its own roles and of bootstrap roles. */
+/** Permissions that the workspace's own bindings grant, of its own roles and of bootstrap roles. */
 const localPolicy: Step = {
   key: "05-local",
   decide: (request) => ofCluster(request, request.state.policy(request.cluster), "local"),
 };
 
-/** What bindings give that another shard has replicated. */
+/** Permissions that bindings replicated from another shard grant. */
 const globalPolicy: Step = {
   key: "05-global",
   decide: (request) => ofCluster(request, request.state.replicated?.(request.cluster), "global"),
@@ -165,7 +165,7 @@ function ofCluster(request: ClusterRequest, policy: RbacPolicy | undefined, kind
 
 interface Judged {
   readonly source: string;
-  /** Whose roles count as well. */
+  /** Policies whose roles the bindings may refer to as well. */
   readonly also: readonly RbacPolicy[];
 }
 
@@ -176,12 +176,12 @@ function judge({ users, question }: ClusterRequest, policy: RbacPolicy | undefin
   return judgement.grant === undefined ? noOpinion(reason) : granted(reason);
 }
 
-/** kcp's order, outermost first. Each of these passes on, decides, or has no opinion, which ends it. */
+/** Guards in kcp's order, outermost first. Each continues, decides, or has no opinion, which ends the chain. */
 const GUARDS: readonly Step[] = [requiredGroups, content, systemCrds, maximalPermissionPolicy];
-/** Of these the first that allows decides. */
+/** RBAC policies; the first that allows decides. */
 const POLICIES: readonly Step[] = [bootstrapPolicy, localPolicy, globalPolicy];
 
-/** What the chain decided, and how. */
+/** Decision of the chain, and the results of its steps. */
 export class ChainOutcome {
   readonly decision: "Allowed" | "Denied" | "NoOpinion";
   readonly #said: readonly DecidedStep[];
@@ -191,7 +191,7 @@ export class ChainOutcome {
     this.#said = said;
   }
 
-  /** What kcp writes into audit events. @param domain `request.auth.kcp.io`, of SubjectAccessReviews `sar.auth.kcp.io` */
+  /** Returns kcp's audit annotations. @param domain `request.auth.kcp.io`; for SubjectAccessReviews `sar.auth.kcp.io` */
   annotations(domain: string): DecisionAnnotations {
     return Object.fromEntries(
       this.#said.flatMap(({ key, verdict: { decision, reason } }) => [
@@ -207,7 +207,7 @@ interface DecidedStep {
   readonly verdict: Verdict;
 }
 
-/** Whether the steps that guard a logical cluster as a whole let somebody in, whatever they may do there. @throws what the state throws */
+/** Reports whether the guards let a user into a logical cluster. @throws what the state throws */
 export function passesGuards(request: ClusterRequest): boolean {
   return [requiredGroups, content].every(({ decide }) => {
     const { decision } = decide(request);
@@ -215,7 +215,7 @@ export function passesGuards(request: ClusterRequest): boolean {
   });
 }
 
-/** Asks the steps. @throws what the state throws */
+/** Runs the steps. @throws what the state throws */
 export function askChain(request: ClusterRequest): ChainOutcome {
   const said: DecidedStep[] = [];
   for (const { key, decide } of GUARDS) {

@@ -5,29 +5,29 @@ import { INITIALIZER_GROUP_PREFIX, TERMINATOR_GROUP_PREFIX } from "@virtual-work
 import type { AuthorizerState } from "./authorizer-state.ts";
 import { effectiveUsers } from "./effective-users.ts";
 
-/** The parameters of `/clusters/:cluster`: the name of a logical cluster, `*` for all. */
+/** Parameters of `/clusters/:cluster`: the name of a logical cluster, or `*` for all. */
 export interface ClusterParams {
   readonly cluster: string;
 }
 
-/** What is asked when somebody wants to enter a logical cluster, whatever for: kcp's verb `access` on `/`. */
+/** Returns the request to authorize before a user may enter a logical cluster: kcp's verb `access` on `/`. */
 export function enteringQuestion(user: User, cluster: string): AuthorizeRequest<ClusterParams> {
   return { ...ENTERING, user, params: { cluster } };
 }
 
 const ENTERING: Omit<AuthorizeRequest<ClusterParams>, "user" | "params"> = {
   ...pathInfo("access", "/"),
-  // Nobody leaves: it is answered at once.
+  // The request is decided synchronously and never aborted.
   signal: new AbortController().signal,
 };
 
-/** One question on its way through the steps, and what several of them want to know. */
+/** Request on its way through the steps, with values that several steps need. */
 export class ClusterRequest {
   readonly question: AuthorizeRequest<ClusterParams>;
   readonly state: AuthorizerState;
-  /** The logical cluster, "" where the request is about none or about all. */
+  /** Logical cluster; "" if the request has none or is for all. */
   readonly cluster: string;
-  /** Whether the steps that guard the workspace are skipped (kcp's deep SubjectAccessReview). */
+  /** Whether to skip the steps that guard the workspace (kcp's deep SubjectAccessReview). */
   readonly deep: boolean;
   #users: readonly Named[] | undefined;
 
@@ -39,22 +39,22 @@ export class ClusterRequest {
     this.deep = deep && question.group !== "authorization.k8s.io";
   }
 
-  /** Whose bindings count. */
+  /** Users whose bindings count. */
   get users(): readonly Named[] {
     this.#users ??= effectiveUsers(this.question.user, this.cluster);
     return this.#users;
   }
 
-  /** Whether one of {@link users} is in a group. */
+  /** Reports whether one of {@link users} is in a group. */
   in(group: string): boolean {
     return this.users.some(({ groups }) => groups.includes(group));
   }
 
-  /** The policies of a logical cluster: its own, and what is replicated of it. */
+  /** Returns the policies of a logical cluster: its own and the replicated one. */
   policies(cluster: string): readonly RbacPolicy[] {
     return [this.state.policy(cluster), this.state.replicated?.(cluster)].filter((one) => one !== undefined);
   }
 }
 
-/** What views of starting and ending workspaces add to a request that they have authorized. */
+/** Prefixes of groups that the views of initializing and terminating workspaces add to authorized requests. */
 export const LIFECYCLE_GROUP_PREFIXES: readonly string[] = [INITIALIZER_GROUP_PREFIX, TERMINATOR_GROUP_PREFIX];

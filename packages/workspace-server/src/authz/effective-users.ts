@@ -16,8 +16,8 @@ import {
 const SCOPE = "cluster:";
 
 /**
- * Whether somebody is themselves in a logical cluster (kcp's `IsInScope`): each value of the extra
- * `authentication.kcp.io/scopes` names it, and a service account is of that logical cluster or does not say of which.
+ * Reports whether an identity is valid in a logical cluster (kcp's `IsInScope`): each value of the extra
+ * `authentication.kcp.io/scopes` names the cluster, and a service account belongs to it or does not state its cluster.
  */
 export function isInScope(identity: Identity, cluster: string): boolean {
   if (isServiceAccount(identity) && isForeign(identity, cluster)) return false;
@@ -25,9 +25,9 @@ export function isInScope(identity: Identity, cluster: string): boolean {
 }
 
 /**
- * Whose names and groups count in a logical cluster (kcp's `EffectiveUsers`): the user, where that is in scope; where not,
- * somebody anonymous who comes from elsewhere; a service account also under its name for other workspaces; and the same of
- * every warrant. Whoever has none of these extras is who they are.
+ * Returns the names and groups that count in a logical cluster (kcp's `EffectiveUsers`). A user out of scope becomes
+ * anonymous, with the clusters it comes from. A service account also counts under its global name, and each warrant
+ * counts in the same way. An identity without these extras is returned unchanged.
  */
 export function effectiveUsers(identity: Identity, cluster: string): readonly Named[] {
   if (isPlain(identity)) return [identity];
@@ -58,16 +58,16 @@ function isScopedTo(identity: Identity, cluster: string): boolean {
   return extraOf(identity, SCOPES_EXTRA).every((value) => value.split(",").includes(SCOPE + cluster));
 }
 
-/** What is left of somebody elsewhere: that they have logged in, and where. */
+/** Anonymous user for an identity out of scope: only whether it is authenticated, and its clusters. */
 function stranger(identity: Identity): Named {
   const login = identity.groups.includes(AUTHENTICATED) ? AUTHENTICATED : UNAUTHENTICATED;
   return { name: ANONYMOUS, groups: [login, ...homesOf(identity).map((home) => CLUSTER_GROUP_PREFIX + home)] };
 }
 
 /**
- * Where somebody comes from: what all values of their scopes name, and for a service account its own logical cluster, if
- * these do not contradict each other. A group that they bring along says nothing: within their workspace its
- * administrator may impersonate any.
+ * Returns the clusters that an identity comes from: those that all values of its scopes name and, for a service
+ * account, its own cluster unless the scopes exclude it. Security: the identity's groups are ignored, since the
+ * administrator of a workspace may impersonate any group there.
  */
 function homesOf(identity: Identity): readonly string[] {
   const [first, ...rest] = extraOf(identity, SCOPES_EXTRA).map(clustersIn);
@@ -85,9 +85,9 @@ function clustersIn(value: string): readonly string[] {
 }
 
 /**
- * A service account as bindings in other workspaces name it, and in its own. One whose scopes shut out both its home and
- * the logical cluster that is asked about has been impersonated by the administrator of a third, who must not be able to
- * make up service accounts of others.
+ * Returns a service account under its global name, which bindings of all workspaces can use. Security: `undefined` if
+ * the scopes exclude both its home and this cluster. The administrator of a third workspace has impersonated it, and
+ * must not be able to invent service accounts of other workspaces.
  */
 function globalAccount(identity: Identity, cluster: string): Named | undefined {
   const [home, ...more] = extraOf(identity, CLUSTER_NAME_EXTRA);

@@ -18,7 +18,7 @@ import {
 import type { ClusterParams } from "./cluster-request.ts";
 import { LIFECYCLE_GROUP_PREFIXES } from "./cluster-request.ts";
 
-/** What nobody becomes a member of by impersonation who is none already. */
+/** Groups that impersonation grants only to users who already are members. */
 const SPECIAL: ReadonlySet<string> = new Set([
   MASTERS_GROUP,
   LOGICAL_CLUSTER_ADMIN_GROUP,
@@ -29,14 +29,14 @@ const SPECIAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Who may act as whom in a workspace: whom its RBAC gives the verb `impersonate` on what they name. Nobody but
- * `system:masters` comes by a group that is more than a workspace's own in that way, also not by a warrant, and whoever they
- * become is confined to the workspace, by one more scope, as are the warrants that they bring along.
+ * Authorizes impersonation in a workspace, by RBAC's verb `impersonate`. Security: only `system:masters` gains groups
+ * that count beyond the workspace, also through warrants. An additional scope confines the impersonated user and its
+ * warrants to the workspace.
  *
- * @param authorizer the shard's own: what decides of every request
+ * @param authorizer the shard's authorizer of requests
  */
 export function workspaceImpersonation(authorizer: Authorizer<ClusterParams>): ImpersonationRule {
-  // Params are those of whichever view is asked: one without a logical cluster is about none.
+  // The params are those of any view; one without a logical cluster has no `cluster`.
   const rule = (question: AuthorizeRequest<unknown>) => authorizer(question as AuthorizeRequest<ClusterParams>);
   return Object.assign(rule, { become });
 }
@@ -56,7 +56,7 @@ function mayBe(user: User, wanted: Pick<Identity, "groups" | "extra">): boolean 
   return fits && warrantsOf(wanted).every((warrant) => mayBe(user, warrant));
 }
 
-/** kcp leaves the groups of lifecycle views out, which would let a workspace's administrator past exporters' policies. */
+/** Includes groups of lifecycle views. Security: kcp omits them, so workspace admins could bypass exporters' policies. */
 function isSpecial(group: string): boolean {
   return SPECIAL.has(group) || LIFECYCLE_GROUP_PREFIXES.some((prefix) => group.startsWith(prefix));
 }

@@ -1,24 +1,24 @@
 import { type RbacKey, type RbacObject, RbacPolicy } from "@virtual-workspaces/framework/authz";
 
-/** Where what counts in all workspaces lies (kcp's `LocalAdminCluster`). */
+/** Logical cluster whose RBAC applies in all workspaces (kcp's `LocalAdminCluster`). */
 const SYSTEM_ADMIN = "system:admin";
 
 /**
- * The roles and bindings of many logical clusters, one {@link RbacPolicy} each, kept current by whoever watches them. The
- * objects must have been validated when they were written, and must not change any more. A workspace that holds nothing but
- * its `workspace-admin` takes about 400 bytes.
+ * Roles and bindings of many logical clusters, one {@link RbacPolicy} each; the owner of the watches keeps them
+ * current. The objects must have been validated when they were written, and must not change. A workspace with only its
+ * `workspace-admin` takes about 400 bytes.
  */
 export class RbacPolicies {
-  /** That of `system:admin`: what counts in every workspace. */
+  /** Policy of `system:admin`, which applies in every workspace. */
   readonly bootstrap: RbacPolicy = new RbacPolicy();
   readonly #policies = new Map<string, RbacPolicy>();
 
-  /** How many logical clusters have roles or bindings, `system:admin` not counted. */
+  /** Number of logical clusters with roles or bindings, without `system:admin`. */
   get size(): number {
     return this.#policies.size;
   }
 
-  /** Those of a logical cluster; `undefined` when it has none. Always the same as long as it has some. */
+  /** Returns the policy of a logical cluster; `undefined` if it has none. The same object as long as it is not empty. */
   of(cluster: string): RbacPolicy | undefined {
     return cluster === SYSTEM_ADMIN ? this.bootstrap : this.#policies.get(cluster);
   }
@@ -41,7 +41,7 @@ export class RbacPolicies {
     return true;
   }
 
-  /** Removes all of a logical cluster, when it goes as a whole. Not of `system:admin`. */
+  /** Removes the policy of a logical cluster that is deleted. Has no effect on `system:admin`. */
   drop(cluster: string): void {
     this.#policies.delete(cluster);
   }

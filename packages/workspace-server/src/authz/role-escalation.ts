@@ -17,10 +17,10 @@ import type { ClusterParams } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";
 import { describeRules, goTexts, uncovered } from "./rule-coverage.ts";
 
-/** What {@link roleEscalation} decides by. */
+/** Options of {@link roleEscalation}. */
 export interface RoleEscalationOptions {
   readonly state: AuthorizerState;
-  /** Asked about the verbs `escalate` and `bind`: the shard's, see {@link shardAuthorizer}. */
+  /** Authorizer for the verbs `escalate` and `bind`: the shard's, see {@link shardAuthorizer}. */
   readonly authorizer: Authorizer<ClusterParams>;
 }
 
@@ -37,10 +37,10 @@ const EVERYTHING: readonly PolicyRule[] = [
 ];
 
 /**
- * An admission for roles and bindings: nobody gives more than they have (Kubernetes' escalation check). Whoever may not
- * `escalate` roles writes rules that they hold themselves; whoever may not `bind` a role gives away one whose rules they hold;
- * only who holds everything writes rules of aggregation. `system:masters` may all. Throws 403, and 404 for a binding to a
- * role that is not there.
+ * Admits roles and bindings only if they grant no more than the user has (Kubernetes' escalation check). Without the
+ * verb `escalate`, a user can write only rules that the user holds; without `bind`, a user can bind only such roles.
+ * Aggregation rules require all permissions. `system:masters` may do everything. Throws 403, and 404 for a binding to a
+ * role that does not exist.
  */
 export function roleEscalation(options: RoleEscalationOptions): Admit {
   return (request) => {
@@ -132,7 +132,7 @@ class Attempt {
     return uncovered(rules, held);
   }
 
-  /** What the user has where the role is to be: by the workspace's bindings and by those of `system:admin`. */
+  /** Returns the user's grants where the role is: by the workspace's bindings and those of `system:admin`. */
   #grants(): readonly Grant[] {
     const { bootstrap } = this.#options.state;
     const users = effectiveUsers(this.#request.user, this.#cluster);
@@ -158,7 +158,7 @@ function hasAggregation(role: Role | ClusterRole | KubeObject | undefined): bool
   return (aggregationRule?.clusterRoleSelectors ?? []).length > 0;
 }
 
-/** Whether an update changes nothing but owners and finalizers (Kubernetes' `IsOnlyMutatingGCFields`), as garbage collection does. */
+/** Reports whether an update changes only owners and finalizers (Kubernetes' `IsOnlyMutatingGCFields`). */
 function onlyOwnersChanged(object: KubeObject, oldObject: KubeObject | undefined): boolean {
   return oldObject !== undefined && equalJson(withoutOwners(object), withoutOwners(oldObject));
 }

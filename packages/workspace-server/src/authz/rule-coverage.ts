@@ -1,13 +1,13 @@
 import { quote } from "@virtual-workspaces/apimachinery";
 import type { PolicyRule } from "@virtual-workspaces/framework/authz";
 
-/** Of a rule one verb on one resource, of one name if it names some, or on one path. */
+/** Part of a rule: one verb on one resource, with one name if the rule has names, or on one path. */
 type Atom = PolicyRule;
 
 const ALL = "*";
 const NONE: readonly string[] = [];
 
-/** What of some rules is not in others (Kubernetes' `Covers`), one verb on one thing each. */
+/** Returns the parts of wanted rules that no held rule covers (Kubernetes' `Covers`), one verb and resource each. */
 export function uncovered(wanted: readonly PolicyRule[], held: readonly PolicyRule[]): readonly PolicyRule[] {
   return wanted.flatMap(atomsOf).filter((atom) => !held.some((rule) => covers(rule, atom)));
 }
@@ -61,7 +61,7 @@ function coversPath(url: string, wanted: string): boolean {
   return url === wanted || (url.endsWith(ALL) && wanted.startsWith(url.replace(/\*+$/, "")));
 }
 
-/** As Kubernetes prints them, sorted, what is about one resource in one. */
+/** Formats rules as Kubernetes does: sorted, with one entry for each resource. */
 export function describeRules(atoms: readonly PolicyRule[]): string {
   return [...new Set(compacted(atoms).map(describeRule))].sort().join("\n");
 }
@@ -70,7 +70,7 @@ function compacted(atoms: readonly Atom[]): readonly PolicyRule[] {
   const verbs = new Map<string, { readonly rule: Atom; readonly verbs: string[] }>();
   for (const rule of atoms) {
     const { verbs: own, ...thing } = rule;
-    // Verbs on a path stay apart, as there.
+    // Kubernetes does not merge verbs on a path.
     const key = rule.nonResourceURLs === undefined ? JSON.stringify(thing) : JSON.stringify(rule);
     const known = verbs.get(key);
     if (known === undefined) verbs.set(key, { rule, verbs: [...own] });
@@ -91,7 +91,7 @@ function describeRule({ apiGroups, resources, nonResourceURLs, resourceNames, ve
   return `{${shown.join(", ")}}`;
 }
 
-/** A list of texts as Go prints it. */
+/** Formats a list of strings as Go does. */
 export function goTexts(texts: readonly string[]): string {
   return `[${texts.map(quote).join(" ")}]`;
 }

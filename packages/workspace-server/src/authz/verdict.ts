@@ -1,38 +1,38 @@
 import { type Grant, type Named, type RuleQuestion, ruleAllows, subjectOf } from "@virtual-workspaces/framework/authz";
 import type { ClusterRequest } from "./cluster-request.ts";
 
-/** For auditors, as kcp words it; made when it is read, since most never are. */
+/** Reason for audit events, in kcp's words. A function is called only when the reason is read, since most are not. */
 export type Reason = string | (() => string);
 
-/** What one step says: it decides, has no opinion, or leaves it to the next. */
+/** Result of one step: allowed, denied, no opinion, or `next` to continue with the next step. */
 export interface Verdict {
   readonly decision: "Allowed" | "Denied" | "NoOpinion" | "next";
   readonly reason: Reason;
 }
 
-/** One link of the chain. @throws what the state throws */
+/** One step of the authorization chain. @throws what the state throws */
 export interface Step {
-  /** As audit annotations name it. */
+  /** Name in audit annotations. */
   readonly key: string;
   readonly decide: (asked: ClusterRequest) => Verdict;
 }
 
-/** Yes. */
+/** Allows the request. */
 export function granted(reason: Reason): Verdict {
   return { decision: "Allowed", reason };
 }
 
-/** No, whoever else might say yes. */
+/** Denies the request, whatever other authorizers decide. */
 export function denied(reason: Reason): Verdict {
   return { decision: "Denied", reason };
 }
 
-/** Not by this. */
+/** Returns no opinion: another authorizer may still allow the request. */
 export function noOpinion(reason: Reason): Verdict {
   return { decision: "NoOpinion", reason };
 }
 
-/** Nothing against it: the steps behind it decide. */
+/** Continues with the next step. */
 export function next(why: Reason): Verdict {
   return { decision: "next", reason: why };
 }
@@ -41,15 +41,15 @@ export function textOf(reason: Reason): string {
   return typeof reason === "string" ? reason : reason();
 }
 
-/** What RBAC makes of a question. */
+/** RBAC's decision on a request. */
 interface Judgement {
-  /** By which it is allowed. */
+  /** Grant that allows the request. */
   readonly grant: Grant | undefined;
-  /** As Kubernetes' RBAC authorizer words it. */
+  /** Reason in the words of Kubernetes' RBAC authorizer. */
   readonly reason: () => string;
 }
 
-/** The first of grants by which something is allowed. @param missing where those are noted whose role is not there */
+/** Returns the first grant that allows a request. @param missing receives the errors of grants whose role does not exist */
 export function allowingGrant(
   grants: Iterable<Grant>,
   question: RuleQuestion,
@@ -62,7 +62,7 @@ export function allowingGrant(
   return undefined;
 }
 
-/** The same of several sources, one after the other, with the reason. @param users for whom the grants are */
+/** Checks the grants of several sources in order, and adds the reason. @param users users that the grants are for */
 export function judged(
   sources: readonly Iterable<Grant>[],
   question: RuleQuestion,
@@ -96,7 +96,7 @@ function subjectText(subject: NonNullable<ReturnType<typeof subjectOf>>, own: st
   return `${kind} ${JSON.stringify(kind === "ServiceAccount" ? `${name}/${namespace}` : name)}`;
 }
 
-/** A reason with what it is about in front. */
+/** Returns a reason with its source as prefix. */
 export function reasonOf(source: string, { reason }: Judgement): Reason {
   return () => `${source}: ${reason()}`;
 }

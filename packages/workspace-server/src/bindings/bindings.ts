@@ -28,56 +28,56 @@ import { BoundCrds } from "./served/bound-crds.ts";
 import { BoundKinds } from "./served/bound-kinds.ts";
 import type { FindOwnKind, ServeElsewhere } from "./served/own-kind.ts";
 
-/** What {@link Bindings} is made with. */
+/** Options of {@link Bindings}. */
 export interface BindingsOptions {
-  /** Kinds of Kubernetes that exports are kept with. */
+  /** Kubernetes kinds in which identities are stored. */
   readonly kinds: {
     readonly secret: TypedDefinition<SecretContent>;
     readonly namespace: TypedDefinition<object>;
     readonly crd: TypedDefinition<CrdContent>;
   };
-  /** The CustomResourceDefinitions of all logical clusters, as they are followed. @default followed here */
+  /** CustomResourceDefinitions of all logical clusters. @default an informer of its own */
   readonly crds?: Informer<CrdContent>;
-  /** Asked whether somebody may bind an export. */
+  /** Checks whether a user may bind an export. */
   readonly mayAccess: IsAllowed;
   /**
-   * Where objects are that exports claim: of built-in kinds and those of CustomResourceDefinitions. What is bound is found
-   * without. `undefined` for resources that the shard does not know.
+   * Returns where claimed objects of built-in kinds and CustomResourceDefinitions are; bound kinds are found without
+   * it. `undefined` for resources that the shard does not know.
    */
   readonly kindsOf: KindsOf;
-  /** Asked before every write of a bound object, before the labels of claims are put right. @default nobody */
+  /** Called before every write of a bound object, before the claim labels are set. @default none */
   readonly admit?: Admit;
-  /** What of that which is bound the server keeps itself: it is served as it has it, not by schema. @default nothing */
+  /** Returns kinds that the server implements itself; they are served with its own schema. @default none */
   readonly own?: FindOwnKind;
-  /** Serves what of it views keep (`storage.virtual`). @default it is bound, and not served */
+  /** Serves resources that views store (`storage.virtual`). @default they are bound but not served */
   readonly elsewhere?: ServeElsewhere | undefined;
-  /** How bound objects are kept. @default as `persistent` does */
+  /** Storage options of bound objects. @default those of `persistent` */
   readonly kept?: Pick<PersistentOptions, "history" | "linger" | "onError">;
-  /** Whether `status.virtualWorkspaces` of exports is written, which kcp has deprecated. @default true */
+  /** Whether to write `status.virtualWorkspaces` of exports, which kcp has deprecated. @default true */
   readonly virtualWorkspaceURLs?: boolean;
-  /** Kinds by what describes them, shared with those of CustomResourceDefinitions. @default own ones */
+  /** Compiled kinds, shared with those of CustomResourceDefinitions. @default a table of its own */
   readonly table?: KindTable;
-  /** The time of conditions and locks. @default the clock */
+  /** Time of conditions and locks. @default the clock */
   readonly now?: () => Date;
 }
 
 /**
- * APIExports and APIBindings of a shard: their admission, what keeps them right, and what is served of them. Make it before
- * the shard's objects begin to be followed. It holds no timer and nothing for a workspace but its objects; what it knows it
- * finds in them, so that a server that was killed goes on where it was.
+ * APIExports and APIBindings of a shard: admission, controllers and served resources. Create it before the informers of
+ * the shard start. It has no timer, and for each workspace keeps only its objects. All state is in the objects, so a
+ * restarted server continues where it was.
  */
 export class Bindings implements ShardController {
   readonly started: Promise<unknown>;
-  /** Admission by kind; both versions of exports and bindings have the same. Claims' labels come after it: {@link admitClaims}. */
+  /** Admission by kind, the same for both versions of exports and bindings. {@link admitClaims} must come after it. */
   readonly admission: {
     readonly apiExport: Admit;
     readonly apiBinding: Admit;
     readonly apiResourceSchema: Admit;
     readonly apiExportEndpointSlice: Admit;
   };
-  /** The last to be asked of every kind that is kept: the labels by which exports find what they claim. */
+  /** Sets the labels by which exports find claimed objects. It must be the last admission of every stored kind. */
   readonly admitClaims: Admit;
-  /** Who claims what. */
+  /** Index of permission claims. */
   readonly claims: ClaimIndex;
   readonly #shard: ShardContext;
   readonly #exports: Exports;
@@ -87,7 +87,7 @@ export class Bindings implements ShardController {
   readonly #slices: EndpointSliceController;
   readonly #defaults: DefaultBindings;
   readonly #stack = new AsyncDisposableStack();
-  /** By the name of the shard. */
+  /** Watches of other shards, by shard name. */
   readonly #joined = new Map<string, Disposable>();
 
   constructor(shard: ShardContext, options: BindingsOptions) {
@@ -121,7 +121,7 @@ export class Bindings implements ShardController {
         own: options.own,
         elsewhere: options.elsewhere,
         onFault: (error, crd) =>
-          shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
+          shard.log({ level: "error", message: `cannot serve bound kind "${crd}": ${String(error)}` }),
       }),
     );
     const own = inProcessPeer(shard);
@@ -137,7 +137,7 @@ export class Bindings implements ShardController {
     );
     const locks = this.#stack.use(new LockController(common));
     const onNamespace = (error: unknown): void =>
-      shard.log({ level: "warn", message: `namespace of identities: ${String(error)}` });
+      shard.log({ level: "warn", message: `cannot create the namespace of identity secrets: ${String(error)}` });
     const identities = new Identities({
       secrets: objects.of(kinds.secret),
       namespaces: objects.of(kinds.namespace),
@@ -160,9 +160,9 @@ export class Bindings implements ShardController {
   }
 
   /**
-   * Watches another shard: its exports can be bound here from then on.
+   * Watches another shard, whose exports can then be bound here.
    *
-   * @returns ends that, when the shard leaves: the same for one that is heeded already
+   * @returns stops watching, for when the shard leaves; the same object for a shard that is already watched
    */
   join(shard: ShardPeer): Disposable {
     const known = this.#joined.get(shard.name);
@@ -196,25 +196,25 @@ export class Bindings implements ShardController {
   }
 
   /**
-   * What a logical cluster has by its bindings: each resource by its plural and as `<plural>:<identity>`; for `*`, those of
-   * all logical clusters by identity alone. The same list while nothing of it changes, and for logical clusters with equal
-   * bindings.
+   * Returns the resources that a logical cluster has by its bindings, each by its plural and as `<plural>:<identity>`.
+   * For `*`, those of all logical clusters, by identity alone. The same list while nothing changes, and for logical
+   * clusters with equal bindings.
    */
   servedIn(cluster: string): readonly ServedResource[] {
     return this.#kinds.servedIn(cluster);
   }
 
-  /** As {@link BoundKinds.ownKind}. */
+  /** See {@link BoundKinds.ownKind}. */
   ownKind(resource: GroupResource): ServedResource | undefined {
     return this.#kinds.ownKind(resource);
   }
 
-  /** As {@link BoundKinds.scopeOf}. */
+  /** See {@link BoundKinds.scopeOf}. */
   scopeOf(resource: GroupResource): CrdSpec["scope"] | undefined {
     return this.#kinds.scopeOf(resource);
   }
 
-  /** What authorization asks: the binding by which a logical cluster has a resource; of several the last. */
+  /** Returns the binding by which a logical cluster has a resource, for authorization; the last of several. */
   boundResource(cluster: string, group: string, resource: string): BoundResource | undefined {
     const binding = this.#shard.state.apiBindings.store
       .list(cluster)
@@ -238,18 +238,18 @@ export class Bindings implements ShardController {
     await this.#stack.disposeAsync();
   }
 
-  /** What is not needed any more goes when a server starts, once all bindings are known: nothing waits for it. */
+  /** Removes unused definitions in the background at startup, once all bindings are known. */
   async #sweep(boundCrds: BoundCrds): Promise<void> {
     await this.#shard.objects.whole;
     if (this.#stack.disposed) return;
     try {
       await boundCrds.sweep((uid) => this.#kinds.isBound(uid));
     } catch (error) {
-      this.#shard.log({ level: "warn", message: `definitions that nothing is bound by: ${String(error)}` });
+      this.#shard.log({ level: "warn", message: `cannot remove unused definitions of bound kinds: ${String(error)}` });
     }
   }
 
-  /** What is bound beats a kind of the same name. */
+  /** A bound kind takes precedence over another of the same name. */
   #kindsOf(cluster: string, resource: GroupResource, others: KindsOf): readonly KeptKind[] | undefined {
     const { group, resource: plural } = resource;
     if (group === APIBinding.group && plural === APIBinding.plural)

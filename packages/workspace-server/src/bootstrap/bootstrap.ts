@@ -17,19 +17,19 @@ import { logicalClusterKey } from "../state/shard-state.ts";
 import { CREATE_ONLY_ANNOTATION, placeOf, put, rootRoles, shippedTypes } from "./root-objects.ts";
 import { shipExports } from "./system-apis.ts";
 
-/** Who owns what is shipped (kcp's name for it, which is no user that anybody logs in as). */
+/** Owner of bootstrap objects (kcp's name). No user logs in with this name. */
 const BOOTSTRAPPER = "system:kcp-bootstrapper";
 
-/** What the options of the server decide about the objects that are there from the start. */
+/** Server options that change the bootstrap objects. */
 export interface BootstrapOptions {
   /** Groups whose members may have a home workspace. */
   readonly homeCreators: readonly string[];
 }
 
 /**
- * What is there from the start: the shipped roles in `system:admin`, and on the shard of that name the workspace `root` with its
- * exports, types and roles. To be called before anything follows the shard; what is there already is left, but that what
- * is shipped is put back as it was shipped, unless it says that it is only to be created.
+ * Creates the bootstrap objects: the roles in `system:admin` and, on the shard `root`, the workspace `root` with its
+ * exports, types and roles. Call it before the shard's informers start. Existing objects are reset to their shipped
+ * content, unless an annotation says that they are only created.
  */
 export async function bootstrap(context: ShardContext, { homeCreators }: BootstrapOptions): Promise<void> {
   for (const object of bootstrapRoles) await ship(context, { cluster: SYSTEM_ADMIN_CLUSTER, object });
@@ -54,7 +54,7 @@ export async function bootstrap(context: ShardContext, { homeCreators }: Bootstr
   });
 }
 
-/** Says in `root` how a shard is reached (kcp's self registration). */
+/** Writes the URLs of a shard to `root` (kcp's self registration). */
 export async function register(
   root: Pick<ShardPeer, "objects">,
   { name, urls }: Pick<ShardPeer, "name" | "urls">,

@@ -7,12 +7,12 @@ import type { ShardContext } from "../state/context.ts";
 import { type Draft, ensure, modify } from "../state/modify.ts";
 import { UNIVERSAL_BINDINGS } from "../workspaces/model/workspace-types.ts";
 
-/** On shipped objects that a start leaves as they are found. */
+/** Annotation of bootstrap objects that a startup does not change once they exist. */
 export const CREATE_ONLY_ANNOTATION = "bootstrap.kcp.io/create-only";
-/** On shipped objects that come with one of the batteries. */
+/** Annotation of bootstrap objects that belong to a battery. */
 const BATTERY_ANNOTATION = "bootstrap.kcp.io/battery";
 
-/** A workspace type that is there from the start. */
+/** Workspace type that the server creates at startup. */
 export interface ShippedType {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ const inRoot = (name: string): { readonly name: string; readonly path: string } 
 const universal = { with: [inRoot("universal")] };
 const workspaceTypes = { [BATTERY_ANNOTATION]: "workspace-types" };
 
-/** The types in `root`, as kcp ships them with the batteries that it has by default. */
+/** Workspace types in `root`, as kcp ships them with its default batteries. */
 export const shippedTypes: readonly ShippedType[] = [
   {
     name: "universal",
@@ -143,7 +143,8 @@ const ROLES: readonly RbacObject[] = [
 ];
 
 /**
- * Who may do what in `root`: everybody enters and reads, and nobody creates but who is given more.
+ * Returns the RBAC objects of `root`: all authenticated users may enter and read, but only users with more permissions
+ * may create.
  *
  * @param homeCreators groups whose members may have a home workspace
  */
@@ -152,13 +153,13 @@ export function rootRoles(homeCreators: readonly string[]): readonly RbacObject[
   return [...ROLES, binding(name, "system:kcp:home-clusterworkspace-create", ...homeCreators)];
 }
 
-/** An object that is there from the start. */
+/** Bootstrap object with its key. */
 interface Put<T extends object> {
   readonly key: ObjectKey;
   readonly content: Draft<T>;
 }
 
-/** Makes an object as it is shipped, or puts it back so: what users have added to its metadata stays, and its status. */
+/** Creates an object, or resets it to its shipped content; keeps labels and annotations of users, and the status. */
 export async function put<T extends object>(
   { objects }: Pick<ShardContext, "objects">,
   kind: TypedDefinition<T>,
@@ -179,7 +180,7 @@ export async function put<T extends object>(
   }));
 }
 
-/** Where something of a whole logical cluster is. */
+/** Returns the key of a cluster-scoped object. */
 export function placeOf(cluster: string, name: string): ObjectKey {
   return { cluster, namespace: "", name };
 }

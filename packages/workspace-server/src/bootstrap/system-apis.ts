@@ -31,17 +31,17 @@ import type { ShardObjects } from "../state/objects.ts";
 import type { ShardState } from "../state/shard-state.ts";
 import { placeOf, put } from "./root-objects.ts";
 
-/** An APIExport in `root` that kinds of kcp's own come by. */
+/** APIExport in `root` with kinds of kcp's own. */
 export interface SystemExport {
   readonly name: string;
-  /** Whether who binds it may do at most what roles in `root` say (its `maximalPermissionPolicy`). */
+  /** Whether roles in `root` limit what users of a binding may do (its `maximalPermissionPolicy`). */
   readonly policy: boolean;
   readonly kinds: readonly Resource[];
 }
 
 const kinds = (...list: readonly unknown[]): readonly Resource[] => list as readonly Resource[];
 
-/** All of them, as kcp ships them. */
+/** All exports of kcp's own kinds, as in kcp. */
 const systemExports: readonly SystemExport[] = [
   {
     name: "tenancy.kcp.io",
@@ -55,11 +55,11 @@ const systemExports: readonly SystemExport[] = [
 const IN_ROOT = { [PATH_ANNOTATION]: ROOT_CLUSTER };
 
 /**
- * Ships the exports of kcp's own kinds in `root`, and the bindings by which `root` itself has them. Their identities are made
- * here, the first time, and stay: objects are found by them.
+ * Creates the exports of kcp's own kinds in `root`, and the bindings of `root` itself to them. The identities are
+ * generated the first time and never change, since objects are stored under them.
  *
- * @returns the hashes of their identities, by name
- * @throws Error when the secret of an identity is broken; ApiError 503 of the store
+ * @returns the identity hashes, by export name
+ * @throws Error when the secret of an identity is invalid; ApiError 503 of the store
  */
 export async function shipExports(context: ShardContext): Promise<ReadonlyMap<string, string>> {
   const identities = new Map<string, string>();
@@ -105,12 +105,13 @@ async function shipExport(context: ShardContext, { name, policy, kinds }: System
 
 type Identity = NonNullable<NonNullable<APIExport["spec"]>["identity"]>;
 
-/** The one that it has, whatever became of its secret; else that of the secret, which is made if there is none. */
+/** Returns the export's current identity, or else that of its secret, which is created if missing. */
 async function identityOf({ objects, log }: ShardContext, name: string) {
   const identities = new Identities({
     secrets: objects.of(Secret) as unknown as Writable<SecretContent>,
     namespaces: objects.of(Namespace) as unknown as Writable<object>,
-    onNamespace: (error) => log({ level: "warn", message: `namespace of identities: ${String(error)}` }),
+    onNamespace: (error) =>
+      log({ level: "warn", message: `cannot create the namespace of identity secrets: ${String(error)}` }),
   });
   const key = placeOf(ROOT_CLUSTER, name);
   const there = await read(objects.of(APIExport), key);
@@ -118,15 +119,15 @@ async function identityOf({ objects, log }: ShardContext, name: string) {
     there?.spec?.identity?.secretRef ?? (await identities.secretFor(key));
   const identityHash = there?.status?.identityHash ?? (await identities.hashOf(secretRef, ROOT_CLUSTER));
   if (typeof identityHash !== "string")
-    throw new Error(`the identity of the APIExport ${name} in ${ROOT_CLUSTER}: ${identityHash.message}`);
+    throw new Error(`invalid identity of the APIExport ${name} in ${ROOT_CLUSTER}: ${identityHash.message}`);
   return { secretRef, identityHash };
 }
 
 /**
- * Resolves when `root`, which must be on the shard, has been bound what it is to have: who asks for workspaces then is not told that
- * there is no such thing. A binding that somebody has spoilt keeps nobody from starting.
+ * Resolves when the bindings of `root`, which must be on the shard, are bound. Requests for workspaces before that
+ * would get 404. A binding that a user has broken does not delay the start.
  *
- * @throws what the signal is aborted with
+ * @throws the reason of the signal
  */
 export async function rootBound({ apiBindings }: Pick<ShardState, "apiBindings">, signal: AbortSignal): Promise<void> {
   const isDone = (): boolean =>
@@ -138,7 +139,7 @@ export async function rootBound({ apiBindings }: Pick<ShardState, "apiBindings">
   await untilAborted(promise, signal);
 }
 
-/** Bound, or in a state that only somebody else can get it out of. */
+/** Reports whether a binding is bound, or cannot progress without a user. */
 function isSettled(binding: APIBinding | undefined): boolean {
   if (binding === undefined) return false;
   const { metadata, status } = binding;
@@ -149,12 +150,12 @@ function isSettled(binding: APIBinding | undefined): boolean {
   );
 }
 
-/** What serving kcp's own kinds needs. */
+/** Options of {@link systemKinds}. */
 interface SystemKindsOptions {
   readonly objects: ShardObjects;
-  /** The hashes of the exports in `root`, by name, as soon as they are known. */
+  /** Returns the identity hashes of the exports in `root` by name, once they are known. */
   readonly identities: () => ReadonlyMap<string, string>;
-  /** The rules about each kind, by plural, asked before those about all that is bound. */
+  /** Returns the admission of a kind by plural; it is called before that of all bound kinds. */
   readonly admit: (plural: string) => Admit;
 }
 
@@ -164,8 +165,9 @@ interface Known {
 }
 
 /**
- * kcp's own kinds where they are bound: the very objects that the server is run by, under its own schemas and rules. Only an
- * export with the identity of that in `root` leads to them; what others export under the same names is theirs.
+ * Returns kcp's own kinds for bindings: the objects that the server itself uses, with its own schemas and rules.
+ * Security: only the identity of the export in `root` gives access to them. Exports of others with the same names have
+ * their own objects.
  */
 export function systemKinds({ objects, identities, admit }: SystemKindsOptions): FindOwnKind {
   const known = new Map<string, Known>();

@@ -7,25 +7,25 @@ import type { ShardContext, ShardController } from "../state/context.ts";
 import { modify, type Writable } from "../state/modify.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
-/** A controller as part of a shard. */
+/** Options of a controller of a shard. */
 export interface ShardControllerOptions<T extends KubeObject> extends Omit<ControllerOptions<T>, "onError"> {
-  /** Logical clusters that it reads of, besides that of the key: all is known of them when it is called. @default none */
+  /** Returns other logical clusters that the reconciler reads, so that they are loaded before it is called. @default none */
   readonly others?: KnownOptions<T>["others"];
 }
 
-/** A controller as part of a shard; what fails is logged, and tried again. */
+/** Starts a controller of a shard; errors are logged and retried. */
 export function startController<T extends KubeObject>(
   shard: Pick<ShardContext, "registry" | "log">,
   { others, ...options }: ShardControllerOptions<T>,
 ): ShardController & Pick<Controller<T>, "add"> {
   const [own] = options.sources.flatMap(({ informer, key }) => (key === undefined ? (informer as Source<T>) : []));
-  if (own === undefined) throw new Error(`controller ${options.name}: there is nothing to reconcile`);
+  if (own === undefined) throw new Error(`invalid controller "${options.name}": add a source without a key function`);
   const known = { registry: shard.registry, store: own.store, others };
   const reconcile = reconcileKnown<T>(known, options.reconcile);
   return controller<T>({ ...options, reconcile, onError: failureLog(shard) });
 }
 
-/** Several parts as one. */
+/** Combines several controllers into one. */
 export function combined(parts: readonly ShardController[]): ShardController {
   return {
     started: Promise.all(parts.map(({ started }) => started)),
@@ -35,17 +35,17 @@ export function combined(parts: readonly ShardController[]): ShardController {
   };
 }
 
-/** What was made of an object that was read. */
+/** Object before and after a reconcile. */
 export interface Revision<T extends KubeObject> {
   readonly before: T;
   readonly next: T;
 }
 
 /**
- * Writes what a controller has made of an object, if anything: metadata and spec or, if they are as they were, the status. So
- * followers see each step by itself, as from kcp; what was left out is found again when the controller is told of the write.
+ * Writes a changed object: metadata and spec or, if these are unchanged, the status. As in kcp, watches see each step
+ * separately. The event of the first write leads to another reconcile that writes the rest.
  *
- * @returns whether something was written
+ * @returns whether anything was written
  * @throws ApiError 409 when the object has changed since it was read
  */
 export async function commit<T extends object>(
@@ -68,7 +68,7 @@ export async function commit<T extends object>(
   return true;
 }
 
-/** Logs what a controller has failed at: once for each attempt, as it is tried again. */
+/** Returns a handler that logs each failed attempt; the controller retries. */
 export function failureLog({ log }: { readonly log: Log }): (failure: ReconcileFailure) => void {
   return ({ controller, error, key, attempt, retryAfter }) => {
     const why = error instanceof Error ? error.message : String(error);
@@ -79,18 +79,18 @@ export function failureLog({ log }: { readonly log: Log }): (failure: ReconcileF
 
 type Reconcile<T extends KubeObject> = ControllerOptions<T>["reconcile"];
 
-/** What a reconcile asks for before it begins. */
+/** Options of {@link reconcileKnown}. */
 interface KnownOptions<T extends KubeObject> {
   readonly registry: Pick<ShardRegistry, "load">;
-  /** The objects that are reconciled. */
+  /** Store of the reconciled objects. */
   readonly store: Pick<SourceStore<T>, "get">;
-  /** Other logical clusters that it reads of. @default none */
+  /** Returns other logical clusters that the reconciler reads. @default none */
   readonly others?: ((object: T) => readonly (string | undefined)[]) | undefined;
 }
 
 /**
- * A reconcile that begins when all is known of the logical cluster of its key, and of others that it reads of: what is not
- * read yet is not to be taken for what is not there.
+ * Wraps a reconciler so that the logical clusters it reads are loaded first: an object that is not loaded must not seem
+ * missing.
  */
 function reconcileKnown<T extends KubeObject>(
   { registry, store, others }: KnownOptions<T>,
@@ -105,10 +105,10 @@ function reconcileKnown<T extends KubeObject>(
   };
 }
 
-/** Makes a reconcile of objects wait until all is known of their logical cluster. */
+/** Wraps a reconciler so that the logical cluster of the object is loaded first. */
 export type Known = <T extends KubeObject>(of: Source<T>, reconcile: Reconcile<T>) => Reconcile<T>;
 
-/** The same for the logical clusters of all shards. */
+/** Returns that wrapper for the logical clusters of all shards. */
 export function knownIn(registry: Pick<ShardRegistry, "load">): Known {
   return ({ store }, reconcile) => reconcileKnown({ registry, store }, reconcile);
 }

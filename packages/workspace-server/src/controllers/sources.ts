@@ -4,14 +4,14 @@ import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/cl
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
-/** Objects of a kind on all shards, as one source. When a shard joins its objects are added, when it leaves they are only gone. */
+/** Source of a kind's objects on all shards. A joining shard adds its objects; a leaving shard causes no delete events. */
 export class AllShardsSource<T extends KubeObject> implements Source<T> {
   readonly synced: Promise<void>;
   readonly store: SourceStore<T>;
   readonly #registry: ShardRegistry;
   readonly #of: (shard: ShardPeer) => Source<T>;
 
-  /** @param of where a shard has them. Shards that are not synced do not hold the others up: they are told of later */
+  /** @param of returns a shard's source. Unsynced shards do not delay the others; their objects are added later */
   constructor(registry: ShardRegistry, of: (shard: ShardPeer) => Source<T>) {
     this.#registry = registry;
     this.#of = of;
@@ -34,7 +34,7 @@ export class AllShardsSource<T extends KubeObject> implements Source<T> {
   }
 }
 
-/** A source that leaves out changes of what does not matter. @param matters whether one does */
+/** Wraps a source so that irrelevant updates are dropped. @param matters reports whether an update is relevant */
 export function filterUpdates<T extends KubeObject>(
   source: Source<T>,
   matters: (object: T, before: T) => boolean,
@@ -53,8 +53,8 @@ export function filterUpdates<T extends KubeObject>(
 }
 
 /**
- * Calls back for objects that are there, that come, that go, and that change in what counts. Not for those that have been there
- * all along and come to be known: whoever looks at other objects for their sake looks at each of these once, then.
+ * Calls back when an object is added, deleted or changed in a relevant field, but not for the initial objects. A
+ * controller that depends on them reconciles its own objects once at startup anyway.
  */
 export function follow<T extends KubeObject>(
   source: Source<T>,

@@ -1,21 +1,21 @@
 import { WorkQueue } from "@virtual-workspaces/client/queue";
 
-/** As controllers have it. */
+/** Priority of initial keys, as in controllers. */
 const INITIAL = -100;
 
-/** How keys are worked on. */
+/** Options of {@link Workers}. */
 export interface WorkersOptions<K> {
   readonly id: (key: K) => string;
-  /** Whose turn a key is served in: its logical cluster. */
+  /** Returns the logical cluster of a key, for fair queuing. */
   readonly part: (key: K) => string;
-  /** How many keys are worked on at a time. */
+  /** Number of keys processed concurrently. */
   readonly count: number;
-  /** What throws is tried again, later each time. */
+  /** Processes a key; an error causes a retry with backoff. */
   readonly work: (key: K) => Promise<void>;
   readonly onError: (error: unknown, key: K) => void;
 }
 
-/** A queue and those who work on it, until disposed. */
+/** Queue with workers that run until disposed. */
 export class Workers<K> implements AsyncDisposable {
   readonly #queue: WorkQueue<K>;
   readonly #options: WorkersOptions<K>;
@@ -27,12 +27,12 @@ export class Workers<K> implements AsyncDisposable {
     this.#running = Promise.all(Array.from({ length: options.count }, () => this.#work()));
   }
 
-  /** @param after ms: many reasons within that time are one. @default at once */
+  /** Adds a key. @param after delay in ms, in which further additions are merged. @default none */
   add(key: K, after = 0): void {
     this.#queue.addAfter(key, after);
   }
 
-  /** The same of what has been there all along: it waits for everything else. */
+  /** Adds a key of an object that existed at startup; all other keys come first. */
   addInitial(key: K): void {
     this.#queue.add(key, { priority: INITIAL });
   }

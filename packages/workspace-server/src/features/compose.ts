@@ -18,37 +18,38 @@ import {
 } from "./feature.ts";
 import { applyManifests } from "./manifests.ts";
 
-/** The server that features are composed for. */
+/** Server that features are composed for. */
 export interface FeatureHost {
-  /** By which features reach the workspaces. It is given to {@link createWorkspaceServer}, too. */
+  /** Loopback through which features reach the workspaces. Pass the same one to {@link createWorkspaceServer}. */
   readonly loopback: Loopback;
-  /** Where the server listens, once it does. */
+  /** Resolves with the listener's address. */
   readonly listening: Promise<Listening>;
-  /** Where a shard is reached, from where it listens. */
+  /** Returns the addresses of a shard on that listener. */
   readonly address: (shard: string, listening: Listening) => FeatureAddress;
-  /** Opens the store where views of a shard keep objects of their own, and puts on `own` what closes it. */
+  /** Opens the store for objects of a shard's views, and adds its disposal to `own`. */
   readonly openStore: (shard: string, own: AsyncDisposableStack) => Promise<Store>;
-  /** What is opened for `root` is put on it. Dispose of it after the server. */
+  /** Stack for everything opened for `root`. Dispose of it after the server. */
   readonly own: AsyncDisposableStack;
-  /** As {@link FeatureShard.ca}. */
+  /** CA certificates of the server, see {@link FeatureShard.ca}. */
   readonly ca: string;
-  /** The folder that has a folder for each feature. Absolute. */
+  /** Parent of the features' directories. Absolute. */
   readonly directory: string;
   readonly log: Log;
 }
 
-/** Features that are composed: options of a server, and what begins once it listens. */
+/** Composed features: options of a server, and a function that starts them. */
 export interface ComposedFeatures {
   /** Options for {@link createWorkspaceServer}; `virtualWorkspaces` are those of `root`. */
   readonly options: FeatureServerOptions & Required<Pick<WorkspaceServerOptions, "virtualWorkspaces" | "loopback">>;
-  /** Views and controllers of each further shard: {@link ShardsOptions.virtualWorkspaces}. */
+  /** Views and controllers of each further shard, see {@link ShardsOptions.virtualWorkspaces}. */
   readonly ofShard: NonNullable<ShardsOptions["virtualWorkspaces"]>;
-  /** The views of `root` whose URLs are printed when the server is ready. */
+  /** Views of `root` whose URLs are printed when the server is ready. */
   readonly listed: readonly VirtualWorkspace[];
   /**
-   * Begins the features of a phase in `root`, in the order of the list, once the server listens. Where one fails, those that have begun end, last begun first.
+   * Starts the features of a phase in `root`, in the order of the list, once the server listens. If one fails, those
+   * already started are stopped in reverse order.
    *
-   * @returns ends them, last begun first: dispose of it before the server closes
+   * @returns stops them in reverse order: dispose of it before the server closes
    * @throws FeatureError
    */
   begin(phase: NonNullable<FeatureParts["begins"]>): Promise<AsyncDisposable>;
@@ -57,12 +58,12 @@ export interface ComposedFeatures {
 /**
  * Composes the features of a server, in the order of the list.
  *
- * @throws FeatureError with what a feature throws, Error on two features of one name, and on two that give the same option
+ * @throws FeatureError with a feature's error; Error on two features with the same name, or that set the same option
  */
 export async function composeFeatures(features: readonly NamedFeature[], host: FeatureHost): Promise<ComposedFeatures> {
   const names = features.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`there are two features ${twice}: leave one out`);
+  if (twice !== undefined) throw new Error(`duplicate feature "${twice}": remove one of the two`);
   const { loopback, own, listening } = host;
   const root = shardsFor(host, { name: ROOT_SHARD, loopback, listening, own });
   const [options, views] = await Promise.all([optionsOf(features), viewsOf(features, root)]);
@@ -99,7 +100,7 @@ async function beginIn(shard: FeatureShard, feature: NamedFeature): Promise<Asyn
 async function runIn(shard: FeatureShard, feature: NamedFeature): Promise<AsyncDisposable | undefined> {
   const running = await feature.run?.(shard);
   if (running === undefined || typeof running[Symbol.asyncDispose] === "function") return running;
-  throw new Error("run() has returned what cannot be ended: return an AsyncDisposable, or undefined");
+  throw new Error("invalid result of run(): return an AsyncDisposable or undefined");
 }
 
 interface ShardPlace {
@@ -109,7 +110,7 @@ interface ShardPlace {
   readonly own: AsyncDisposableStack;
 }
 
-/** A shard, as each feature sees it. */
+/** Returns a function that gives each feature its view of a shard. */
 function shardsFor(
   host: FeatureHost,
   { name, loopback: { upstream, identity }, listening, own }: ShardPlace,
@@ -124,7 +125,7 @@ function shardsFor(
       return store;
     },
   };
-  shard.address.catch(() => undefined); // a feature that waits for it is told
+  shard.address.catch(() => undefined); // features that wait for the address get the error
   return (feature) => ({ ...shard, directory: join(host.directory, feature.name) });
 }
 
@@ -145,7 +146,7 @@ function viewsOf(
   );
 }
 
-/** All views: one takes the place of one of the same name before it. */
+/** Combines views in order; a later view replaces one of the same name. */
 function merged(views: readonly (readonly VirtualWorkspace[])[]): readonly VirtualWorkspace[] {
   return views.reduce((before, more) => {
     const names = new Set(more.map(({ name }) => name));
@@ -162,7 +163,9 @@ async function optionsOf(features: readonly NamedFeature[]): Promise<FeatureServ
     for (const option of Object.keys(options)) {
       const other = by.get(option);
       if (other !== undefined)
-        throw new Error(`the features ${other} and ${feature.name} both give the option ${option}: leave one out`);
+        throw new Error(
+          `features "${other}" and "${feature.name}" both set the option "${option}": remove one of them`,
+        );
       by.set(option, feature.name);
     }
   return Object.assign({}, ...given.map(({ options }) => options)) as FeatureServerOptions;

@@ -1,20 +1,20 @@
-/** What a flag takes. `path` is made absolute; a `list` is given again, or with commas between; `texts` are given again; a `duration` is Go's, in ms. */
+/** Type of a flag's value: an absolute `path`, a repeatable or comma-separated `list`, repeatable `texts`, or a `duration` as in Go, in ms. */
 export type FlagType = "text" | "path" | "number" | "duration" | "switch" | "list" | "texts";
 
-/** A flag of a command: parsing, help and completion come from it. */
+/** Flag of a command, used for parsing, help and completion. */
 export interface Flag {
   readonly type: FlagType;
-  /** What stands for the value in the help, and what is completed: `file`, `folder`, or words with `|` between. @default by type */
+  /** Placeholder of the value in the help, also used for completion: `file`, `folder`, or words separated by `|`. @default by type */
   readonly value?: string;
-  /** One letter. */
+  /** Short form, one letter. */
   readonly short?: string;
-  /** The value of a flag that is not given. @default undefined */
+  /** Default value. @default undefined */
   readonly default?: string | number | boolean;
-  /** The default in words, where it is no value. */
+  /** Description of the default, if it is not a fixed value. */
   readonly otherwise?: string;
-  /** The largest value of a number. @default as large as a number can be */
+  /** Maximum of a number. @default no limit */
   readonly most?: number;
-  /** A noun phrase or an imperative, as in `kubectl --help`. */
+  /** Help text: a noun phrase or an imperative, as in `kubectl --help`. */
   readonly help: string;
 }
 
@@ -24,32 +24,32 @@ export type FlagSet = Readonly<Record<string, Flag>>;
 /** Names and types of flags that others define. */
 export type FlagTypes = Readonly<Record<string, FlagType>>;
 
-/** The type of a flag's value, by what the flag takes. */
+/** Value types by flag type. */
 export interface FlagValueTypes {
-  /** As it is given. */
+  /** Text as given. */
   readonly text: string;
-  /** An absolute path. */
+  /** Absolute path. */
   readonly path: string;
-  /** A whole number from 0. */
+  /** Non-negative integer. */
   readonly number: number;
-  /** ms. */
+  /** Duration in ms. */
   readonly duration: number;
-  /** Whether it is on. */
+  /** Whether the flag is on. */
   readonly switch: boolean;
-  /** What is between commas, of all times that it is given. */
+  /** Comma-separated values of all occurrences. */
   readonly list: readonly string[];
-  /** One for each time that it is given. */
+  /** One value for each occurrence. */
   readonly texts: readonly string[];
 }
 
-/** The values of flags, by name. A flag that has no default and is not given is `undefined`. */
+/** Values of flags by name; `undefined` for a missing flag without a default. */
 export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags as string extends Name ? never : Name]:
     | FlagValueTypes[Flags[Name]["type"]]
     | (Flags[Name] extends { readonly default: unknown } ? never : undefined);
 };
 
-/** The values of flags that others define, by name; whether they have a default is not known. */
+/** Values of flags that others define, by name; any of them may be `undefined`. */
 export type ValuesOfTypes<Types extends FlagTypes> = {
   readonly [Name in keyof Types as string extends Name ? never : Name]: FlagValueTypes[Types[Name]] | undefined;
 };

@@ -3,14 +3,15 @@ import type { Client } from "@virtual-workspaces/client";
 import { type Condition, isConditionTrue } from "@virtual-workspaces/kcp/conditions";
 import { CustomResourceDefinition } from "../kinds/custom-resource-definition.ts";
 
-/** How long a kind may take until it is served, ms. */
+/** Time limit for a kind to become established, in ms. */
 const ESTABLISHED_WITHIN = 30_000;
 
 /**
- * Applies objects in a workspace, one after the other, as their only field manager. A CustomResourceDefinition is established before the next object
- * is applied.
+ * Applies objects in a workspace in order, and takes over all their fields. Each CustomResourceDefinition is
+ * established before the next object is applied.
  *
- * @throws Error on a kind that the workspace does not serve, on a CustomResourceDefinition that is not established within 30 s, ApiError, TransportError
+ * @throws Error on a kind that the workspace does not serve, and on a CustomResourceDefinition that is not established
+ * within 30 s; ApiError, TransportError
  */
 export async function applyManifests(workspace: Client, manifests: readonly KubeObject[]): Promise<void> {
   const served = workspace.discovery();
@@ -19,7 +20,7 @@ export async function applyManifests(workspace: Client, manifests: readonly Kube
     const found = await served.find({ ...parseApiVersion(apiVersion), kind });
     if (found === undefined)
       throw new Error(
-        `${workspace.clusterName} does not serve ${kind} of ${apiVersion}: apply its CustomResourceDefinition first`,
+        `cannot apply ${kind} of ${apiVersion}: workspace ${workspace.clusterName} does not serve it: apply its CustomResourceDefinition first`,
       );
     await workspace.resource(found).apply(object, { force: true });
     if (kind === CustomResourceDefinition.kind) await established(workspace, object.metadata.name ?? "");
@@ -31,7 +32,7 @@ async function established(workspace: Client, name: string): Promise<void> {
   const signal = AbortSignal.timeout(ESTABLISHED_WITHIN);
   for await (const event of kinds.watch({ fields: `metadata.name=${name}`, signal }))
     if (event.type !== "BOOKMARK" && isConditionTrue(conditionsOf(event.object), "Established")) return;
-  throw new Error(`the CustomResourceDefinition ${name}: the server ended the watch before it was established`);
+  throw new Error(`CustomResourceDefinition "${name}" is not established: the server ended the watch: try again`);
 }
 
 function conditionsOf({ status }: KubeObject): readonly Condition[] | undefined {

@@ -9,20 +9,20 @@ type Task =
   | { readonly kind: "delete" | "orphan" | "owner"; readonly id: string; readonly cluster: string }
   | { readonly kind: "kinds"; readonly cluster: string; readonly attempt: number };
 
-/** Dependents that go within this time are one reason to look at their owner again, ms. */
+/** Delay in ms, within which deletions of dependents cause only one pass over their owner. */
 const TOGETHER = 20;
-/** How long after a logical cluster's kinds have changed they are looked up, ms: once each. */
+/** Delays in ms before kinds are looked up again after the kinds of a logical cluster have changed. */
 const KINDS_AFTER: readonly number[] = [50, 400, 3_000];
-/** What brings kinds. */
+/** Key spaces of objects that define kinds. */
 const KIND_SPACES: ReadonlySet<string> = new Set([
   "apiextensions.k8s.io/customresourcedefinitions",
   "apis.kcp.io/apibindings",
 ]);
 
 /**
- * Deletes what has lost its owners, and sees to deletes in the foreground and with orphans (Kubernetes' garbage collector), for
- * all kinds of all logical clusters of a shard: an owner is looked for in the logical cluster of its dependent, and nowhere
- * else. It is told of objects by the feed, keeps what it knows in the objects, and looks at nothing but for a reason.
+ * Deletes objects whose owners are gone, and handles foreground and orphan deletion (Kubernetes' garbage collector),
+ * for all kinds of all logical clusters of a shard. An owner is looked up only in the logical cluster of its dependent.
+ * The feed delivers the objects, and every pass has an event as its cause. All state is in the objects.
  */
 export class GarbageCollector implements ShardController {
   readonly started: Promise<void>;
@@ -33,9 +33,9 @@ export class GarbageCollector implements ShardController {
   readonly #following: Disposable;
   readonly #stop = Promise.withResolvers<void>();
   #stopped = false;
-  /** What was seen since everything is told anew. */
+  /** Ids seen since the feed started over. */
   #seen: Set<string> | undefined;
-  /** Logical clusters with objects of kinds that are not served there, and what was to be done with them. */
+  /** Tasks that wait for an unserved kind, by logical cluster. */
   readonly #unserved = new Map<string, Map<string, Task>>();
 
   constructor(context: ShardContext) {
@@ -54,7 +54,7 @@ export class GarbageCollector implements ShardController {
       work: (task) => this.#work(task),
       onError: (error, task) => {
         if (!this.#stopped)
-          log({ level: "warn", message: "garbage not collected", shard, ...task, error: String(error) });
+          log({ level: "warn", message: "cannot collect garbage", shard, ...task, error: String(error) });
       },
     });
     this.#following = feed.on({
@@ -80,7 +80,7 @@ export class GarbageCollector implements ShardController {
     this.#seen?.add(id);
     if (KIND_SPACES.has(object.space)) this.#kinds(object.key.cluster, 0);
     const before = this.#graph.node(id);
-    // Another of its name: whoever belonged to the one before is on its own.
+    // Another object has taken the name: dependents of the old one lose their owner.
     for (const owner of this.#graph.ownersAt(id)) if (!object.bytes.includes(owner.reference.uid)) this.#gone(owner);
     const node = readNode(object);
     if (before !== undefined && before.uid !== node?.uid) this.#remove(before);
@@ -116,7 +116,7 @@ export class GarbageCollector implements ShardController {
     this.#graph.delete(node.id);
   }
 
-  /** Those that wait for it may go now. */
+  /** Requests a pass over owners that wait for this object. */
   #tellOwners(node: Node): void {
     for (const owner of this.#graph.ownersOf(node)) {
       const waiting = this.#waitingOwner(owner);
@@ -134,7 +134,7 @@ export class GarbageCollector implements ShardController {
     for (const id of owner.dependents) this.#workers.add({ kind: "delete", id, cluster: owner.cluster });
   }
 
-  /** What went while history was missed is known now; any owner may have gone as well. */
+  /** Removes objects that were deleted while events were missed, and checks all owners again. */
   #synced(): void {
     const seen = this.#seen;
     this.#seen = undefined;
@@ -151,7 +151,7 @@ export class GarbageCollector implements ShardController {
   }
 
   async #work(task: Task): Promise<void> {
-    // What is not told yet could be a dependent.
+    // Objects that the feed has not delivered yet could be dependents.
     if (!this.#context.feed.isSynced) await Promise.race([this.#context.feed.synced, this.#stop.promise]);
     if (this.#stopped) return;
     if (task.kind === "kinds") return this.#resolve(task);
@@ -167,7 +167,7 @@ export class GarbageCollector implements ShardController {
     else if (node.waits === "orphan") await this.#attempts.orphan(node);
   }
 
-  /** Until its kind is served, nothing can be done. */
+  /** Keeps a task until its kind is served. */
   #wait(task: Task & { readonly id: string }): void {
     const waiting = this.#unserved.get(task.cluster) ?? new Map<string, Task>();
     this.#unserved.set(task.cluster, waiting.set(`${task.kind} ${task.id}`, task));
@@ -181,7 +181,7 @@ export class GarbageCollector implements ShardController {
   }
 
   #resolve({ cluster, attempt }: Task & { readonly kind: "kinds" }): void {
-    // What has other owners besides was left alone so far.
+    // Objects with further owners were skipped while this kind was unknown.
     for (const owner of this.#graph.homelessIn(cluster))
       if (this.#graph.resolve(owner))
         for (const id of owner.dependents) this.#workers.add({ kind: "delete", id, cluster });
@@ -204,7 +204,8 @@ export class GarbageCollector implements ShardController {
     const isNamespaced = kind.definition.scope === "Namespaced";
     if (isNamespaced && namespace === "") {
       const [dependent] = dependents;
-      const message = "an object in no namespace names an owner in one: it stays";
+      const message =
+        "cannot resolve owner: a cluster-scoped object cannot have a namespaced owner: remove the owner reference";
       log({ level: "warn", message, shard, dependent, owner: { ...reference } });
       return undefined;
     }

@@ -15,21 +15,21 @@ import { modify, removeWith } from "../state/modify.ts";
 import type { KindsOfClusters, StoredObjects } from "../state/stored-kinds.ts";
 import { type Graph, type Node, type Owner, ownerId, waitsOf } from "./graph.ts";
 
-/** How many dependents are let go at a time. */
+/** Number of dependents released concurrently. */
 const AT_ONCE = 32;
 
-/** What attempts are made with. */
+/** Options of {@link DeletionAttempts}. */
 export interface DeletionAttemptsOptions {
   readonly graph: Graph;
   readonly kinds: KindsOfClusters;
-  /** Told of objects that are to be looked at. */
+  /** Called for objects that need another pass. */
   readonly look: (node: Node) => void;
 }
 
-/** What is known of an owner of an object. */
+/** State of an owner: it exists, waits in foreground deletion, is missing, or has an unknown kind. */
 type Standing = "solid" | "waiting" | "absent" | "unknown";
 
-/** What the garbage collector does about one object at a time, from how it stands in the store. */
+/** Garbage collection of one object at a time, by its state in the store. */
 export class DeletionAttempts {
   readonly #options: DeletionAttemptsOptions;
 
@@ -37,7 +37,7 @@ export class DeletionAttempts {
     this.#options = options;
   }
 
-  /** Whether an owner is there. One whose kind is not known may be. @throws ApiError 503 when the store cannot be read */
+  /** Reports whether an owner is missing; false if its kind is unknown. @throws ApiError 503 when the store cannot be read */
   async isAbsent(owner: Owner): Promise<boolean> {
     const { cluster, namespace, reference } = owner;
     owner.isAbsent ||= (await this.#standing({ cluster, namespace, name: "" }, reference)) === "absent";
@@ -45,8 +45,8 @@ export class DeletionAttempts {
   }
 
   /**
-   * Deletes an object of which no owner is left, takes from others the owners that are gone, and lets one go that has waited
-   * for its dependents. @throws what the store throws: try again
+   * Deletes an object without owners, removes references to missing owners from others, and completes a foreground
+   * deletion. @throws errors of the store; retry
    */
   async delete(node: Node): Promise<void> {
     const objects = this.#objectsOf(node);
@@ -57,7 +57,7 @@ export class DeletionAttempts {
     const references = latest.metadata.ownerReferences ?? [];
     const found: Record<Standing, OwnerReference[]> = { solid: [], waiting: [], absent: [], unknown: [] };
     for (const reference of references) found[await this.#standingFor(node, reference)].push(reference);
-    // Of a kind that is not known nobody can tell whether it is there: the object stays.
+    // An owner of an unknown kind may exist, so the object stays.
     if (found.unknown.length > 0 || references.length === 0) return;
     const judged = ({ metadata }: KubeObject): boolean =>
       metadata.uid === node.uid && isDeepStrictEqual(metadata.ownerReferences ?? [], references);
@@ -65,7 +65,7 @@ export class DeletionAttempts {
     let policy = policyOf(latest.metadata);
     const dependents = found.waiting.length > 0 ? this.#options.graph.dependentsOf(node) : [];
     if (dependents.length > 0) {
-      // Its dependents wait for it, and it waits for them: somebody must go first.
+      // Its dependents wait for it while it waits for them: the cycle must be broken.
       if (dependents.some(({ waits }) => waits === "foreground")) await this.#unblock(node, objects);
       policy = "Foreground";
     }
@@ -75,7 +75,7 @@ export class DeletionAttempts {
     });
   }
 
-  /** Takes an owner from all that it owns, and then lets it go. @throws what the store throws: try again */
+  /** Removes the references to an owner from all its dependents, then its finalizer. @throws errors of the store; retry */
   async orphan(node: Node): Promise<void> {
     const objects = this.#objectsOf(node);
     if (objects === undefined) return;
@@ -92,7 +92,7 @@ export class DeletionAttempts {
     if (this.#isCircular(node)) await this.#unblock(node, objects);
   }
 
-  /** The dependents that must go before it. */
+  /** Returns the dependents that block the deletion. */
   #blocking(node: Node): Node[] {
     return this.#options.graph
       .dependentsOf(node)
@@ -100,7 +100,7 @@ export class DeletionAttempts {
       .filter(({ references }) => references.some((each) => each.uid === node.uid && each.blockOwnerDeletion === true));
   }
 
-  /** Whether it waits for itself, through others that wait. */
+  /** Reports whether an object waits for itself, through other waiting objects. */
   #isCircular(node: Node): boolean {
     const seen = new Set<string>();
     for (let some = [node]; some.length > 0; ) {
@@ -150,12 +150,12 @@ export class DeletionAttempts {
     return this.#standing(node.key, reference);
   }
 
-  /** How an owner is that is named in a logical cluster and namespace. */
+  /** Returns the state of an owner that is referenced in a logical cluster and namespace. */
   async #standing({ cluster, namespace }: ObjectKey, reference: OwnerReference): Promise<Standing> {
     const kind = this.#options.kinds.in(cluster).of(reference.apiVersion, reference.kind);
     if (kind === undefined) return "unknown";
     const isNamespaced = kind.definition.scope === "Namespaced";
-    // In which namespace, it cannot say.
+    // The reference does not tell the owner's namespace.
     if (isNamespaced && namespace === "") return "solid";
     const owner = await read(kind.objects, { cluster, namespace: isNamespaced ? namespace : "", name: reference.name });
     if (owner?.metadata.uid !== reference.uid) return "absent";
@@ -169,7 +169,7 @@ async function read(objects: StoredObjects | undefined, key: ObjectKey): Promise
   try {
     return decodeObject(encoded);
   } catch (error) {
-    // It is there, and nobody can say more.
+    // The object exists but cannot be parsed.
     if (isApiError(error)) return { apiVersion: "", kind: "", metadata: { uid: encoded.uid } };
     throw error;
   }
@@ -190,13 +190,13 @@ function withOwners<T extends KubeObject>(object: T, isKept: (reference: OwnerRe
   return { ...object, metadata: kept.length === 0 ? metadata : { ...metadata, ownerReferences: kept } };
 }
 
-/** As its own finalizers ask. */
+/** Returns the policy that the object's finalizers request. */
 function policyOf({ finalizers = [] }: ObjectMeta): PropagationPolicy {
   if (finalizers.includes(ORPHAN_FINALIZER)) return "Orphan";
   return finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
 }
 
-/** Whether it names the same owners, whether or not it still blocks them. */
+/** Reports whether an object has the same owners, whatever their `blockOwnerDeletion`. */
 function sameOwners({ ownerReferences = [] }: ObjectMeta, references: readonly OwnerReference[]): boolean {
   const uids = (list: readonly OwnerReference[]): string[] =>
     list.map(({ kind, name, uid }) => `${kind} ${name} ${uid}`);

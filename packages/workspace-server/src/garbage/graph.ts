@@ -7,34 +7,34 @@ import {
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
 import { keyText } from "../state/informers/key-index.ts";
 
-/** What an object that is being deleted waits for: that its dependents are deleted, or let go. */
+/** Deletion policy of an object that waits: for the deletion of its dependents, or for their release. */
 export type Waits = "foreground" | "orphan";
 
-/** An object that has owners, or waits for its dependents. Never changed: another takes its place. */
+/** Immutable record of an object that has owners or waits for its dependents. */
 export interface Node extends StoredPlace {
-  /** Of its place. */
+  /** Id of its place. */
   readonly id: string;
   readonly uid: string;
   readonly references: readonly OwnerReference[];
   readonly waits: Waits | undefined;
 }
 
-/** An owner as dependents of one namespace name it, whether or not there is one. */
+/** Owner as referenced by dependents of one namespace, whether or not it exists. */
 export interface Owner {
   readonly id: string;
   readonly cluster: string;
-  /** Of its dependents. */
+  /** Namespace of the dependents. */
   readonly namespace: string;
   readonly reference: OwnerReference;
-  /** The ids of the objects that name it. */
+  /** Ids of the objects that reference it. */
   readonly dependents: Set<string>;
-  /** The id of the place where it is, or would be; `undefined` while its kind is not known, and where it can be nowhere. */
+  /** Id of its place, whether or not it exists; `undefined` while its kind is unknown, and if no place is possible. */
   place: string | undefined;
-  /** It was seen to be gone: its uid does not come back. */
+  /** Whether it was found missing; this is final, since uids are never reused. */
   isAbsent: boolean;
 }
 
-/** The id of a place in a store. */
+/** Returns the id of a place in a store. */
 export function placeId({ space, key }: StoredPlace): string {
   return `${space}|${keyText(key)}`;
 }
@@ -42,19 +42,19 @@ export function placeId({ space, key }: StoredPlace): string {
 const NOBODY: ReadonlySet<Owner> = new Set();
 
 /**
- * Who owns whom (Kubernetes' dependency graph), of all logical clusters, none of which ever meets another here. In memory are
- * the objects with owners and the owners that they name, some 1,000 bytes for both; nothing else.
+ * Owner references of all logical clusters (Kubernetes' dependency graph); no reference crosses logical clusters. It
+ * keeps only objects with owners, and those owners, in memory: about 1,000 bytes for both.
  */
 export class Graph {
   readonly #nodes = new Map<string, Node>();
   readonly #owners = new Map<string, Owner>();
-  /** By the place where they are, or would be. */
+  /** Owners by the id of their place, whether or not they exist. */
   readonly #placed = new Map<string, Set<Owner>>();
-  /** By logical cluster: those whose kind is not known there. */
+  /** Owners with a kind that is unknown in their logical cluster, by logical cluster. */
   readonly #homeless = new Map<string, Set<Owner>>();
   readonly #place: (owner: Owner) => string | "unknown" | undefined;
 
-  /** @param place where an owner would be; `unknown` while its kind is not known, `undefined` where it can be nowhere */
+  /** @param place returns an owner's place; `unknown` while its kind is unknown, `undefined` if no place is possible */
   constructor(place: (owner: Owner) => string | "unknown" | undefined) {
     this.#place = place;
   }
@@ -67,7 +67,7 @@ export class Graph {
     return this.#owners.get(id);
   }
 
-  /** The ids of all objects that are kept. */
+  /** Ids of all objects in the graph. */
   ids(): Iterable<string> {
     return this.#nodes.keys();
   }
@@ -76,28 +76,28 @@ export class Graph {
     return this.#owners.values();
   }
 
-  /** How many objects and owners are in memory. */
+  /** Number of objects and owners in memory. */
   get size(): number {
     return this.#nodes.size + this.#owners.size;
   }
 
-  /** Those that are, or would be, at a place. */
+  /** Returns the owners with a place, whether or not they exist. */
   ownersAt(id: string): ReadonlySet<Owner> {
     return this.#placed.get(id) ?? NOBODY;
   }
 
-  /** Those of a logical cluster whose kind is not known there. */
+  /** Returns the owners of a logical cluster whose kind is unknown there. */
   homelessIn(cluster: string): readonly Owner[] {
     return [...(this.#homeless.get(cluster) ?? NOBODY)];
   }
 
-  /** The owners that an object names. */
+  /** Returns the owners that an object references. */
   ownersOf(node: Node): Owner[] {
     const ids = node.references.map((reference) => ownerId(node, reference));
     return ids.flatMap((id) => this.#owners.get(id) ?? []);
   }
 
-  /** The objects that an object owns. */
+  /** Returns the objects that an object owns. */
   dependentsOf({ id, uid }: Pick<Node, "id" | "uid">): Node[] {
     const found = new Set<Node>();
     for (const { reference, dependents } of this.ownersAt(id)) {
@@ -107,7 +107,7 @@ export class Graph {
     return [...found];
   }
 
-  /** Puts an object into its place. @returns the owners that nobody of its namespace has named before */
+  /** Adds or replaces an object. @returns the owners that no other object of its namespace references */
   set(node: Node): Owner[] {
     const added = node.references.flatMap((reference) => this.#link(node, reference) ?? []);
     const before = this.#nodes.get(node.id);
@@ -124,7 +124,7 @@ export class Graph {
     this.#unlink(node, new Set());
   }
 
-  /** Looks anew where an owner would be. @returns whether its kind is known now */
+  /** Determines the place of an owner again. @returns whether its kind is known now */
   resolve(owner: Owner): boolean {
     const place = this.#place(owner);
     if (place === "unknown") {
@@ -165,7 +165,7 @@ export class Graph {
   }
 }
 
-/** Of whom an object speaks. */
+/** Returns the id of an owner that an object references. */
 export function ownerId({ key }: Pick<Node, "key">, { apiVersion, kind, name, uid }: OwnerReference): string {
   return [key.cluster, key.namespace, apiVersion, kind, name, uid].join("|");
 }
@@ -182,12 +182,12 @@ function take(sets: Map<string, Set<Owner>>, name: string, owner: Owner): void {
   if (there?.size === 0) sets.delete(name);
 }
 
-/** One of these is in the bytes of every object that the garbage collector has to do with. */
+/** Byte sequences, of which every object that matters to garbage collection contains at least one. */
 const MARKS = ['"ownerReferences"', `"${FOREGROUND_FINALIZER}"`, `"${ORPHAN_FINALIZER}"`].map((text) =>
   Buffer.from(text),
 );
 
-/** An object as the graph has it; `undefined` of one that has no owners and waits for no dependents, which is not parsed. */
+/** Parses an object for the graph; `undefined`, without parsing, if it has no owners and does not wait for dependents. */
 export function readNode(object: StoredObject): Node | undefined {
   const { space, key, bytes } = object;
   if (!MARKS.some((mark) => bytes.includes(mark))) return undefined;
@@ -198,7 +198,7 @@ export function readNode(object: StoredObject): Node | undefined {
   return { id: placeId(object), space, key, uid: metadata.uid ?? "", references, waits };
 }
 
-/** What an object waits for before it goes. */
+/** Returns what an object waits for before it is deleted. */
 export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits | undefined {
   if (deletionTimestamp === undefined) return undefined;
   if (finalizers.includes(FOREGROUND_FINALIZER)) return "foreground";

@@ -11,8 +11,8 @@ import { secrets } from "./secret.ts";
 import { serviceAccounts } from "./service-account.ts";
 
 /**
- * Kubernetes' own kinds that are kept, as a kcp workspace serves them, in the order of its discovery. Events are there twice:
- * `events.k8s.io` are the core group's, converted. What is only created is none of them.
+ * Kubernetes' own kinds that are stored, as a kcp workspace serves them, in discovery order. Events appear twice:
+ * `events.k8s.io` converts those of the core group. Kinds that are only created, such as reviews, are not included.
  */
 export const builtInKinds: readonly BuiltInKind[] = [
   configMaps,

@@ -6,10 +6,10 @@ import { flag, textMap } from "./descriptions.ts";
 import { countOf, finalizerProblems, membersOf, textOf } from "./problems.ts";
 import { configMapMessage } from "./protobuf.ts";
 
-/** What a ConfigMap holds. */
+/** Fields of a ConfigMap. */
 export interface ConfigMapContent {
   data?: Record<string, string>;
-  /** In base64. */
+  /** Base64-encoded bytes by key. */
   binaryData?: Record<string, string>;
   immutable?: boolean;
 }
@@ -26,7 +26,7 @@ function problems(object: KubeObject, before: KubeObject | undefined): StatusCau
     ...keyProblems("data", data),
     ...both.map((key) => fieldInvalid(`data[${key}]`, key, "duplicate of key present in binaryData")),
     ...keyProblems("binaryData", binary),
-    // Kubernetes names the whole object so.
+    // Kubernetes uses this field path for the whole object.
     ...(bytes > MAX_DATA ? [fieldTooLong("[]", MAX_DATA)] : []),
   ];
 }
@@ -53,14 +53,14 @@ export const ConfigMap: Resource<ConfigMapContent> = new Resource<ConfigMapConte
     type: "object",
     properties: {
       data: textMap(
-        "Texts by key: letters, digits, -, _ and . are what a key is made of. A key is in one of data and binaryData.",
+        "Text by key. Keys consist of letters, digits, -, _ and . and are in only one of data and binaryData.",
       ),
       binaryData: {
         type: "object",
-        description: "Bytes by key, in base64.",
+        description: "Base64-encoded bytes by key.",
         additionalProperties: { type: "string" },
       },
-      immutable: flag("If true, nothing but metadata can be changed any more, and this neither."),
+      immutable: flag("If true, only metadata can be changed, and this field cannot be reset."),
     },
   },
   columns,

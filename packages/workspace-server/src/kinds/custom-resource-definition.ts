@@ -6,7 +6,7 @@ import { itemsOf, membersOf, specOf } from "./problems.ts";
 import { customResourceDefinitionMessage } from "./protobuf-apiextensions.ts";
 import { createdAt } from "./rbac-rules.ts";
 
-/** Takes out of the schemas of its versions what schemas do not have. */
+/** Drops unknown fields from the schemas of the versions. */
 function defaults(definition: KubeObject): void {
   const spec = specOf(definition);
   if (!Array.isArray(spec["versions"])) return;
@@ -24,67 +24,66 @@ function knownValidation({ openAPIV3Schema }: Readonly<Record<string, unknown>>)
 
 const names = (description: string): JsonSchema =>
   object(description, {
-    plural: text("The resource in URLs: quotes. The object's name is this, a point and the group."),
-    singular: text("What kubectl takes for one; the kind in lower case if it is not said."),
-    shortNames: texts("What kubectl takes for short."),
-    kind: text("The kind: Quote."),
-    listKind: text("The kind of lists; the kind and List if it is not said."),
-    categories: texts("Groups of kinds that kubectl takes: all."),
+    plural: text("Resource in URLs, such as quotes. The object's name is <plural>.<group>."),
+    singular: text("Singular name for kubectl. Defaults to the kind in lower case."),
+    shortNames: texts("Short names for kubectl."),
+    kind: text("Kind of the objects, such as Quote."),
+    listKind: text("Kind of lists. Defaults to the kind with the suffix List."),
+    categories: texts("Categories for kubectl, such as all."),
   });
 
-const scale = object("How the kind is scaled.", {
-  specReplicasPath: text("Where the number wanted is: .spec.replicas."),
-  statusReplicasPath: text("Where the number there is, is."),
-  labelSelectorPath: text("Where the selector of what is counted is."),
+const scale = object("Paths of the scale subresource.", {
+  specReplicasPath: text("Path of the desired number of replicas, such as .spec.replicas."),
+  statusReplicasPath: text("Path of the current number of replicas."),
+  labelSelectorPath: text("Path of the label selector of the replicas."),
 });
 
 const column = {
-  name: text("Its title."),
+  name: text("Title of the column."),
   type: text("integer, number, string, boolean or date."),
-  format: text("How it is shown: name of the first column."),
-  description: text("What it shows."),
-  priority: int32("0 is always shown, more with -o wide."),
-  jsonPath: text("Where its value is: .spec.text."),
+  format: text("Format of the value; name marks the first column."),
+  description: text("Description of the column."),
+  priority: int32("Priority; columns above 0 are only shown with -o wide."),
+  jsonPath: text("Path of the value, such as .spec.text."),
 };
 
-const version = objects("Its versions, of which one is kept.", {
+const version = objects("Versions of the kind, one of which is the storage version.", {
   name: text("v1, v1beta1."),
-  served: flag("Whether it is there for clients."),
-  storage: flag("Whether objects are kept in it: exactly one is."),
-  deprecated: flag("Whether clients are warned."),
-  deprecationWarning: text("In what words."),
-  schema: object("What its objects are.", {
+  served: flag("Whether the API serves this version."),
+  storage: flag("Whether objects are stored in this version; true for exactly one."),
+  deprecated: flag("Whether clients of this version get a warning."),
+  deprecationWarning: text("Text of the warning."),
+  schema: object("Schema of the objects.", {
     openAPIV3Schema: {
       type: "object",
-      description: "A structural schema.",
+      description: "Structural schema.",
       "x-kubernetes-preserve-unknown-fields": true,
     },
   }),
-  subresources: object("What its objects have besides.", { status: object("/status", {}), scale }),
-  additionalPrinterColumns: objects("What kubectl get shows.", column),
-  selectableFields: objects("What field selectors may name.", { jsonPath: text("Where it is: .spec.color.") }),
+  subresources: object("Subresources of the objects.", { status: object("/status", {}), scale }),
+  additionalPrinterColumns: objects("Columns of kubectl get.", column),
+  selectableFields: objects("Fields that field selectors may use.", {
+    jsonPath: text("Path of the field, such as .spec.color."),
+  }),
 });
 
-const webhook = object("Who converts, with the strategy Webhook.", {
-  clientConfig: object("Where it is.", {
-    url: text("Its URL."),
-    service: object("The service.", {
-      namespace: text("Its namespace."),
-      name: text("Its name."),
-      path: text("The path there."),
-      port: int32("The port. 443 if it is not said."),
+const webhook = object("Conversion webhook, for the strategy Webhook.", {
+  clientConfig: object("Address of the webhook.", {
+    url: text("URL of the webhook."),
+    service: object("Service of the webhook.", {
+      namespace: text("Namespace of the service."),
+      name: text("Name of the service."),
+      path: text("Path of the URL."),
+      port: int32("Port of the service. Defaults to 443."),
     }),
-    caBundle: { type: "string", format: "byte", description: "Whom its certificate must be from, PEM in base64." },
+    caBundle: { type: "string", format: "byte", description: "CA certificates of the webhook, PEM in base64." },
   }),
-  conversionReviewVersions: texts("The versions of ConversionReview that it takes."),
+  conversionReviewVersions: texts("Supported versions of ConversionReview."),
 });
 
 const columns = allColumns({ "Created At": createdAt });
 
-/**
- * `apiextensions.k8s.io/v1` CustomResourceDefinition, as an object. What its registry demands of it, and what it comes to,
- * is another matter.
- */
+/** `apiextensions.k8s.io/v1` CustomResourceDefinition as an object, without the rules and the status of its registry. */
 export const CustomResourceDefinition: Resource = new Resource({
   group: "apiextensions.k8s.io",
   version: "v1",
@@ -98,24 +97,24 @@ export const CustomResourceDefinition: Resource = new Resource({
     type: "object",
     required: ["spec"],
     properties: {
-      spec: object("The kind.", {
-        group: text("Its API group."),
-        names: names("Its names."),
+      spec: object("Kind that the definition adds.", {
+        group: text("API group of the kind."),
+        names: names("Names of the kind."),
         scope: text("Cluster or Namespaced."),
         versions: version,
-        conversion: object("How objects of one version become those of another.", {
+        conversion: object("Conversion between versions.", {
           strategy: text("None or Webhook."),
           webhook,
         }),
-        preserveUnknownFields: flag("No longer to be set."),
+        preserveUnknownFields: flag("Deprecated; must be false."),
       }),
-      status: object("How far it is served.", {
-        conditions: conditions("Whether its names are its own, and whether it is served.", {
-          observedGeneration: int64("The generation that was looked at."),
+      status: object("State of the definition.", {
+        conditions: conditions("Conditions, such as NamesAccepted and Established.", {
+          observedGeneration: int64("Generation that the controller observed."),
         }),
-        acceptedNames: names("The names that it is served under."),
-        storedVersions: textSet("Versions that objects may be kept in."),
-        observedGeneration: int64("The generation that was looked at."),
+        acceptedNames: names("Names under which the kind is served."),
+        storedVersions: textSet("Versions in which objects may be stored."),
+        observedGeneration: int64("Generation that the controller observed."),
       }),
     },
   },
@@ -129,8 +128,8 @@ export const customResourceDefinitions: BuiltInKind = {
   verbs: STANDARD_VERBS,
 };
 
-// What a schema within a CustomResourceDefinition is made of (JSONSchemaProps). It holds itself, so that no structural schema
-// can say it: fields that it does not know are taken out here.
+// Fields of a schema within a CustomResourceDefinition (JSONSchemaProps). It is recursive, which a structural schema
+// cannot express, so unknown fields are dropped here.
 
 const PLAIN: ReadonlySet<string> = new Set([
   ...["id", "$schema", "$ref", "description", "type", "format", "title", "default", "maximum", "exclusiveMaximum"],
@@ -139,13 +138,13 @@ const PLAIN: ReadonlySet<string> = new Set([
   ...["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string"],
   ...["x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-map-type", "x-kubernetes-validations"],
 ]);
-/** A schema, or in place of one a flag. */
+/** Fields with a schema or a boolean. */
 const SCHEMA: ReadonlySet<string> = new Set(["not", "additionalProperties", "additionalItems"]);
-/** Schemas in a list; of `items`, a schema or a list of them. */
+/** Fields with a list of schemas; `items` may also be one schema. */
 const LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf", "items"]);
 const MAPS: ReadonlySet<string> = new Set(["properties", "patternProperties", "definitions", "dependencies"]);
 
-/** A schema without what schemas do not have, and without nulls, which are nothing in Kubernetes but for defaults. */
+/** Returns a schema without unknown fields and nulls; as in Kubernetes, only defaults and examples may be null. */
 function knownSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(knownSchema);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -160,6 +159,6 @@ function knownSchema(schema: unknown): unknown {
   return known;
 }
 
-/** A value of `dependencies` may be a list of texts. */
+/** A value of `dependencies` may also be a list of strings. */
 const schemaOrTexts = (value: unknown): unknown =>
   Array.isArray(value) && value.every((one) => typeof one === "string") ? value : knownSchema(value);

@@ -9,23 +9,23 @@ import {
 import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { dataKeyProblems, membersOf } from "./problems.ts";
 
-/** What ConfigMaps and Secrets may hold, bytes: keys are not counted. */
+/** Maximum size of the values of a ConfigMap or Secret, in bytes; keys do not count. */
 export const MAX_DATA: number = 1024 * 1024;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Bytes are base64 in JSON; as in Go, line breaks in it are passed over. @throws ApiError 400 on what is none */
+/** Checks base64 values and removes line breaks, as Go does. @throws ApiError 400 on invalid base64 */
 export function checkBase64(object: KubeObject, member: string): void {
   const map = membersOf(object[member]) as Record<string, unknown>;
   for (const [key, value] of Object.entries(map)) {
-    if (typeof value !== "string") continue; // the schema says what is wrong with it
+    if (typeof value !== "string") continue; // the schema rejects it
     const plain = value.replaceAll(/[\r\n]/g, "");
     if (!BASE64.test(plain)) throw illegal(object, wrongByte(plain));
     if (plain !== value) map[key] = plain;
   }
 }
 
-/** How many bytes a base64 text stands for. */
+/** Returns the number of bytes that a base64 string encodes. */
 export function base64Bytes(text: string): number {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return (text.length / 4) * 3 - padding;
@@ -37,7 +37,7 @@ function illegal({ kind }: KubeObject, at: number): ApiError {
   );
 }
 
-/** Where Go's decoder gives up: at what is no digit, at padding that is out of place, or behind the last whole group. */
+/** Returns where Go's decoder fails: at an invalid digit, at misplaced padding, or after the last complete group. */
 function wrongByte(text: string): number {
   const odd = text.search(/[^A-Za-z0-9+/=]/);
   const padding = text.search(/=(?!=?$)/);
@@ -45,14 +45,14 @@ function wrongByte(text: string): number {
   return found.length > 0 ? Math.min(...found) : text.length - (text.length % 4);
 }
 
-/** What is wrong with the keys of a map. */
+/** Validates the keys of a map. */
 export function keyProblems(field: string, map: unknown): StatusCause[] {
   return Object.keys(membersOf(map)).flatMap((key) =>
     dataKeyProblems(key).map((problem) => fieldInvalid(`${field}[${key}]`, key, problem)),
   );
 }
 
-/** What an object with `immutable: true` does not let change. */
+/** Returns the forbidden changes to an object with `immutable: true`. */
 export function immutableProblems(next: KubeObject, before: KubeObject, members: readonly string[]): StatusCause[] {
   if (before["immutable"] !== true) return [];
   const detail = "field is immutable when `immutable` is set";

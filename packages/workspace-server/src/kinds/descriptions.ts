@@ -1,54 +1,54 @@
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 
-// Parts of the schemas of Kubernetes' kinds. As there, what is missing is told by validation, in its own words.
+// Parts of the schemas of Kubernetes' kinds. As in Kubernetes, validation reports missing fields, not the schema.
 
-/** A text. */
+/** String. */
 export const text = (description: string): JsonSchema => ({ type: "string", description });
-/** A list of texts that is replaced as a whole. */
+/** List of strings that is replaced as a whole. */
 export const texts = (description: string): JsonSchema => ({
   type: "array",
   description,
   items: { type: "string" },
   "x-kubernetes-list-type": "atomic",
 });
-/** A list of texts of which each is there once; everybody may add theirs. */
+/** List of unique strings, to which every field manager may add its own. */
 export const textSet = (description: string): JsonSchema => ({
   ...texts(description),
   "x-kubernetes-list-type": "set",
 });
-/** A map from texts to texts. */
+/** Map from strings to strings. */
 export const textMap = (description: string): JsonSchema => ({
   type: "object",
   description,
   additionalProperties: { type: "string" },
 });
-/** An integer of 32 bits. */
+/** 32-bit integer. */
 export const int32 = (description: string): JsonSchema => ({ type: "integer", format: "int32", description });
-/** An integer of 64 bits. */
+/** 64-bit integer. */
 export const int64 = (description: string): JsonSchema => ({ type: "integer", format: "int64", description });
-/** True or false. */
+/** Boolean. */
 export const flag = (description: string): JsonSchema => ({ type: "boolean", description });
-/** A time, RFC 3339; null is none. */
+/** RFC 3339 time; null means none. */
 export const time = (description: string): JsonSchema => ({
   type: "string",
   format: "date-time",
   nullable: true,
   description,
 });
-/** An object of these members. */
+/** Object with these fields. */
 export const object = (description: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   type: "object",
   description,
   properties,
 });
-/** A list of objects that is replaced as a whole. */
+/** List of objects that is replaced as a whole. */
 export const objects = (description: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   type: "array",
   description,
   items: { type: "object", properties },
   "x-kubernetes-list-type": "atomic",
 });
-/** A list of objects told apart by one of their members, to which everybody may add theirs. */
+/** List of objects with a key field, to which every field manager may add its own. */
 export const keyed = (key: string, list: JsonSchema): JsonSchema => ({
   ...list,
   ...(list.items === undefined ? {} : { items: { ...list.items, required: [key] } }),
@@ -58,16 +58,16 @@ export const keyed = (key: string, list: JsonSchema): JsonSchema => ({
   "x-kubernetes-patch-merge-key": key,
 });
 
-/** A reference to another object (ObjectReference). */
+/** Reference to another object (ObjectReference). */
 export const reference = (description: string): JsonSchema => ({
   ...object(description, {
-    kind: text("Its kind."),
-    namespace: text("Its namespace."),
-    name: text("Its name."),
-    uid: text("Its uid."),
-    apiVersion: text("Its API version."),
-    resourceVersion: text("The version of it that was meant."),
-    fieldPath: text("The part of it that was meant: spec.containers{name}."),
+    kind: text("Kind of the object."),
+    namespace: text("Namespace of the object."),
+    name: text("Name of the object."),
+    uid: text("Uid of the object."),
+    apiVersion: text("API version of the object."),
+    resourceVersion: text("Resource version of the object."),
+    fieldPath: text("Part of the object, such as spec.containers{name}."),
   }),
   "x-kubernetes-map-type": "atomic",
 });
@@ -77,11 +77,11 @@ export const conditions = (description: string, more: Readonly<Record<string, Js
   keyed(
     "type",
     objects(description, {
-      type: text("What it is about."),
+      type: text("Type of the condition."),
       status: text("True, False or Unknown."),
-      reason: text("Why, in one word."),
-      message: text("Why, in words."),
-      lastTransitionTime: time("Since when."),
+      reason: text("Reason for the last transition, as one CamelCase word."),
+      message: text("Details for people."),
+      lastTransitionTime: time("Time of the last change of the status."),
       ...more,
     }),
   );

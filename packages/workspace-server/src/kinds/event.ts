@@ -17,11 +17,11 @@ import { coreEventMessage } from "./protobuf.ts";
 
 const involved = (event: KubeObject): Readonly<Record<string, unknown>> => membersOf(event["involvedObject"]);
 const isSet = (time: unknown): boolean => textOf(time) !== "";
-/** Kubernetes counts bytes and says characters. */
+/** Kubernetes counts bytes, although its message says characters. */
 const tooLong = (field: string, value: string, most: number): StatusCause[] =>
   Buffer.byteLength(value) > most ? [fieldInvalid(field, "", `can have at most ${most} characters`)] : [];
 
-/** What Kubernetes asks of an event of either group. */
+/** Validates events of either group, as Kubernetes does. */
 export function eventProblems(event: KubeObject): StatusCause[] {
   const namespace = event.metadata.namespace ?? "";
   const about = textOf(involved(event)["namespace"]);
@@ -35,7 +35,7 @@ export function eventProblems(event: KubeObject): StatusCause[] {
   return [...(right ? [] : [wrongPlace]), ...reportProblems(event), ...inNamespace];
 }
 
-/** Of events with an `eventTime`: who tells, and what. */
+/** Validates the reporter and the content of events with an `eventTime`. */
 function reportProblems(event: KubeObject): StatusCause[] {
   const controller = textOf(event["reportingComponent"]);
   const required = (field: string, member = field): StatusCause[] =>
@@ -81,39 +81,47 @@ function reporter(event: KubeObject): string {
   return where === "" ? who : `${who}, ${where}`;
 }
 
-/** The columns are events' own from the first to the last: the name is one of them. */
+/** Columns of events. None is a default column, since even the name comes last. */
 export const eventColumns: readonly TableColumn[] = allColumns({
-  "Last Seen": { type: "string", description: "When it was last seen.", value: (event) => ago(seen(event).last) },
+  "Last Seen": {
+    type: "string",
+    description: "Time since the last occurrence.",
+    value: (event) => ago(seen(event).last),
+  },
   Type: { type: "string", jsonPath: ".type", description: "Normal or Warning." },
-  Reason: { type: "string", jsonPath: ".reason", description: "Why it was told, in one word." },
-  Object: { type: "string", description: "What it is about.", value: subject },
+  Reason: { type: "string", jsonPath: ".reason", description: "Reason for the event, as one CamelCase word." },
+  Object: { type: "string", description: "Object that the event is about.", value: subject },
   Subobject: {
     type: "string",
     priority: 1,
-    description: "Which part of that.",
+    description: "Part of that object.",
     value: (event) => textOf(involved(event)["fieldPath"]),
   },
-  Source: { type: "string", priority: 1, description: "Who tells it.", value: reporter },
-  Message: { type: "string", description: "What happened.", value: (event) => textOf(event["message"]).trim() },
+  Source: { type: "string", priority: 1, description: "Component that reported the event.", value: reporter },
+  Message: {
+    type: "string",
+    description: "Description.",
+    value: (event) => textOf(event["message"]).trim(),
+  },
   "First Seen": {
     type: "string",
     priority: 1,
-    description: "When it was first seen.",
+    description: "Time since the event was first seen.",
     value: (event) => ago(seen(event).first),
   },
   Count: {
     type: "integer",
     advertisedType: "string",
     priority: 1,
-    description: "How often.",
+    description: "Number of occurrences.",
     value: (event) => seen(event).count,
   },
-  Name: { type: "string", format: "name", priority: 1, description: "Its own name.", jsonPath: ".metadata.name" },
+  Name: { type: "string", format: "name", priority: 1, description: "Name of the event.", jsonPath: ".metadata.name" },
 });
 
 const PARTS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
 
-/** What events are found by: what they are about, under the name that it has in a group, and more. */
+/** Field selectors of events. The fields of the object and of the reporter have different names in the two groups. */
 export function eventFields(about: string, reportedBy: string): FieldSpec[] {
   const source = (event: KubeObject): string =>
     textOf(membersOf(event["source"] ?? event["deprecatedSource"])["component"]) || textOf(event[reportedBy]);
@@ -126,18 +134,18 @@ export function eventFields(about: string, reportedBy: string): FieldSpec[] {
   ];
 }
 
-/** How often something was seen in a row. */
-export const series: JsonSchema = object("How often it was seen, when more than once.", {
-  count: int32("How often."),
-  lastObservedTime: time("When last."),
+/** Number of occurrences in a series. */
+export const series: JsonSchema = object("Series that the event belongs to, if it occurred more than once.", {
+  count: int32("Number of occurrences."),
+  lastObservedTime: time("Time of the last occurrence."),
 });
 
-export const source: JsonSchema = object("Who tells it, as events were told before.", {
-  component: text("The program."),
-  host: text("Where it runs."),
+export const source: JsonSchema = object("Component that reported the event; deprecated.", {
+  component: text("Name of the component."),
+  host: text("Node of the component."),
 });
 
-/** `v1` Event: the form that events are kept in. */
+/** `v1` Event: the form in which events are stored. */
 export const CoreEvent: Resource = new Resource({
   group: "",
   version: "v1",
@@ -148,20 +156,23 @@ export const CoreEvent: Resource = new Resource({
   schema: {
     type: "object",
     properties: {
-      involvedObject: reference("What it is about."),
-      reason: text("Why it is told, in one word."),
-      message: text("What happened."),
+      involvedObject: reference("Object that the event is about."),
+      reason: text("Reason for the event, as one CamelCase word."),
+      message: text("Description."),
       source,
-      firstTimestamp: { ...time("When it was first seen."), default: null },
-      lastTimestamp: { ...time("When it was last seen."), default: null },
-      count: int32("How often."),
+      firstTimestamp: { ...time("Time of the first occurrence."), default: null },
+      lastTimestamp: { ...time("Time of the last occurrence."), default: null },
+      count: int32("Number of occurrences."),
       type: text("Normal or Warning."),
-      eventTime: { ...time("When it was first seen, with microseconds."), default: null },
+      eventTime: { ...time("Time of the first occurrence, with microseconds."), default: null },
       series,
-      action: text("What was done about it."),
-      related: reference("What else it is about."),
-      reportingComponent: { ...text("The controller that tells it: kubernetes.io/kubelet."), default: "" },
-      reportingInstance: { ...text("Which instance of that."), default: "" },
+      action: text("Action that was taken or failed."),
+      related: reference("Second object that the event is about."),
+      reportingComponent: {
+        ...text("Reporting controller, such as kubernetes.io/kubelet."),
+        default: "",
+      },
+      reportingInstance: { ...text("Instance of that controller."), default: "" },
     },
   },
   columns: eventColumns,

@@ -7,7 +7,7 @@ import { eventColumns, eventFields, eventProblems, series, source } from "./even
 import { immutableProblem, membersOf, textOf } from "./problems.ts";
 import { eventMessage } from "./protobuf.ts";
 
-/** Names in `events.k8s.io/v1`, and in the core group. */
+/** Field names in `events.k8s.io/v1` and in the core group. */
 const NAMES: readonly (readonly [events: string, core: string])[] = [
   ["regarding", "involvedObject"],
   ["note", "message"],
@@ -18,12 +18,12 @@ const NAMES: readonly (readonly [events: string, core: string])[] = [
   ["deprecatedCount", "count"],
 ];
 
-/** An event of the core group as one of `events.k8s.io/v1`. */
+/** Converts an event of the core group to `events.k8s.io/v1`. */
 export function eventOfCore(core: KubeObject): KubeObject {
   return { ...renamed(core, new Map(NAMES.map(([events, name]) => [name, events]))), apiVersion: "events.k8s.io/v1" };
 }
 
-/** The way back. */
+/** Converts an event of `events.k8s.io/v1` to the core group. */
 export function coreOfEvent(event: KubeObject): KubeObject {
   return { ...renamed(event, new Map(NAMES)), apiVersion: "v1" };
 }
@@ -33,7 +33,7 @@ function renamed(object: KubeObject, names: ReadonlyMap<string, string>): KubeOb
   return Object.fromEntries(members) as KubeObject;
 }
 
-/** Stricter than what the core group asks; fields are named as they are there, by Kubernetes as well. */
+/** Stricter rules than in the core group. As in Kubernetes, messages have the field names of the core group. */
 function problems(event: KubeObject, before: KubeObject | undefined): StatusCause[] {
   const core = coreOfEvent(event);
   if (before === undefined) return [...eventProblems(core), ...seriesProblems(core), ...createProblems(core)];
@@ -75,7 +75,7 @@ function seriesProblems(core: KubeObject): StatusCause[] {
   ];
 }
 
-/** `events.k8s.io/v1` Event: the same objects as the core group's, by other names. */
+/** `events.k8s.io/v1` Event: the objects of the core group with other field names. */
 export const Event: Resource = new Resource({
   group: "events.k8s.io",
   version: "v1",
@@ -86,20 +86,20 @@ export const Event: Resource = new Resource({
   schema: {
     type: "object",
     properties: {
-      eventTime: { ...time("When it was first seen."), default: null },
+      eventTime: { ...time("Time of the first occurrence."), default: null },
       series,
-      reportingController: text("The controller that tells it: kubernetes.io/kubelet."),
-      reportingInstance: text("Which instance of that."),
-      action: text("What was done about it."),
-      reason: text("Why it is told, in one word."),
-      regarding: reference("What it is about."),
-      related: reference("What else it is about."),
-      note: text("What happened, in at most 1 KiB."),
+      reportingController: text("Controller that reported the event, such as kubernetes.io/kubelet."),
+      reportingInstance: text("Instance of that controller."),
+      action: text("Action that was taken or failed."),
+      reason: text("Reason for the event, as one CamelCase word."),
+      regarding: reference("Object that the event is about."),
+      related: reference("Second object that the event is about."),
+      note: text("Description of the event, at most 1 KiB."),
       type: text("Normal or Warning."),
       deprecatedSource: source,
-      deprecatedFirstTimestamp: { ...time("Of events of the core group."), default: null },
-      deprecatedLastTimestamp: { ...time("Of events of the core group."), default: null },
-      deprecatedCount: int32("Of events of the core group."),
+      deprecatedFirstTimestamp: { ...time("Field of events of the core group."), default: null },
+      deprecatedLastTimestamp: { ...time("Field of events of the core group."), default: null },
+      deprecatedCount: int32("Field of events of the core group."),
     },
   },
   columns: eventColumns.map((column) =>

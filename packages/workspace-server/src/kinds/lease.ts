@@ -12,12 +12,12 @@ import { int32, object, text, time } from "./descriptions.ts";
 import { specOf, textOf } from "./problems.ts";
 import { leaseMessage } from "./protobuf.ts";
 
-/** What a Lease holds. */
+/** Fields of a Lease. */
 export interface LeaseContent {
   spec?: {
     holderIdentity?: string;
     leaseDurationSeconds?: number;
-    /** RFC 3339 with microseconds. */
+    /** RFC 3339 time with microseconds. */
     acquireTime?: string | null;
     renewTime?: string | null;
     leaseTransitions?: number;
@@ -43,7 +43,7 @@ function problems(lease: KubeObject): StatusCause[] {
 }
 
 function strategyProblems(strategy: string): StatusCause[] {
-  const field = "spec.strategy.strategy"; // Kubernetes names it twice
+  const field = "spec.strategy.strategy"; // Kubernetes repeats the field name
   if (strategy.includes("/"))
     return labelKeyProblems(strategy).map((problem) => fieldInvalid(field, strategy, problem));
   const known = "OldestEmulationVersion";
@@ -59,7 +59,7 @@ const columns: Columns = {
   Age: AGE,
 };
 
-/** `coordination.k8s.io/v1` Lease: who leads, until when. */
+/** `coordination.k8s.io/v1` Lease, for leader election. */
 export const Lease: Resource<LeaseContent> = new Resource<LeaseContent>({
   group: "coordination.k8s.io",
   version: "v1",
@@ -69,14 +69,14 @@ export const Lease: Resource<LeaseContent> = new Resource<LeaseContent>({
   schema: {
     type: "object",
     properties: {
-      spec: object("Who holds it, and since when.", {
-        holderIdentity: text("Who holds it."),
-        leaseDurationSeconds: int32("How long others wait after renewTime before they take it, s."),
-        acquireTime: time("When it was taken."),
-        renewTime: time("When its holder last renewed it."),
-        leaseTransitions: int32("How often it changed hands."),
-        strategy: text("How the leader of a coordinated election is picked."),
-        preferredHolder: text("Who is to take it over."),
+      spec: object("Holder and times of the lease.", {
+        holderIdentity: text("Identity of the current holder."),
+        leaseDurationSeconds: int32("Seconds after renewTime before others may take the lease."),
+        acquireTime: time("Time when the lease was acquired."),
+        renewTime: time("Time when the holder last renewed the lease."),
+        leaseTransitions: int32("Number of changes of the holder."),
+        strategy: text("Strategy for picking the leader of a coordinated election."),
+        preferredHolder: text("Identity of the next holder."),
       }),
     },
   },

@@ -19,13 +19,13 @@ import { conditions, object, text, texts } from "./descriptions.ts";
 import { countOf, finalizerProblem, finalizerProblems, membersOf, specOf, textOf } from "./problems.ts";
 import { namespaceMessage } from "./protobuf.ts";
 
-/** What a Namespace holds. */
+/** Fields of a Namespace. */
 export interface NamespaceContent {
   spec?: { finalizers?: string[] };
   status?: { phase?: "Active" | "Terminating"; conditions?: NamespaceCondition[] };
 }
 
-/** What keeps a Namespace from going, or does not. */
+/** Condition of the deletion of a Namespace. */
 export interface NamespaceCondition {
   type: string;
   status: string;
@@ -34,12 +34,12 @@ export interface NamespaceCondition {
   lastTransitionTime?: string;
 }
 
-/** On every namespace: its own name, so that it can be selected by. */
+/** Label with the namespace's own name, for selectors. */
 const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
-/** What holds a namespace until its content is gone. */
+/** Finalizer that keeps a namespace until its content is deleted. */
 export const NAMESPACE_FINALIZER = "kubernetes";
 
-/** A namespace that the server itself makes. */
+/** Namespace that the server creates. */
 interface NewNamespace {
   readonly metadata: {
     readonly labels: Readonly<Record<string, string>>;
@@ -49,9 +49,7 @@ interface NewNamespace {
   readonly status: { readonly phase: "Active" };
 }
 
-/**
- * A namespace that the server makes, as its API would have it: held, so that when it is deleted what is in it goes first.
- */
+/** Returns a namespace as the API would create it, with the finalizer that deletes its content first. */
 export function newNamespace(name: string, annotations?: Readonly<Record<string, string>>): NewNamespace {
   return {
     metadata: { labels: { [NAMESPACE_NAME_LABEL]: name }, ...(annotations && { annotations }) },
@@ -66,7 +64,7 @@ function label(namespace: KubeObject): void {
   namespace.metadata = { ...metadata, labels: { ...metadata.labels, [NAMESPACE_NAME_LABEL]: metadata.name } };
 }
 
-/** What nobody writes here: the finalizers of its spec, but through `/finalize`; its phase, but through `/status`. */
+/** Resets fields that clients cannot write: spec finalizers except through `/finalize`, the phase except through `/status`. */
 function prepare(namespace: KubeObject, before: KubeObject | undefined): void {
   label(namespace);
   if (before !== undefined) {
@@ -92,7 +90,7 @@ function problems(namespace: KubeObject, before: KubeObject | undefined, subreso
   return [fieldInvalid("status.Phase", phase, rule)];
 }
 
-/** What is wrong with the finalizers of its spec. */
+/** Validates the finalizers of the spec. */
 function specFinalizerProblems(namespace: KubeObject): StatusCause[] {
   const { finalizers } = specOf(namespace);
   const own = Array.isArray(finalizers) ? finalizers : [];
@@ -102,7 +100,7 @@ function specFinalizerProblems(namespace: KubeObject): StatusCause[] {
 const isHeld = (namespace: KubeObject): boolean => countOf(specOf(namespace)["finalizers"]) > 0;
 
 function marked(namespace: KubeObject): void {
-  // Kubernetes tells no grace period of a namespace.
+  // Kubernetes omits the grace period of a namespace.
   const { deletionGracePeriodSeconds: _none, ...metadata } = namespace.metadata;
   namespace.metadata = metadata;
   namespace["status"] = { ...membersOf(namespace["status"]), phase: "Terminating" };
@@ -114,7 +112,7 @@ const columns: Columns = {
 };
 
 /**
- * `v1` Namespace. A deleted one stays, Terminating, until its `spec.finalizers` are gone, which are written through
+ * `v1` Namespace. A deleted one stays, with the phase Terminating, until its `spec.finalizers` are removed through
  * `/finalize`.
  */
 export const Namespace: Resource<NamespaceContent> = new Resource<NamespaceContent>({
@@ -127,12 +125,12 @@ export const Namespace: Resource<NamespaceContent> = new Resource<NamespaceConte
   schema: {
     type: "object",
     properties: {
-      spec: object("What holds it.", {
-        finalizers: texts("What must be done before it goes. Writable when it is made, and through /finalize."),
+      spec: object("Finalizers of the namespace.", {
+        finalizers: texts("Work before the namespace is deleted. Set at creation, and through /finalize."),
       }),
-      status: object("How it is.", {
-        phase: text("Active, or Terminating once it is to be deleted."),
-        conditions: conditions("What keeps it from going."),
+      status: object("Current state of the namespace.", {
+        phase: text("Active, or Terminating during deletion."),
+        conditions: conditions("Conditions of the deletion."),
       }),
     },
   },
@@ -159,10 +157,10 @@ export const namespaces: BuiltInKind = {
 type Finalize = SubresourceWrite<ObjectOf<NamespaceContent>, NamespaceContent>;
 
 /**
- * `/finalize` of namespaces: the one way to write `spec.finalizers`, and nothing else. A namespace that is being deleted goes
- * when the last one does. Who may update `namespaces/finalize` can make a namespace go before its content has.
+ * Serves `/finalize` of namespaces, which writes only `spec.finalizers`. Removing the last one deletes a terminating
+ * namespace. Security: a user who may update `namespaces/finalize` can delete a namespace before its content.
  *
- * @param storage where the namespaces are kept
+ * @param storage storage of the namespaces
  */
 export function finalizeNamespace(
   storage: Storage<ObjectOf<NamespaceContent>>,

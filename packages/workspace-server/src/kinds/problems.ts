@@ -1,6 +1,6 @@
 import { fieldInvalid, type KubeObject, type ObjectMeta, type StatusCause } from "@virtual-workspaces/apimachinery";
 
-/** What a map or list without members and one that is not there have in common: nothing to go through. */
+/** Returns the fields of an object; empty if the value is none. */
 export const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 
@@ -13,32 +13,32 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 export const countOf = (value: unknown): number =>
   Array.isArray(value) ? value.length : Object.keys(membersOf(value)).length;
 
-/** Finalizers whose meaning is Kubernetes' own. */
+/** Finalizers that Kubernetes defines. */
 const STANDARD: readonly string[] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/** Kubernetes' own kinds allow finalizers with a domain only, besides the standard ones. */
+/** Validates finalizers of Kubernetes' own kinds: besides the standard ones, they must have a domain. */
 export function finalizerProblems({ finalizers = [] }: ObjectMeta): StatusCause[] {
   return finalizers.flatMap((finalizer, at) => finalizerProblem(finalizer, `metadata.finalizers[${at}]`));
 }
 
-/** @param field where it stands */
+/** @param field path of the finalizer */
 export function finalizerProblem(finalizer: string, field: string): StatusCause[] {
   if (finalizer.includes("/") || STANDARD.includes(finalizer)) return [];
   return [fieldInvalid(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified")];
 }
 
-/** As validation.ValidateImmutableField. */
+/** Validates that a field is unchanged (validation.ValidateImmutableField). */
 export function immutableProblem(field: string, next: unknown, before: unknown): StatusCause[] {
   const same = JSON.stringify(next ?? null) === JSON.stringify(before ?? null);
   return same ? [] : [fieldInvalid(field, next ?? null, "field is immutable")];
 }
 
-/** A member of an object whatever its kind. */
+/** Returns the spec of an object of any kind. */
 export const specOf = (object: KubeObject): Readonly<Record<string, unknown>> => membersOf(object["spec"]);
 
 const KEY = /^[-._a-zA-Z0-9]+$/;
 
-/** Why a text is no key of a ConfigMap or Secret (validation.IsConfigMapKey). */
+/** Returns why a string is not a valid key of a ConfigMap or Secret (validation.IsConfigMapKey). */
 export function dataKeyProblems(key: string): string[] {
   const problems: string[] = [];
   if (key.length > 253) problems.push("must be no more than 253 bytes");

@@ -1,16 +1,16 @@
 import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework/resource";
 import { texts } from "./protobuf.ts";
 
-/** A pointer to a number, whose 0 is a value. */
+/** Pointer to a number in Go, so that 0 is a value. */
 const number = (name: string, of: "integer" | "double" = "integer"): ProtobufField => ({ name, of, empty: "kept" });
 const json = (name: string): ProtobufField => ({ name, of: "json", empty: "kept" });
 const flag = (name: string): ProtobufField => ({ name, of: "boolean" });
-/** A pointer to a flag, whose false is a value. */
+/** Pointer to a boolean in Go, so that false is a value. */
 const setFlag = (name: string): ProtobufField => ({ name, of: "boolean", empty: "kept" });
 const recursive = (): ProtobufMessage => schemaMessage;
 const schemas = (name: string, form: "list" | "map"): ProtobufField => ({ name, of: recursive, form });
 
-/** A schema, or one of another kind beside it: what it is in JSON is whichever of the two there is. */
+/** Schema or boolean: JSON has the one that is set. */
 const orFlag = (name: string): ProtobufField => ({
   name,
   of: { 1: setFlag("allows"), 2: { name: "schema", of: recursive } },

@@ -1,8 +1,8 @@
 import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework/resource";
 
-// Field numbers are those of Kubernetes' generated.proto files, release 1.37; they never change.
+// Field numbers come from Kubernetes' generated.proto files, release 1.37; they never change.
 
-/** A list of texts. */
+/** List of strings. */
 export const texts = (name: string): ProtobufField => ({ name, form: "list" });
 
 /** Kubernetes' LabelSelector. */

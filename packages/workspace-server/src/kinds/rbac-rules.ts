@@ -9,7 +9,7 @@ import type { ComputedColumn } from "@virtual-workspaces/apimachinery/tables";
 import { objects, texts } from "./descriptions.ts";
 import { countOf, finalizerProblems, itemsOf } from "./problems.ts";
 
-/** What is wrong with the rules of a role. */
+/** Validates the rules of a role. */
 export function roleProblems(role: KubeObject, namespaced: boolean): StatusCause[] {
   const rules = itemsOf(role["rules"]).flatMap((rule, at) => ruleProblems(rule, `rules[${at}]`, namespaced));
   return [...finalizerProblems(role.metadata), ...rules];
@@ -40,21 +40,21 @@ function ruleProblems(rule: Readonly<Record<string, unknown>>, field: string, na
 }
 
 export const rulesSchema: JsonSchema = {
-  ...objects("What may be done.", {
-    verbs: texts("get, list, watch, create, update, patch, delete, deletecollection and others; * for all."),
+  ...objects("Permissions of the role.", {
+    verbs: texts("Verbs: get, list, watch, create, update, patch, delete, deletecollection and others; * for all."),
     apiGroups: texts('API groups: "" for the core group, * for all.'),
-    resources: texts("Resources, a/b for the subresource b of a; * for all."),
-    resourceNames: texts("Names of objects; none for all."),
-    nonResourceURLs: texts("Paths that are no objects, /healthz/* for all below; not together with resources."),
+    resources: texts("Resources, such as pods, or pods/log for a subresource; * for all."),
+    resourceNames: texts("Names of objects; empty for all."),
+    nonResourceURLs: texts("Non-resource paths; /healthz/* for all paths below. Not together with resources."),
   }),
   nullable: true,
   default: null,
 };
 
-/** Roles show when they were made, instead of their age. */
+/** Creation time, which roles show instead of their age. */
 export const createdAt: Omit<ComputedColumn, "name"> = {
-  type: "string", // printed as it is, though it is called a date
+  type: "string", // shown unchanged, although the format is a date
   advertisedType: "date",
-  description: "When it was made.",
+  description: "Creation time.",
   value: ({ metadata }) => metadata.creationTimestamp ?? "",
 };

@@ -13,10 +13,10 @@ import { AGE, type Columns } from "./built-in-kind.ts";
 import { object, objects, text } from "./descriptions.ts";
 import { finalizerProblems, itemsOf, membersOf, textOf } from "./problems.ts";
 
-/** The group that roles, users and groups are of. */
+/** API group of roles, users and groups. */
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 
-/** The group of what is bound follows from its kind where it is not said. */
+/** Sets missing API groups of subjects and the role, which follow from their kinds. */
 export function bindingDefaults(binding: KubeObject): void {
   const ref = membersOf(binding["roleRef"]);
   if (textOf(ref["apiGroup"]) === "") binding["roleRef"] = { ...ref, apiGroup: RBAC_GROUP };
@@ -28,7 +28,7 @@ export function bindingDefaults(binding: KubeObject): void {
   });
 }
 
-/** What is wrong with a binding: of a namespace, or of the whole cluster. */
+/** Validates a RoleBinding or ClusterRoleBinding. */
 export function bindingProblems(
   binding: KubeObject,
   before: KubeObject | undefined,
@@ -83,11 +83,11 @@ const namesOf = (kind: string) => (binding: KubeObject) =>
     .map(({ namespace, name }) => (kind === "ServiceAccount" ? `${textOf(namespace)}/${textOf(name)}` : textOf(name)))
     .join(", ");
 
-/** What `kubectl get` shows of bindings; Age stands behind the role. */
+/** Columns of `kubectl get` for bindings; Age follows the role. */
 export const bindingColumns: Columns = {
   Role: {
     type: "string",
-    description: "The role that is given; it cannot be changed.",
+    description: "Role that the binding grants. Immutable.",
     value: ({ roleRef }) => `${textOf(membersOf(roleRef)["kind"])}/${textOf(membersOf(roleRef)["name"])}`,
   },
   Age: AGE,
@@ -104,17 +104,17 @@ export const bindingColumns: Columns = {
 export const bindingSchema: JsonSchema = {
   type: "object",
   properties: {
-    subjects: objects("Who gets it.", {
+    subjects: objects("Users, groups and service accounts that get the permissions.", {
       kind: text("User, Group or ServiceAccount."),
-      apiGroup: text("That of users and groups; empty for service accounts."),
-      name: text("The name."),
-      namespace: text("Of a service account."),
+      apiGroup: text("API group of users and groups; empty for service accounts."),
+      name: text("Name of the subject."),
+      namespace: text("Namespace of a service account."),
     }),
     roleRef: {
-      ...object("What they get. It cannot be changed: delete the binding, and make another.", {
-        apiGroup: text("The group of roles."),
+      ...object("Role that the binding grants. Immutable: to change it, delete the binding and create another.", {
+        apiGroup: text("API group of roles."),
         kind: text("Role or ClusterRole."),
-        name: text("The role's name."),
+        name: text("Name of the role."),
       }),
       "x-kubernetes-map-type": "atomic",
     },

@@ -12,24 +12,24 @@ import { bindingMessage, clusterRoleMessage, roleMessage } from "./protobuf.ts";
 import { createdAt, roleProblems, rulesSchema } from "./rbac-rules.ts";
 import { bindingColumns, bindingDefaults, bindingProblems, bindingSchema, RBAC_GROUP } from "./rbac-subjects.ts";
 
-/** What a Role holds. */
+/** Fields of a Role. */
 export interface RoleContent {
   rules?: PolicyRule[] | null;
 }
 
-/** What a ClusterRole holds. */
+/** Fields of a ClusterRole. */
 export interface ClusterRoleKindContent extends RoleContent {
   aggregationRule?: NonNullable<ClusterRoleContent["aggregationRule"]>;
 }
 
-/** What a RoleBinding or ClusterRoleBinding holds. */
+/** Fields of a RoleBinding or ClusterRoleBinding. */
 export interface BindingContent {
   subjects?: Subject[];
   roleRef: RoleRef;
 }
 
 const common = { group: RBAC_GROUP, version: "v1", subresources: { status: false } } as const;
-/** Names of roles are what their paths can hold: `system:kcp:admin`. */
+/** Names of roles may be any path segment, such as `system:kcp:admin`. */
 const strategy = { names: "segment", generation: false, unconditionalUpdate: true, createOnUpdate: true } as const;
 const bindings = (namespaced: boolean): Strategy => ({
   ...strategy,
@@ -44,7 +44,7 @@ export const Role: Resource<RoleContent> = new Resource<RoleContent>({
   ...common,
   kind: "Role",
   scope: "Namespaced",
-  description: "Role is a set of rules of what may be done in its namespace, for RoleBindings.",
+  description: "Role is a set of permissions in its namespace, for RoleBindings.",
   schema: { type: "object", properties: { rules: rulesSchema } },
   columns: roleColumns,
   protobuf: roleMessage,
@@ -52,12 +52,12 @@ export const Role: Resource<RoleContent> = new Resource<RoleContent>({
 });
 
 const selectors = {
-  ...objects("A ClusterRole that any of them matches is in it.", {
-    matchLabels: textMap("Labels, all of them."),
-    matchExpressions: objects("What holds of labels, all of it.", {
-      key: text("The label."),
+  ...objects("Selectors; ClusterRoles that match one of them are aggregated.", {
+    matchLabels: textMap("Labels, all of which must match."),
+    matchExpressions: objects("Requirements on labels, all of which must match.", {
+      key: text("Key of the label."),
       operator: text("In, NotIn, Exists or DoesNotExist."),
-      values: texts("For In and NotIn."),
+      values: texts("Values for In and NotIn."),
     }),
   }),
 };
@@ -67,12 +67,12 @@ export const ClusterRole: Resource<ClusterRoleKindContent> = new Resource<Cluste
   ...common,
   kind: "ClusterRole",
   scope: "Cluster",
-  description: "ClusterRole is a set of rules of what may be done, for ClusterRoleBindings and RoleBindings.",
+  description: "ClusterRole is a set of permissions, for ClusterRoleBindings and RoleBindings.",
   schema: {
     type: "object",
     properties: {
       rules: rulesSchema,
-      aggregationRule: object("If set, the rules are those of other ClusterRoles, and kept so.", {
+      aggregationRule: object("If set, a controller combines the rules of other ClusterRoles here.", {
         clusterRoleSelectors: selectors,
       }),
     },
@@ -87,7 +87,7 @@ export const RoleBinding: Resource<BindingContent> = new Resource<BindingContent
   ...common,
   kind: "RoleBinding",
   scope: "Namespaced",
-  description: "RoleBinding gives a Role or ClusterRole to users, within its namespace.",
+  description: "RoleBinding grants a Role or ClusterRole to users, within its namespace.",
   schema: bindingSchema,
   columns: bindingColumns,
   protobuf: bindingMessage,
@@ -99,7 +99,7 @@ export const ClusterRoleBinding: Resource<BindingContent> = new Resource<Binding
   ...common,
   kind: "ClusterRoleBinding",
   scope: "Cluster",
-  description: "ClusterRoleBinding gives a ClusterRole to users, everywhere.",
+  description: "ClusterRoleBinding grants a ClusterRole to users in all namespaces.",
   schema: bindingSchema,
   columns: bindingColumns,
   protobuf: bindingMessage,

@@ -5,13 +5,13 @@ import { object, objects, text, texts } from "./descriptions.ts";
 import { finalizerProblems, immutableProblem, membersOf, specOf } from "./problems.ts";
 import { resourceQuotaMessage } from "./protobuf.ts";
 
-/** Names without a domain that a quota may limit. */
+/** Resource names without a domain that a quota may limit. */
 const STANDARD: ReadonlySet<string> = new Set([
   ...["cpu", "memory", "ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets"],
   ...["configmaps", "persistentvolumeclaims", "services.nodeports", "services.loadbalancers", "requests.storage"],
   ...["cpu", "memory", "ephemeral-storage"].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
 ]);
-/** Those that are counts. */
+/** Resource names whose quantities are counts. */
 const COUNTED: ReadonlySet<string> = new Set([
   ...["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps"],
   ...["persistentvolumeclaims", "services.nodeports", "services.loadbalancers"],
@@ -54,7 +54,7 @@ function valueProblems(at: string, name: string, value: string): StatusCause[] {
   return counted && !isWhole(value) ? [fieldInvalid(at, value, "must be an integer")] : [];
 }
 
-/** `requests.cpu: 1/2, pods: 3/10`: what is used of what there is. */
+/** Formats used and hard quantities: `requests.cpu: 1/2, pods: 3/10`. */
 function usage(quota: KubeObject, limits: boolean): string {
   const { hard, used } = membersOf(quota["status"]);
   const names = Object.keys(membersOf(hard)).filter((name) => name.startsWith("limits.") === limits);
@@ -82,7 +82,7 @@ const columns: Columns = {
 const quantities = (description: string) =>
   ({ type: "object", description, additionalProperties: { "x-kubernetes-int-or-string": true } }) as const;
 
-/** `v1` ResourceQuota: kept, and not enforced. */
+/** `v1` ResourceQuota: stored, but not enforced. */
 export const ResourceQuota: Resource = new Resource({
   group: "",
   version: "v1",
@@ -93,21 +93,24 @@ export const ResourceQuota: Resource = new Resource({
   schema: {
     type: "object",
     properties: {
-      spec: object("What may be used.", {
-        hard: quantities("By resource: count/<resource>.<group> for a number of objects."),
-        scopes: texts("Which objects count. It cannot be changed."),
+      spec: object("Limits of the quota.", {
+        hard: quantities("Limits by resource; count/<resource>.<group> limits a number of objects."),
+        scopes: texts("Scopes of the objects that count. Immutable."),
         scopeSelector: {
-          ...object("Which objects count, in more words.", {
-            matchExpressions: objects("All of them must hold.", {
-              scopeName: text("The scope."),
+          ...object("Selector of the scopes of the objects that count.", {
+            matchExpressions: objects("Requirements, all of which must match.", {
+              scopeName: text("Name of the scope."),
               operator: text("In, NotIn, Exists or DoesNotExist."),
-              values: texts("For In and NotIn."),
+              values: texts("Values for In and NotIn."),
             }),
           }),
           "x-kubernetes-map-type": "atomic",
         },
       }),
-      status: object("What is used.", { hard: quantities("As the spec has it."), used: quantities("By resource.") }),
+      status: object("Usage.", {
+        hard: quantities("Limits in force."),
+        used: quantities("By resource."),
+      }),
     },
   },
   columns,
@@ -117,15 +120,15 @@ export const ResourceQuota: Resource = new Resource({
 
 export const resourceQuotas: BuiltInKind = { resource: ResourceQuota, verbs: STANDARD_VERBS };
 
-/** A number with a suffix, decimal (`m`, `k`, `M`), binary (`Ki`) or an exponent. */
+/** Number with a decimal suffix (`m`, `k`, `M`), a binary suffix (`Ki`) or an exponent. */
 const QUANTITY = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
-/** Whether a text is a quantity as Kubernetes has them: `2`, `500m`, `1.5Gi`, `1e3`. */
+/** Reports whether a string is a Kubernetes quantity: `2`, `500m`, `1.5Gi`, `1e3`. */
 const isQuantity = (text: string): boolean => QUANTITY.test(text);
 
 const POWER: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 
-/** Whether a quantity is a whole number. */
+/** Reports whether a quantity is an integer. */
 function isWhole(quantity: string): boolean {
   const [, number = "", suffix = ""] = /^[+-]?([\d.]+)(.*)$/.exec(quantity) ?? [];
   const exponent = /^[eE]([+-]?\d+)$/.exec(suffix)?.[1];

@@ -14,22 +14,22 @@ import { flag, text, textMap } from "./descriptions.ts";
 import { countOf, finalizerProblems, immutableProblem, membersOf, textOf } from "./problems.ts";
 import { secretMessage } from "./protobuf.ts";
 
-/** What a Secret holds. */
+/** Fields of a Secret. */
 export interface SecretContent {
-  /** In base64. */
+  /** Base64-encoded values by key. */
   data?: Record<string, string>;
-  /** Plain; what is written here is read in `data`. */
+  /** Plain text by key, write-only; reads return it in `data`. */
   stringData?: Record<string, string>;
   type?: string;
   immutable?: boolean;
 }
 
-/** Made by whoever wants the token of a service account; filled in by a controller. */
+/** Type of Secrets that request a service account token, which a controller fills in. */
 const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
-/** On such a Secret: whose token. */
+/** Annotation with the service account of such a Secret. */
 const SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name";
 
-/** What is only written is merged into what is read, before anybody is told who owns it. */
+/** Merges the write-only field into `data`, before field managers are recorded. */
 function defaults(object: KubeObject): void {
   checkBase64(object, "data");
   const plain = membersOf(object["stringData"]);
@@ -56,7 +56,7 @@ function problems(object: KubeObject, before: KubeObject | undefined): StatusCau
   ];
 }
 
-/** What a type demands. */
+/** Validates the keys that a type requires. */
 function typeProblems({ metadata, ...object }: KubeObject, data: Readonly<Record<string, unknown>>): StatusCause[] {
   const missing = (...keys: readonly string[]): StatusCause[] =>
     keys.filter((key) => !Object.hasOwn(data, key)).map((key) => fieldRequired(`data[${key}]`));
@@ -115,7 +115,7 @@ const columns: Columns = {
   Age: AGE,
 };
 
-/** `v1` Secret. Who can read or list Secrets can be whoever they are the credentials of. */
+/** `v1` Secret. Security: a user who can read or list Secrets can impersonate their owners. */
 export const Secret: Resource<SecretContent> = new Resource<SecretContent>({
   group: "",
   version: "v1",
@@ -127,15 +127,15 @@ export const Secret: Resource<SecretContent> = new Resource<SecretContent>({
     properties: {
       data: {
         type: "object",
-        description: "Bytes by key, in base64: letters, digits, -, _ and . are what a key is made of.",
+        description: "Base64-encoded values by key. Keys consist of letters, digits, -, _ and .",
         additionalProperties: { type: "string" },
       },
-      stringData: textMap("The same as plain texts, to write only: they replace what data has of that key."),
+      stringData: textMap("Plain text by key, write-only; replaces the values of data with the same key."),
       type: {
-        ...text("What programs take it for; it cannot be changed, and some types demand certain keys."),
+        ...text("Purpose of the Secret. Immutable; some types require certain keys."),
         default: "Opaque",
       },
-      immutable: flag("If true, nothing but metadata can be changed any more, and this neither."),
+      immutable: flag("If true, only metadata can be changed, and this field cannot be reset."),
     },
   },
   columns,

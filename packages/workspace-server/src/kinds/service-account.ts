@@ -5,14 +5,14 @@ import { flag, keyed, objects, reference, text } from "./descriptions.ts";
 import { finalizerProblems, itemsOf } from "./problems.ts";
 import { serviceAccountMessage } from "./protobuf.ts";
 
-/** What a ServiceAccount holds. */
+/** Fields of a ServiceAccount. */
 export interface ServiceAccountContent {
   secrets?: { name?: string }[];
   imagePullSecrets?: { name?: string }[];
   automountServiceAccountToken?: boolean;
 }
 
-/** Of a Secret that is referred to only the name counts: it is in the same namespace. */
+/** References to Secrets keep only the name: the Secret is in the same namespace. */
 function prepare(object: KubeObject): void {
   if (object["secrets"] === undefined) return;
   object["secrets"] = itemsOf(object["secrets"]).map(({ name }) => (name === undefined ? {} : { name }));
@@ -25,17 +25,17 @@ export const ServiceAccount: Resource<ServiceAccountContent> = new Resource<Serv
   kind: "ServiceAccount",
   scope: "Namespaced",
   shortNames: ["sa"],
-  description: "ServiceAccount is an identity for programs, within one namespace.",
+  description: "ServiceAccount is an identity for programs in a namespace.",
   schema: {
     type: "object",
     properties: {
-      secrets: keyed("name", { ...objects("Secrets with its tokens.", {}), items: reference("A Secret.") }),
+      secrets: keyed("name", { ...objects("Secrets with tokens of the account.", {}), items: reference("A Secret.") }),
       imagePullSecrets: {
-        ...objects("Secrets to pull images with.", { name: text("The Secret's name.") }),
+        ...objects("Secrets for pulling images.", { name: text("Name of the Secret.") }),
         "x-kubernetes-patch-strategy": "merge",
         "x-kubernetes-patch-merge-key": "name",
       },
-      automountServiceAccountToken: flag("Whether pods get its token."),
+      automountServiceAccountToken: flag("Whether pods get a token of the account."),
     },
   },
   columns: { Age: AGE },

@@ -1,4 +1,4 @@
-// A shard with exports, bindings, custom kinds and a few of Kubernetes' kinds, served below /clusters/<cluster>.
+// Shard with exports, bindings, custom resources and a few Kubernetes kinds, served below /clusters/<cluster>.
 import type { KubeObject, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   type Admit,
@@ -69,7 +69,7 @@ export interface TestShardOptions {
   readonly virtualWorkspaceURLs?: boolean;
 }
 
-/** Everything but the server. */
+/** Shard without a server. */
 export class TestShard implements AsyncDisposable {
   readonly context: ShardContext;
   readonly peer: ShardPeer;
@@ -97,7 +97,7 @@ export class TestShard implements AsyncDisposable {
       registry,
       log: (record: LogRecord) => this.logged.push(record),
     };
-    // What bindings have nothing to do with.
+    // Members that bindings do not use.
     this.context = { ...known, kinds: undefined, feed: undefined, minter: undefined, rootCa: () => "" } as never;
     this.peer = inProcessPeer(this.context);
     this.#joined = registry.join(this.peer);
@@ -118,7 +118,7 @@ export class TestShard implements AsyncDisposable {
     return this;
   }
 
-  /** Makes logical clusters. */
+  /** Creates logical clusters. */
   async clusters(...names: string[]): Promise<void> {
     const clusters = this.objects.of(LogicalCluster);
     for (const name of names) {
@@ -132,7 +132,7 @@ export class TestShard implements AsyncDisposable {
     return this.state.apiBindings.store.get({ cluster, namespace: "", name }) as never;
   }
 
-  /** The view of the server. */
+  /** Returns the view to serve. */
   view(): ReturnType<typeof defineVirtualWorkspace> {
     const { objects, bindings } = this;
     const { admission, admitClaims } = bindings;
@@ -199,19 +199,19 @@ export interface Status {
   readonly appliedPermissionClaims?: readonly object[];
 }
 
-/** `<type> <status> <reason> <message>`, of a condition. */
+/** Returns `<status> <reason> <message>` of a condition. */
 export function said(object: { readonly status?: Status } | undefined, type: string): string {
   const condition = object?.status?.conditions?.find((one) => one.type === type);
   if (condition === undefined) return `no ${type}`;
   return [condition.status, condition.reason, condition.message].filter((text) => text !== undefined).join(" ");
 }
 
-/** Where a workspace is, in these tests. */
+/** Returns the path of a workspace in these tests. */
 export const pathOf = (cluster: string): string => `root:${cluster}`;
 export const APIS = "/apis/apis.kcp.io/v1alpha2";
 export const url = (cluster: string, path: string): `/${string}` => `/clusters/${cluster}${path}`;
 
-/** A schema of a resource `widgets`, or another. */
+/** Returns a schema of the resource `widgets` by default. */
 export function schemaOf(prefix: string, more: Record<string, unknown> = {}, field = "size"): object {
   const { plural = "widgets", kind = "Widget", group = "example.dev", ...spec } = more as Record<string, string>;
   const schema = {

@@ -10,7 +10,7 @@ import { forbidden, refusedFor, withPath } from "../exports/admit-exports.ts";
 import type { ExportReference, Exports } from "../exports/exports.ts";
 import { bindAttributes } from "../exports/exports.ts";
 
-/** What admission of bindings asks. */
+/** Options of {@link admitApiBinding}. */
 export interface BindingAdmissionOptions {
   readonly state: Pick<ShardState, "logicalCluster">;
   readonly exports: Exports;
@@ -18,9 +18,9 @@ export interface BindingAdmissionOptions {
 }
 
 /**
- * Admission of APIBindings of both versions (kcp's `apis.kcp.io/APIBinding`, `APIBindingDeletionFinalizer` and
- * `kcp.io/PathAnnotation`): whoever makes one must be allowed to bind the export, wherever that is; an export that is not
- * there is refused in the same words. The label of the export and the finalizer are the server's.
+ * Admits APIBindings of both versions (kcp's `apis.kcp.io/APIBinding`, `APIBindingDeletionFinalizer` and
+ * `kcp.io/PathAnnotation`). The user needs the verb `bind` on the export, wherever it is. Security: a missing export
+ * gets the same message as a forbidden one. Only the server sets the export's label and the finalizer.
  */
 export function admitApiBinding(options: BindingAdmissionOptions): Admit {
   return (request) => {
@@ -37,7 +37,7 @@ export function admitApiBinding(options: BindingAdmissionOptions): Admit {
     let admitted: KubeObject = withSelectors(heldBy(request, object), request);
     if (reference !== undefined && isAnother(next, before)) {
       const cluster = clusterOfExport(options.exports, reference, request.params["cluster"] ?? "");
-      // Together with what may not be bound: nobody learns by the order of refusals what there is.
+      // Checked together with validation. Security: the order of rejections must not reveal which exports exist.
       request.validate(() => checkMayBind(request, { cluster, reference }, options));
       if (cluster !== undefined) {
         const labels = {
@@ -56,7 +56,7 @@ function newer({ definition }: AdmitRequest, object: KubeObject): APIBinding {
   return (isOlder ? apiBindingToV1alpha2(object as APIBindingV1alpha1) : object) as APIBinding;
 }
 
-/** The finalizer is there from the beginning, and only the server's own take it off. */
+/** Adds the finalizer unless the binding is being deleted; only members of `system:masters` may remove it then. */
 function heldBy(request: AdmitRequest, object: KubeObject): KubeObject {
   const { deletionTimestamp, finalizers = [] } = object.metadata;
   if (finalizers.includes(API_BINDING_FINALIZER)) return object;
@@ -68,7 +68,7 @@ function heldBy(request: AdmitRequest, object: KubeObject): KubeObject {
   return object;
 }
 
-/** What a claim's selector must have is told by its rule, also of one that is not there (to kcp's decoder it is empty). */
+/** A missing selector becomes an empty one, as in kcp's decoder, so that validation reports what it lacks. */
 function withSelectors(object: KubeObject, { definition }: AdmitRequest): KubeObject {
   const { spec } = object;
   if (definition.version === "v1alpha1" || !isJsonObject(spec) || !Array.isArray(spec["permissionClaims"]))
@@ -79,7 +79,7 @@ function withSelectors(object: KubeObject, { definition }: AdmitRequest): KubeOb
   return { ...object, spec: { ...spec, permissionClaims: claims } };
 }
 
-/** Whether permission is asked for: of a new binding, and of one whose export or label was changed. */
+/** Reports whether the user needs permission: for a new binding, and when its export or label changes. */
 function isAnother(next: APIBinding, before: APIBinding | undefined): boolean {
   if (before === undefined) return true;
   const [one, other] = [next.spec.reference.export, before.spec.reference.export];
@@ -88,13 +88,13 @@ function isAnother(next: APIBinding, before: APIBinding | undefined): boolean {
   return !sameExport || label(next) !== label(before);
 }
 
-/** What a binding names, and where that is; `undefined`: nowhere. */
+/** Export that a binding refers to, with its logical cluster; `undefined` if it does not exist. */
 interface NamedExport {
   readonly cluster: string | undefined;
   readonly reference: ExportReference;
 }
 
-/** @throws ApiError 403, in the same words when it is nowhere */
+/** @throws ApiError 403, with the same message when the export does not exist */
 async function checkMayBind(
   request: AdmitRequest,
   { cluster, reference }: NamedExport,
@@ -111,7 +111,7 @@ function mayNotBind(request: AdmitRequest, { path = "", name }: ExportReference)
   return forbidden(request, `unable to ${action} APIBinding: no permission to bind to export ${named}`);
 }
 
-/** An export of the own workspace or of root may come later: who binds it can be asked about without it. */
+/** Returns the logical cluster to authorize in. For the own workspace and root it is known even before the export exists. */
 function clusterOfExport(exports: Exports, reference: ExportReference, cluster: string): string | undefined {
   const { path = "" } = reference;
   if (path === "") return cluster;

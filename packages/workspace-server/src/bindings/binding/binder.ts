@@ -17,18 +17,18 @@ import { type BoundCrds, namesOf, UnboundableSchema } from "../served/bound-crds
 import { EXPORT_VALID, INITIAL_BINDING, type StatusDraft, UP_TO_DATE } from "./draft.ts";
 import { cleanedLocks, formatConflicts, formatLocks, holdersIn, type Lock, lockKey, takeLocks } from "./locks.ts";
 
-/** What binding asks, and writes. */
+/** Options of {@link Binder}. */
 export interface BinderOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly exports: Exports;
   readonly boundCrds: BoundCrds;
-  /** The CustomResourceDefinitions of all logical clusters. */
+  /** CustomResourceDefinitions of all logical clusters. */
   readonly crds: Informer<CrdContent>;
   readonly now: () => Date;
 }
 
-/** A binding on its way. */
+/** Binding in progress. */
 export interface Binding {
   readonly binding: APIBinding;
   readonly key: ObjectKey;
@@ -37,13 +37,13 @@ export interface Binding {
 
 type ExportedResource = NonNullable<NonNullable<APIExport["spec"]>["resources"]>[number];
 
-/** A resource of an export, and the schema it is to be served by. */
+/** Resource of an export, with its schema. */
 interface WantedResource {
   readonly resource: ExportedResource;
   readonly schema: APIResourceSchema;
 }
 
-/** Binds exports: kcp's `kcp-apibinding`, up to what is bound and how that went. */
+/** Binds exports: the part of kcp's `kcp-apibinding` that sets the bound resources and their conditions. */
 export class Binder {
   readonly #options: BinderOptions;
 
@@ -51,7 +51,7 @@ export class Binder {
     this.#options = options;
   }
 
-  /** Does what can be done now, and says in the draft what came of it. @throws ApiError of the store: try again */
+  /** Binds what can be bound now and records the result in the draft. @throws ApiError of the store; retry */
   async bind({ binding, key, draft }: Binding): Promise<void> {
     const reference = binding.spec.reference.export;
     if (reference === undefined) {
@@ -128,7 +128,7 @@ export class Binder {
     draft.set({ phase: "Bound" });
   }
 
-  /** @returns whose the others are; `undefined` without a LogicalCluster */
+  /** @returns the conflicting locks; `undefined` without a LogicalCluster */
   async #lock(
     { cluster, name }: ObjectKey,
     wanted: readonly WantedResource[],
@@ -152,7 +152,7 @@ export class Binder {
     return conflicts;
   }
 
-  /** Which other kind of the group has one of its names. */
+  /** Returns the conflict with another kind of the group that has one of the names. */
   #clash({ cluster, name }: ObjectKey, { spec }: APIResourceSchema): string | undefined {
     const { state, boundCrds, crds } = this.#options;
     if (spec === undefined) return undefined;
@@ -202,7 +202,7 @@ function nameOf(crd: CustomResourceDefinition, by: APIBinding | undefined): stri
   return `APIBinding ${JSON.stringify(by.metadata.name)} bound to ${to}`;
 }
 
-/** Why names cannot be had beside those of another kind of the group, in kcp's words; `undefined` if they can. */
+/** Returns why names conflict with those of another kind of the group, in kcp's words; `undefined` if they do not. */
 function namingConflict(incoming: CrdNames, existing: CrdNames): string | undefined {
   const names = new Set([existing.plural, existing.singular ?? "", ...(existing.shortNames ?? [])]);
   const kinds = new Set([existing.kind, existing.listKind ?? ""]);

@@ -13,13 +13,13 @@ type Applied = NonNullable<NonNullable<APIBinding["status"]>["appliedPermissionC
 const MOST_INVALID = 10;
 const MOST_MISMATCHED = 5;
 
-/** What applying claims asks for. */
+/** Options of {@link applyClaims}. */
 export interface ClaimsOptions {
   readonly claims: ClaimIndex;
   readonly kindsOf: KindsOf;
 }
 
-/** A binding whose claims are applied. */
+/** Binding whose claims are applied. */
 export interface Applying {
   readonly binding: APIBinding;
   readonly key: ObjectKey;
@@ -29,10 +29,10 @@ export interface Applying {
 }
 
 /**
- * Labels what the accepted claims of a binding cover, and takes labels from what they no longer do; says in the status
- * which are applied, which are nobody's, and which differ from what the export asks for.
+ * Adds and removes the labels of a binding's accepted claims. Sets in the status which claims are applied, which the
+ * export does not have, and which differ from the export's.
  *
- * @returns what failed; try again
+ * @returns the errors; retry
  */
 export async function applyClaims(options: ClaimsOptions, applying: Applying): Promise<readonly string[]> {
   const { binding, found, draft } = applying;
@@ -76,7 +76,7 @@ async function labelled(
   const about = `group=${JSON.stringify(group)}, resource=${JSON.stringify(resource)}`;
   if (kinds === undefined)
     return `error getting informer for ${about}: unable to find informer for ${resource}.${group}`;
-  // Its own label is set with its status.
+  // The binding's own label is written with its status.
   const except = group === "apis.kcp.io" && resource === "apibindings" ? key : undefined;
   try {
     await relabel(claims, { cluster, resource: of, kinds, except, signal });
@@ -132,13 +132,13 @@ function byKey<Claim extends ClaimReference>(claims: readonly Claim[]): Map<stri
   return new Map(claims.map((claim) => [claimKey(claim), claim]));
 }
 
-/** By resource, group and identity, as kcp has them. */
+/** Sorts by resource, group and identity, as kcp does. */
 function inOrder<Claim extends ClaimReference>(claims: ReadonlyMap<string, Claim>): [string, Claim][] {
   const text = ({ group = "", resource, identityHash = "" }: Claim): string => `${resource}/${group}/${identityHash}`;
   return [...claims].sort(([, one], [, other]) => (text(one) < text(other) ? -1 : 1));
 }
 
-/** Go's print of several errors as one. */
+/** Formats several errors as Go's aggregate. */
 function aggregate(texts: readonly string[]): string {
   const [one = "", ...others] = new Set(texts);
   return others.length === 0 ? one : `[${[one, ...others].join(", ")}]`;

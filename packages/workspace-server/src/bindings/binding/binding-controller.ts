@@ -31,13 +31,13 @@ import { CLAIMS_APPLIED, CLAIMS_VALID, EXPORT_VALID, INITIAL_BINDING, StatusDraf
 import { LeavingObjects } from "./leaving.ts";
 import { lockKey } from "./locks.ts";
 
-/** What the controller of bindings is made of. */
+/** Options of {@link BindingController}. */
 export interface BindingControllerOptions extends BinderOptions {
   readonly claims: ClaimIndex;
   readonly kindsOf: KindsOf;
   readonly kinds: BoundKinds;
   readonly known: Known;
-  /** All that run together. */
+  /** All shards of this process. */
   readonly shards: () => readonly ShardPeer[];
   readonly onError: (failure: ReconcileFailure) => void;
 }
@@ -45,9 +45,9 @@ export interface BindingControllerOptions extends BinderOptions {
 type Conditions = NonNullable<NonNullable<APIBindingObject["status"]>["conditions"]>;
 
 /**
- * Keeps APIBindings as their exports say: what is bound, which claims are in force, annotations that exports hand on, and,
- * when one is deleted, that its objects go first. Each pass writes what it finds at once, after the lock of the resources
- * and the definitions that it needs; killed between any two, the next pass finds its own locks and goes on.
+ * Reconciles APIBindings with their exports: bound resources, permission claims, annotations from the export and, on
+ * deletion, removal of the bound objects. Each pass first takes the locks of the resources and creates the definitions,
+ * then writes the status. After a crash, the next pass finds its own locks and continues.
  */
 export class BindingController implements ShardController {
   readonly started: Promise<void>;
@@ -56,7 +56,7 @@ export class BindingController implements ShardController {
   readonly #leaving: LeavingObjects;
   readonly #controller: Controller<APIBindingObject>;
   readonly #stack = new DisposableStack();
-  /** Those whose export may be on a shard that does not run: they are left as they are. */
+  /** Bindings whose export may be on a shard that does not run; their status is not changed. */
   readonly #unknown = new Map<string, ObjectKey>();
 
   constructor(options: BindingControllerOptions) {
@@ -83,7 +83,7 @@ export class BindingController implements ShardController {
     );
   }
 
-  /** Heeds the exports of a shard and their schemas, also those of others. @returns ends that */
+  /** Watches the exports and schemas of any shard. @returns stops watching */
   follow({ state }: ShardPeer): Disposable {
     const stack = new DisposableStack();
     stack.use(
@@ -104,7 +104,7 @@ export class BindingController implements ShardController {
     return stack;
   }
 
-  /** A shard has come or gone: what was not known may be now. */
+  /** Retries bindings with an unknown export, after a shard was added or removed. */
   shardsChanged(): void {
     const all = [...this.#unknown.values()];
     this.#unknown.clear();
@@ -124,7 +124,7 @@ export class BindingController implements ShardController {
       for (const key of this.#options.state.apiBindings.store.keysBy("export", each)) this.#controller.add(key);
   }
 
-  /** One of a workspace may free a name; one that something is bound by is made again. */
+  /** A deleted definition of a workspace may free a name; one of a bound resource is created again. */
   #definitionChanged(crd: Parameters<typeof schemaOf>[0], { cluster, name }: ObjectKey): void {
     if (cluster !== BOUND_CRDS_CLUSTER) {
       this.#lockChanged(cluster);
@@ -138,7 +138,7 @@ export class BindingController implements ShardController {
         this.#exportChanged(`${key.cluster}:${key.name}`, state.apiExports.store.get(key)?.metadata.annotations);
   }
 
-  /** What waits for a resource or a name in a logical cluster may get it now. */
+  /** Retries the bindings of a logical cluster that wait for a resource or a name. */
   #lockChanged(cluster: string): void {
     for (const { metadata, status } of this.#options.state.apiBindings.store.list(cluster))
       if (!isConditionTrue(status?.conditions, UP_TO_DATE))
@@ -178,10 +178,10 @@ export class BindingController implements ShardController {
     const errors =
       found === undefined ? [] : await applyClaims({ claims, kindsOf }, { binding, key, found, draft, signal });
     await this.#write(binding, key, draft);
-    if (errors.length > 0) throw new Error(`permission claims: ${errors.join(", ")}`);
+    if (errors.length > 0) throw new Error(`cannot apply permission claims: ${errors.join(", ")}`);
   }
 
-  /** Unless somebody was faster: then it is all worked out again. */
+  /** Writes nothing if the binding has changed since it was read; the event triggers a new pass. */
   async #write(binding: APIBindingObject, key: ObjectKey, draft: StatusDraft): Promise<void> {
     const { objects, claims } = this.#options;
     const resource = { group: APIBinding.group, resource: APIBinding.plural };
@@ -193,7 +193,7 @@ export class BindingController implements ShardController {
     });
   }
 
-  /** Annotations that the export hands on, and no others of the kind. */
+  /** Copies the export's extra annotations to the binding and removes all others with that prefix. */
   #annotated(binding: APIBindingObject): APIBindingObject {
     const isExtra = ([name]: readonly [string, string]): boolean => name.startsWith(EXPORT_EXTRA_ANNOTATION_PREFIX);
     const { annotations: before = {}, ...metadata } = binding.metadata;
@@ -220,7 +220,7 @@ export class BindingController implements ShardController {
     const claimed = this.#claimed(binding);
     if (claimed.length > 0) {
       await this.#mark(key, (conditions) => markTrue(conditions, RESOURCES_DELETED_CONDITION, this.#options.now()));
-      // From then on its claims do not count. When the shard has heard of it, objects are freed of their labels.
+      // With this condition, the claims no longer count. Labels are removed after the shard's cache has seen it.
       const seen = this.#options.state.apiBindings.store.get(key);
       if (!isConditionTrue(seen?.status?.conditions, RESOURCES_DELETED_CONDITION)) return;
       for (const resource of claimed) {
@@ -249,7 +249,7 @@ export class BindingController implements ShardController {
   }
 }
 
-/** What is looked at. */
+/** State that {@link isSettled} reads. */
 interface SettledOptions {
   readonly state: ShardState;
   readonly exports: Exports;
@@ -260,8 +260,8 @@ interface SettledOptions {
 const CONDITIONS = [READY_CONDITION, EXPORT_VALID, INITIAL_BINDING, UP_TO_DATE, CLAIMS_VALID, CLAIMS_APPLIED];
 
 /**
- * Whether a pass would leave a binding as it is, by what is followed alone. So it is with most of the bindings of a server
- * that starts, two for each workspace: nothing is read or written for them. Of bindings with claims it is not said.
+ * Reports, by cached state alone, whether a pass would leave a binding unchanged. This saves reads and writes for most
+ * bindings at startup, two for each workspace. Always false for bindings with claims.
  */
 function isSettled(binding: APIBinding, key: ObjectKey, options: SettledOptions): boolean {
   const { metadata, spec, status } = binding;

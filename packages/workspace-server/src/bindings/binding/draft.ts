@@ -13,17 +13,17 @@ import {
 type Status = NonNullable<APIBinding["status"]>;
 type Bound = NonNullable<Status["boundResources"]>[number];
 
-/** What is said of a condition that does not hold. */
+/** Severity, reason and message of a condition that is false. */
 export type ConditionReason = readonly [severity: ConditionSeverity, reason: string, message: string];
 
-/** Conditions of APIBindings. */
+/** Condition types of APIBindings. */
 export const EXPORT_VALID = "APIExportValid";
 export const INITIAL_BINDING = "InitialBindingCompleted";
 export const UP_TO_DATE = "BindingUpToDate";
 export const CLAIMS_VALID = "PermissionClaimsValid";
 export const CLAIMS_APPLIED = "PermissionClaimsApplied";
 
-/** The status of a binding as it is worked out, before it is written at once. */
+/** Status of a binding during a pass; it is written once, at the end. */
 export class StatusDraft {
   readonly #now: Date;
   #status: Status;
@@ -49,7 +49,7 @@ export class StatusDraft {
     this.#status = { ...this.#status, ...fields };
   }
 
-  /** Where none is, nothing is said of them. */
+  /** Sets the applied claims; an empty list removes the field. */
   applied(claims: NonNullable<Status["appliedPermissionClaims"]>): void {
     const { appliedPermissionClaims: _before, ...others } = this.#status;
     this.#status = { ...others, ...(claims.length > 0 && { appliedPermissionClaims: claims }) };
@@ -63,13 +63,13 @@ export class StatusDraft {
     this.#conditions(markFalse(this.conditions, { type, severity, reason, message }, this.#now));
   }
 
-  /** What binding failed at: once it was complete it stays so. */
+  /** Marks the binding as not up to date. The initial binding, once completed, stays completed. */
   lags(because: ConditionReason): void {
     this.fails(UP_TO_DATE, because);
     if (!this.is(INITIAL_BINDING)) this.fails(INITIAL_BINDING, because);
   }
 
-  /** Adds what is bound of a resource, or puts it in the place of what was. */
+  /** Adds a bound resource, or replaces the entry of that resource. */
   bound(resource: Bound): void {
     const { boundResources = [] } = this.#status;
     const at = boundResources.findIndex(
@@ -87,7 +87,7 @@ export class StatusDraft {
     this.set({ boundResources: boundResources.with(at, next) });
   }
 
-  /** Ready says what the initial binding does. */
+  /** Sets the Ready condition to that of the initial binding. */
   copyReady(): void {
     const initial = getCondition(this.conditions, INITIAL_BINDING);
     if (initial !== undefined)

@@ -8,16 +8,16 @@ import type { Exports } from "../exports/exports.ts";
 import type { BoundKinds } from "../served/bound-kinds.ts";
 import { type BoundPair, pairsOf } from "../served/own-kind.ts";
 
-/** What taking bound objects away asks. */
+/** Options of {@link LeavingObjects}. */
 export interface LeavingOptions {
   readonly state: ShardState;
   readonly exports: Exports;
   readonly kinds: BoundKinds;
-  /** Called when a binding is to be looked at again. */
+  /** Called when a binding needs another pass. */
   readonly again: (key: ObjectKey) => void;
 }
 
-/** Why a binding cannot go yet. */
+/** Reason why a binding cannot be deleted yet. */
 export interface Remaining {
   readonly reason: "ResourceDeletionFailed" | "SomeFinalizersRemain" | "SomeResourcesRemain";
   readonly message: string;
@@ -26,16 +26,16 @@ export interface Remaining {
 interface Deleting {
   readonly key: ObjectKey;
   readonly signal: AbortSignal;
-  /** What is released when nothing is waited for any more. */
+  /** Resources to release when the wait ends. */
   readonly held: DisposableStack;
 }
 
-/** How many objects are deleted at a time. */
+/** Number of objects deleted concurrently. */
 const AT_ONCE = 32;
 
 /**
- * The objects of bindings that are being deleted: each is deleted, those that finalizers hold are waited for, as long as
- * that takes without a timer. Objects that another binding of the logical cluster has too stay.
+ * Deletes the objects of bindings that are being deleted, and waits, without a timer, for those with finalizers.
+ * Objects that another binding of the logical cluster also has stay.
  */
 export class LeavingObjects implements Disposable {
   readonly #options: LeavingOptions;
@@ -45,7 +45,7 @@ export class LeavingObjects implements Disposable {
     this.#options = options;
   }
 
-  /** Deletes what is there. @returns what is left; `undefined` when nothing is. @throws ApiError of the store */
+  /** Deletes the objects. @returns what is left; `undefined` when nothing is. @throws ApiError of the store */
   async sweep(binding: APIBinding, key: ObjectKey, signal: AbortSignal): Promise<Remaining | undefined> {
     const counts = new Map<string, number>();
     const finalizers = new Map<string, number>();
@@ -67,7 +67,7 @@ export class LeavingObjects implements Disposable {
     return remaining(counts, finalizers);
   }
 
-  /** The binding is gone, or is to be left alone. */
+  /** Stops waiting for a binding, which is gone or no longer to be deleted. */
   end(key: ObjectKey): void {
     const text = textOf(key);
     this.#waiting.get(text)?.[Symbol.dispose]();
@@ -96,7 +96,7 @@ export class LeavingObjects implements Disposable {
     return left;
   }
 
-  /** Heard of when an object of the logical cluster goes, or comes. */
+  /** Requests another pass when an object of the logical cluster changes. */
   #follow(key: ObjectKey, { cache }: CacheLease): Disposable {
     return cache.listen({
       event: ({ key: { cluster } }) => (cluster === key.cluster ? this.#options.again(key) : undefined),
@@ -109,7 +109,7 @@ export class LeavingObjects implements Disposable {
     return state.apiBindings.store.list(cluster).some((other) => {
       if (other.metadata.uid === binding.metadata.uid || other.metadata.deletionTimestamp !== undefined) return false;
       const found = exports.of(other);
-      // As it was bound, while nobody can say whether its export is still there.
+      // While a shard that may have the export does not run, the binding's status decides.
       if (found === undefined && exports.missing.length > 0)
         return pairsOf(other).some(({ identity, uid }) => identity === pair.identity && uid === pair.uid);
       if (found === undefined || found.status?.identityHash !== pair.identity) return false;

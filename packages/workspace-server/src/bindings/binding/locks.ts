@@ -11,30 +11,30 @@ import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
 
-/** Who has a resource in a logical cluster: a binding by its name (`n`), or CustomResourceDefinitions (`c`), until `e`. */
+/** Holder of a resource in a logical cluster: a binding by name (`n`), or CustomResourceDefinitions (`c`), until `e`. */
 export interface Lock {
   readonly n?: string;
   readonly c?: boolean;
   readonly e?: string;
 }
 
-/** Who has which resource of a logical cluster, by `<resource>.<group>`. */
+/** Locks on the resources of a logical cluster, by `<resource>.<group>`. */
 export type Locks = ReadonlyMap<string, Lock>;
 
-/** What can have locks, in a logical cluster. */
+/** Objects of a logical cluster that can hold locks. */
 export interface Holders {
-  /** The names of its bindings, and what each has bound. */
+  /** Bindings by name, with the resources that each has bound. */
   readonly bindings: ReadonlyMap<string, readonly GroupResource[]>;
-  /** The names of its CustomResourceDefinitions, and whether they are established. */
+  /** CustomResourceDefinitions by name, with whether each is established. */
   readonly crds: ReadonlyMap<string, boolean>;
 }
 
-/** The key of a resource, as the annotation has it. */
+/** Returns the key of a resource in the annotation. */
 export function lockKey({ group, resource }: GroupResource): string {
   return group === "" ? resource : `${resource}.${group}`;
 }
 
-/** The annotation `internal.apis.kcp.io/resource-bindings`; `undefined` when it is not there, or broken. */
+/** Parses the annotation `internal.apis.kcp.io/resource-bindings`; `undefined` if it is missing or invalid. */
 function parseLocks(text: string | undefined): Locks | undefined {
   if (text === undefined) return undefined;
   try {
@@ -48,12 +48,12 @@ function parseLocks(text: string | undefined): Locks | undefined {
   }
 }
 
-/** Its text: keys in order. */
+/** Returns the text of the annotation, with sorted keys. */
 export function formatLocks(locks: Locks): string {
   return JSON.stringify(Object.fromEntries([...locks].sort(([one], [other]) => (one < other ? -1 : 1))));
 }
 
-/** The locks as they should be: without those of who is gone, with those of established definitions (kcp's clean-up). */
+/** Returns the current locks: without those of deleted holders, with those of established definitions (kcp's clean-up). */
 export function cleanedLocks(text: string | undefined, holders: Holders, now: Date): Locks {
   const given = parseLocks(text) ?? boundLocks(holders);
   const locks = new Map<string, Lock>();
@@ -73,14 +73,14 @@ function boundLocks({ bindings }: Holders): Locks {
   );
 }
 
-/** What came of asking for locks. */
+/** Result of taking locks. */
 export interface Taken {
   readonly locks: Locks;
-  /** Whose the others are. */
+  /** Locks that others hold. */
   readonly conflicts: ReadonlyMap<string, Lock>;
 }
 
-/** Takes the locks of resources for a binding, as far as they are free: first come, first served. */
+/** Takes the free locks among those of some resources for a binding; the first holder keeps a lock. */
 export function takeLocks(
   given: Locks,
   { name, resources }: { readonly name: string; readonly resources: readonly GroupResource[] },
@@ -98,7 +98,7 @@ export function takeLocks(
   return { locks, conflicts };
 }
 
-/** Go's print of a map of locks, by which kcp names them. */
+/** Formats a map of locks as Go does, for kcp's messages. */
 export function formatConflicts(conflicts: ReadonlyMap<string, Lock>): string {
   const texts = [...conflicts].map(([key, { n = "", c = false }]) => `${key}:{${n} ${c}}`);
   return `map[${texts.sort().join(" ")}]`;
@@ -108,7 +108,7 @@ function hasPassed(time: string | undefined, now: Date): boolean {
   return time === undefined || !(Date.parse(time) > now.getTime());
 }
 
-/** What has resources in a logical cluster, or may have. */
+/** Returns the objects of a logical cluster that hold resources, or may. */
 export function holdersIn(
   cluster: string,
   { state, crds }: { readonly state: Pick<ShardState, "apiBindings">; readonly crds: Informer<CrdContent> },
@@ -122,7 +122,7 @@ export function holdersIn(
   return { bindings, crds: definitions };
 }
 
-/** What keeping locks asks. */
+/** Options of {@link LockController}. */
 interface LockControllerOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
@@ -132,7 +132,7 @@ interface LockControllerOptions {
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
-/** Keeps the annotation of LogicalClusters right that says who has which resource (kcp's `logicalclustercleanup`). */
+/** Maintains the annotation of LogicalClusters that lists the holders of resources (kcp's `logicalclustercleanup`). */
 export class LockController implements ShardController {
   readonly started: Promise<void>;
   readonly #options: LockControllerOptions;

@@ -10,24 +10,24 @@ import type { Exports } from "../exports/exports.ts";
 type Labels = Readonly<Record<string, string>>;
 type Claim = NonNullable<APIBinding["spec"]["permissionClaims"]>[number];
 
-/** Which object is asked about. */
+/** Object whose labels are computed. */
 export interface ClaimedObject {
   readonly resource: GroupResource;
-  /** Its logical cluster and name; the name is "" for one that has none yet. */
+  /** Logical cluster and name of the object; the name is "" before one is generated. */
   readonly key: Pick<ObjectKey, "cluster" | "name">;
   readonly labels: Labels | undefined;
 }
 
 /**
- * By which labels the exports that claim an object find it (kcp's permission claim labeler): of each binding of its logical
- * cluster with an accepted claim on its resource, whose export is there and whose selector means it. What the export itself
- * claims is not asked. It costs as much as there are bindings that accept a claim on the resource; nothing is kept but what
- * the shard follows anyway, and the writes that are under way.
+ * Computes the labels by which exports find claimed objects (kcp's permission claim labeler). A binding of the object's
+ * logical cluster adds a label if it accepts a claim on the resource, its export exists and the selector matches. The
+ * export's own claims do not matter. The cost is proportional to the bindings that accept a claim on the resource.
+ * Besides the informers' caches, only writes in progress are kept.
  */
 export class ClaimIndex {
   readonly #state: Pick<ShardState, "apiBindings">;
   readonly #exports: Exports;
-  /** Writes that have their labels and are not yet to be seen, by logical cluster and resource: as many as requests. */
+  /** Writes that are labeled but not yet visible, by logical cluster and resource; at most one for each request. */
   readonly #underWay = new Map<string, Set<Promise<void>>>();
 
   constructor(state: Pick<ShardState, "apiBindings">, exports: Exports) {
@@ -35,7 +35,7 @@ export class ClaimIndex {
     this.#exports = exports;
   }
 
-  /** The labels that an object is to have, and no others of the kind. */
+  /** Returns all claim labels that an object should have. */
   labelsFor({ resource, key, labels }: ClaimedObject): Map<string, string> {
     const expected = new Map<string, string>();
     if (isReview(resource)) return expected;
@@ -49,7 +49,7 @@ export class ClaimIndex {
     return expected;
   }
 
-  /** The labels of an object as they are to be: what is not backed by a claim is gone. @returns the same if nothing changes */
+  /** Returns the object's labels with correct claim labels; others are removed. @returns the same value if nothing changes */
   corrected(object: ClaimedObject): Labels | undefined {
     const { labels } = object;
     const expected = this.labelsFor(object);
@@ -60,9 +60,9 @@ export class ClaimIndex {
   }
 
   /**
-   * The same of an object that is about to be written, which counts as under way until then: {@link written} waits for it.
+   * Returns the correct labels of an object about to be written; until then, {@link written} waits for the write.
    *
-   * @param settled resolves once it is written, or will not be
+   * @param settled resolves once the object is written or the write has failed
    */
   admitted(object: ClaimedObject, settled: Promise<void>): Labels | undefined {
     const place = placeOf(object.key.cluster, object.resource);
@@ -75,7 +75,7 @@ export class ClaimIndex {
     return this.corrected(object);
   }
 
-  /** Resolves once what was admitted before is written: it may have been before a claim was known. */
+  /** Resolves once all admitted writes are done: they may predate a claim. */
   async written(cluster: string, resource: GroupResource): Promise<void> {
     await Promise.all(this.#underWay.get(placeOf(cluster, resource)) ?? []);
   }
@@ -90,7 +90,7 @@ export class ClaimIndex {
       }
   }
 
-  /** The provider of an export sees the bindings to it, whatever they accept. */
+  /** An export's provider sees all bindings to it, whatever they accept. */
   #reflect({ cluster, name }: ClaimedObject["key"], expected: Map<string, string>): void {
     const binding = this.#state.apiBindings.store.get({ cluster, namespace: "", name });
     const of = binding && this.#exports.whereOf(binding);
@@ -106,9 +106,9 @@ function placeOf(cluster: string, resource: GroupResource): string {
 }
 
 /**
- * Admission of objects of every kind, the last to be asked before validation (kcp's `apis.kcp.io/PermissionClaims`): the
- * labels by which exports find what they claim are the server's. One that a client sets, changes or takes away is put
- * right without a word. Subresources leave labels alone.
+ * Sets the labels by which exports find claimed objects, as the last admission before validation of every kind (kcp's
+ * `apis.kcp.io/PermissionClaims`). Changes that a client makes to these labels are silently undone. Subresources do not
+ * change labels.
  */
 export function admitClaims(claims: ClaimIndex): Admit {
   return ({ definition, object, params, settled, subresource }) => {
@@ -120,7 +120,7 @@ export function admitClaims(claims: ClaimIndex): Admit {
   };
 }
 
-/** An object with these labels: none if there are none. */
+/** Returns an object with these labels; the field is removed if there are none. */
 export function withLabels<T extends KubeObject>(object: T, labels: Readonly<Record<string, string>> | undefined): T {
   const { labels: _before, ...metadata } = object.metadata;
   if (labels === undefined || Object.keys(labels).length === 0) return { ...object, metadata };

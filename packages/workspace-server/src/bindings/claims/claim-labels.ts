@@ -13,14 +13,13 @@ interface Task {
   readonly key: ObjectKey;
 }
 
-/** Where bindings are: their own labels are set with their status. */
+/** Key space of bindings, whose own labels are written with their status. */
 const BINDINGS = "apis.kcp.io/apibindings";
 
 /**
- * Sees to it that objects have the labels of the claims on them, and no others (kcp's `kcp-permissionclaimlabel-resource`),
- * whoever has written them: admission labels what clients write, but neither what controllers make, nor what is written in
- * the moment in which a claim is accepted or ends, here or by another process on the same store. Told of objects by the feed;
- * of those that nobody claims it parses nothing.
+ * Maintains the claim labels of objects (kcp's `kcp-permissionclaimlabel-resource`). Admission labels what clients
+ * write. This controller covers writes of controllers, and writes at the moment a claim is accepted or removed, here or
+ * in another process on the same store. The feed delivers all objects; unclaimed ones are not parsed.
  */
 export class ClaimLabelController implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
@@ -41,7 +40,7 @@ export class ClaimLabelController implements ShardController {
       onError: (error, { space, key }) =>
         log({
           level: "warn",
-          message: "object not labelled for those who claim it",
+          message: "cannot update the claim labels of an object",
           shard,
           space,
           key,
@@ -68,7 +67,7 @@ export class ClaimLabelController implements ShardController {
     return this.#context.state.apiBindings.store.countBy("claimed", `${cluster} ${plural}.${group}`) > 0;
   }
 
-  /** What is there from the start had its labels from whoever ended a claim. */
+  /** Labels of objects that existed at startup were removed when their claim ended. */
   #hasLabels(space: string, bytes: Buffer): boolean {
     return this.#context.feed.isSynced && space !== BINDINGS && bytes.includes(CLAIM_LABEL_PREFIX);
   }
@@ -76,7 +75,7 @@ export class ClaimLabelController implements ShardController {
   #resourceOf(space: string, cluster: string): GroupResource | undefined {
     const [group = "", resource] = space.split("/");
     if (resource !== undefined) return { group, resource };
-    // Most logical clusters bind nothing.
+    // Shortcut for logical clusters without claims, which are most.
     if (this.#context.state.apiBindings.store.countBy("claiming", cluster) === 0) return undefined;
     const definition = this.#context.kinds.in(cluster).in(space)?.definition;
     return definition && { group: definition.group, resource: definition.plural };
@@ -94,32 +93,32 @@ export class ClaimLabelController implements ShardController {
   }
 }
 
-/** Objects of a kind that claims may be on. */
+/** Storage of a kind that claims may cover. */
 export interface KeptKind extends Writable<object> {
   cache(): Awaitable<CacheLease>;
 }
 
 /**
- * Where the objects of a resource are that a logical cluster has: none if there can be none in it, `undefined` when the
- * shard knows no such resource.
+ * Returns the storage of a resource in a logical cluster: empty if it cannot have any, `undefined` if the shard does
+ * not know the resource.
  */
 export type KindsOf = (cluster: string, resource: GroupResource) => readonly KeptKind[] | undefined;
 
-/** What is relabelled. */
+/** Objects to relabel. */
 interface Relabelling {
   readonly cluster: string;
   readonly resource: GroupResource;
   readonly kinds: readonly KeptKind[];
-  /** Whose label somebody else sets. */
+  /** Object whose label is set elsewhere. */
   readonly except?: ObjectKey | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Gives all objects of a resource in a logical cluster the labels of the claims that are accepted now. An object that has
- * them is not written; what was admitted under other claims is waited for. It is harmless when done again.
+ * Sets the labels of the currently accepted claims on all objects of a resource in a logical cluster. It skips objects
+ * that already have them, and first waits for writes that were admitted under earlier claims. Idempotent.
  *
- * @throws ApiError of the store: some have them, some not yet
+ * @throws ApiError of the store: some objects are labeled, others not yet
  */
 export async function relabel(claims: ClaimIndex, of: Relabelling): Promise<void> {
   const { cluster, resource, kinds, except, signal } = of;
@@ -140,7 +139,7 @@ export async function relabel(claims: ClaimIndex, of: Relabelling): Promise<void
   }
 }
 
-/** The objects of a logical cluster, as they are in a cache. */
+/** Returns the objects of a logical cluster in a cache. */
 export function* objectsOf({ cache }: CacheLease, cluster: string): Generator<Encoded> {
   const prefix = `${cluster}/`;
   for (const [key, object] of cache.snapshot().objects.entries(prefix)) {

@@ -25,7 +25,7 @@ import { CLAIMS_APPLIED, INITIAL_BINDING } from "../binding/draft.ts";
 import { canonicalPath } from "../exports/admit-exports.ts";
 import { type Exports, exportText } from "../exports/exports.ts";
 
-/** What {@link BoundByDefault} is made of. */
+/** Options of {@link BoundByDefault}. */
 export interface BoundByDefaultOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
@@ -33,15 +33,15 @@ export interface BoundByDefaultOptions {
   readonly typesOf: TypesOf;
 }
 
-/** An export that is bound by default, and is there. */
+/** Export to bind by default, which exists. */
 export interface DefaultBinding {
   readonly wanted: DefaultExport;
   readonly found: APIExport;
-  /** As {@link acceptedClaims} has it. */
+  /** Whether claims keep their own selector: see {@link acceptedClaims}. */
   readonly own: boolean;
 }
 
-/** The bindings that workspaces are to have by their types: which they are, which are there, and making one. */
+/** Default bindings of workspaces, by their types: lists the wanted and the existing ones, and creates them. */
 export class BoundByDefault {
   readonly #options: BoundByDefaultOptions;
 
@@ -49,7 +49,7 @@ export class BoundByDefault {
     this.#options = options;
   }
 
-  /** What its types bind, or why that is not known. */
+  /** Returns the exports that the workspace's types bind, or why they are unknown. */
   wantedBy({ metadata }: LogicalClusterObject): readonly DefaultExport[] | TypeFault {
     const type = metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
     try {
@@ -60,19 +60,19 @@ export class BoundByDefault {
     }
   }
 
-  /** Whether a shard that does not run may have what is not found. */
+  /** Reports whether something not found may be on a shard that does not run. */
   isUnknown(cluster: string, wanted: readonly DefaultExport[] | TypeFault): boolean {
     const { exports } = this.#options;
     const isFound = !(wanted instanceof TypeFault) && wanted.every((each) => exports.find(each, cluster) !== undefined);
     return !isFound && exports.missing.length > 0;
   }
 
-  /** Whether there is any binding to the export, whatever its name. */
+  /** Reports whether there is a binding to the export, of any name. */
   has(cluster: string, wanted: DefaultExport): boolean {
     return this.#bindingTo(cluster, wanted) !== undefined;
   }
 
-  /** Makes the binding to an export as the server, unless there is one of its name. */
+  /** Creates the binding to an export as the server, unless a binding of its name exists. */
   async ensure({ cluster }: ObjectKey, to: DefaultBinding): Promise<void> {
     const { objects, state, exports } = this.#options;
     const path = canonicalPath(state, cluster);
@@ -86,7 +86,7 @@ export class BoundByDefault {
     }));
   }
 
-  /** What is not there yet or not all done, as people are told. */
+  /** Returns the bindings that are missing or not complete, as text for conditions. */
   pending(cluster: string, wanted: readonly DefaultExport[]): string[] {
     return wanted
       .flatMap((each) => {
@@ -110,25 +110,25 @@ export class BoundByDefault {
   }
 }
 
-/** What the binding to an export that is bound by default is called. */
+/** Returns the name of the default binding to an export. */
 export function nameOf(cluster: string, { path, name }: DefaultExport): string {
   return defaultBindingName({ cluster, exportPath: path, exportName: name });
 }
 
-/** What the binding to it says. */
+/** Returns the spec of a default binding. */
 export function specTo({ wanted, found, own }: DefaultBinding): APIBindingObject["spec"] {
   const claims = acceptedClaims(found, own);
   return { reference: { export: wanted }, ...(claims.length > 0 && { permissionClaims: claims }) };
 }
 
-/** An export that is bound by default. */
+/** Reference to an export that is bound by default. */
 export interface DefaultExport {
-  /** A workspace path, or the name of the logical cluster of the type. */
+  /** Workspace path, or the name of the type's logical cluster. */
   readonly path: string;
   readonly name: string;
 }
 
-/** The exports that types bind by default, each once; without a path it is one of the type's own workspace. */
+/** Returns the exports that types bind by default, each once; without a path, an export is in the type's own workspace. */
 export function defaultExports(types: readonly WorkspaceType[]): DefaultExport[] {
   const found = new Map<string, DefaultExport>();
   for (const type of types)
@@ -140,7 +140,7 @@ export function defaultExports(types: readonly WorkspaceType[]): DefaultExport[]
 }
 
 /**
- * All claims of an export accepted, as it proposes.
+ * Accepts all claims of an export as proposed.
  *
  * @param own whether claims keep their own `defaultSelector`, as with kcp's initializer
  */

@@ -29,7 +29,7 @@ import { initialize, maintain } from "./initialize.ts";
 import { OwnSetup, type Setup } from "./setup.ts";
 import { ViewSetup } from "./view-setup.ts";
 
-/** What making default bindings asks. */
+/** Options of {@link DefaultBindings}. */
 export interface DefaultBindingsOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
@@ -37,7 +37,7 @@ export interface DefaultBindingsOptions {
   readonly known: Known;
   readonly typesOf: TypesOf;
   readonly mayAccess: IsAllowed;
-  /** The views of the shard's listener, of which one may be that of workspaces that are set up. */
+  /** Views of the shard's listener, possibly including the view of initializing workspaces. */
   readonly services: OwnServices | undefined;
   readonly log: Log;
   readonly now: () => Date;
@@ -45,21 +45,22 @@ export interface DefaultBindingsOptions {
 }
 
 /**
- * The bindings that workspaces have by their type: made while a workspace is set up, as its creator, who must be allowed to
- * bind each export, through the view of such workspaces where there is one; and where the type says `Maintain`, made and put right later, as the server. A workspace whose type or
- * exports are at fault says so in its LogicalCluster, and stays as it is until they are right.
+ * Creates the bindings that workspaces get by their type. During initialization, it creates them as the workspace's
+ * creator, who needs permission to bind each export, through the view of initializing workspaces if there is one. If
+ * the type says `Maintain`, it later corrects them as the server. An invalid type or export is reported in the
+ * LogicalCluster, which waits until they are valid.
  */
 export class DefaultBindings implements ShardController {
   readonly started: Promise<void>;
   readonly #options: DefaultBindingsOptions & { readonly bound: BoundByDefault };
   readonly #controller: Controller<LogicalClusterObject>;
   readonly #maintained = new Set<string>();
-  /** Those that wait, as they were last looked at: few, of many. */
+  /** Logical clusters that waited at their last pass; few of all. */
   readonly #held = new Set<string>();
-  /** Those to be looked at when it is known what their types say, which a shard may have that does not run. */
+  /** Logical clusters whose types may be on a shard that does not run. */
   readonly #unknown = new Set<string>();
   #later: Promise<void> | undefined;
-  /** Made when it is needed: which views there are is known when the shard runs. */
+  /** Created on first use: only a running shard knows its views. */
   #setup: Setup | undefined;
   readonly #stack = new AsyncDisposableStack();
 
@@ -91,7 +92,7 @@ export class DefaultBindings implements ShardController {
     );
   }
 
-  /** Heeds the types and exports of a shard, also those of others. @returns ends that */
+  /** Watches the types and exports of any shard. @returns stops watching */
   follow({ state }: ShardPeer): Disposable {
     const stack = new DisposableStack();
     const changed = (): void => this.#changed();
@@ -114,7 +115,7 @@ export class DefaultBindings implements ShardController {
     return stack;
   }
 
-  /** A shard has come or gone: what was not known may be now. */
+  /** Retries logical clusters with unknown types, after a shard was added or removed. */
   shardsChanged(): void {
     this.#waiting();
     const unknown = [...this.#unknown];
@@ -130,12 +131,12 @@ export class DefaultBindings implements ShardController {
     await this.#controller.stop();
   }
 
-  /** Those that are being set up may go on. */
+  /** Retries logical clusters that are being initialized. */
   #waiting(): void {
     for (const cluster of this.#held) this.#controller.add(logicalClusterKey(cluster));
   }
 
-  /** A type or an export says something else: all that follow it are looked at, when all are known. */
+  /** Reconciles all typed logical clusters after a type or an export has changed, once all are loaded. */
   #changed(): void {
     const { objects } = this.#options;
     if (!objects.isWhole) {
@@ -197,14 +198,14 @@ export class DefaultBindings implements ShardController {
   }
 }
 
-/** What {@link catchUp} needs. */
+/** Options of {@link catchUp}. */
 interface CatchUpOptions {
   readonly objects: ShardObjects;
   readonly exports: Exports;
   readonly bound: BoundByDefault;
 }
 
-/** Gives a workspace that {@link isOlder} what it would have been given, had it been made today, or had before. It looks the same then. */
+/** Gives a workspace that {@link isOlder} the bindings that it would get today, or that it had before. */
 async function catchUp(
   { objects, exports, bound }: CatchUpOptions,
   key: ObjectKey,
@@ -237,24 +238,24 @@ async function catchUp(
   });
 }
 
-/** On logical clusters of other types that have been given what they had before. */
+/** Marks logical clusters of other types that have been given their bindings. */
 const GIVEN_ANNOTATION = "virtual-workspaces.io/universal-bindings-given";
 
-/** What the type `universal` binds: every workspace had it, whatever its type, before it came by exports. */
+/** Bindings of the type `universal`. Every workspace had these APIs, whatever its type, before they came from exports. */
 const ONCE_EVERYWHERE: readonly DefaultExport[] = UNIVERSAL_BINDINGS.map(({ path, export: name }) => ({
   path,
   name,
 }));
 
-/** Of the type `universal` or one that extends it. */
+/** Reports whether a workspace has the type `universal` or one that extends it. */
 function isUniversal({ spec }: LogicalCluster): boolean {
   return spec.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
 }
 
 /**
- * Whether a workspace was made before there were exports in `root`, and has not been given what they bring. One of `universal`
- * has the initializer as soon as it has; of another type, which need not bind anything, its age says it, and a mark that it
- * was given: whoever deletes the bindings then is not given them again.
+ * Reports whether a workspace predates the exports in `root` and still lacks their bindings. For `universal`, a missing
+ * initializer tells this. For other types, which need not bind anything, the age tells it. A mark then keeps deleted
+ * bindings from being created again.
  */
 function isOlder(there: LogicalCluster, exports: Exports): boolean {
   const { metadata, spec } = there;

@@ -15,7 +15,7 @@ import type { Exports } from "../exports/exports.ts";
 import { type BoundByDefault, type DefaultExport, defaultExports, nameOf, specTo } from "./default-bindings.ts";
 import { modifyStatus, type Setup } from "./setup.ts";
 
-/** What {@link initialize} needs. */
+/** Options of {@link initialize}. */
 export interface InitializeOptions {
   readonly setup: Setup;
   readonly exports: Exports;
@@ -25,7 +25,7 @@ export interface InitializeOptions {
 
 const INITIALIZED = "APIBindingsInitialized";
 
-/** Makes what a workspace is to have before it is Ready, as its creator, and takes the initializer away when all is bound. */
+/** Creates a workspace's default bindings as its creator, and removes the initializer when all are bound. */
 export async function initialize(
   options: InitializeOptions,
   key: ObjectKey,
@@ -46,7 +46,7 @@ export async function initialize(
     await say(options, key, { reason: "APIBindingErrors", severity: "Error", message });
     return;
   }
-  // They are told of when they are bound, or say why not.
+  // Events of the bindings continue this: they become bound, or report why not.
   if (missing.length > 0) return;
   const pending = bound.pending(key.cluster, wanted);
   if (pending.length > 0) {
@@ -58,14 +58,14 @@ export async function initialize(
     const others = initializers.filter((name) => name !== API_BINDINGS_INITIALIZER);
     return {
       ...status,
-      // Nothing is waited for any more.
+      // The initialization is complete.
       ...(conditions && { conditions: deleteCondition(conditions, INITIALIZED) }),
       ...(others.length > 0 && { initializers: others }),
     };
   });
 }
 
-/** @returns why it cannot be made */
+/** @returns why the binding cannot be created */
 async function make(
   { setup, exports }: InitializeOptions,
   there: LogicalClusterObject,
@@ -87,7 +87,7 @@ function say(
   }));
 }
 
-/** What {@link maintain} needs. */
+/** Options of {@link maintain}. */
 interface MaintainOptions {
   readonly objects: ShardObjects;
   readonly exports: Exports;
@@ -98,7 +98,7 @@ interface MaintainOptions {
 
 const RECONCILED = "APIBindingsReconciled";
 
-/** Makes and puts right, as the server, what those of a workspace's types bind that say `Maintain`. @throws TypeFault */
+/** Creates and corrects, as the server, the bindings of types with `Maintain`. @throws TypeFault */
 export async function maintain(
   { bound, exports, objects, typesOf, now }: MaintainOptions,
   key: ObjectKey,

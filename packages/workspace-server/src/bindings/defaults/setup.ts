@@ -7,24 +7,24 @@ import type { ShardObjects } from "../../state/objects.ts";
 import { bindAttributes } from "../exports/exports.ts";
 import { type BoundByDefault, type DefaultBinding, nameOf } from "./default-bindings.ts";
 
-/** By what a workspace gets its bindings while it is set up. */
+/** Way in which a workspace gets its default bindings during initialization. */
 export interface Setup {
-  /** The LogicalCluster by which it is done; `undefined` as long as it cannot be: it is told when that changes. */
+  /** Returns the LogicalCluster to initialize; `undefined` if it must wait: the controller is notified of changes. */
   find(key: ObjectKey, there: LogicalClusterObject): LogicalClusterObject | undefined;
-  /** Makes the binding to an export as the workspace's creator, who must be allowed to. @returns why it cannot be made */
+  /** Creates a binding as the workspace's creator, who needs permission. @returns why it cannot be created */
   bind(key: ObjectKey, there: LogicalClusterObject, to: DefaultBinding): Promise<string | undefined>;
-  /** Changes what the LogicalCluster says of itself, unless it is gone. */
+  /** Changes the status of the LogicalCluster, unless it is gone. */
   changeStatus(key: ObjectKey, change: (status: Status) => Status): Promise<void>;
 }
 
-/** What {@link OwnSetup} needs. */
+/** Options of {@link OwnSetup}. */
 export interface OwnSetupOptions {
   readonly objects: ShardObjects;
   readonly bound: BoundByDefault;
   readonly mayAccess: IsAllowed;
 }
 
-/** In the shard itself, as the server: where there is no view of workspaces that are set up. */
+/** Initializes workspaces directly in the shard, as the server, where there is no view of initializing workspaces. */
 export class OwnSetup implements Setup {
   readonly #options: OwnSetupOptions;
 
@@ -53,17 +53,17 @@ export class OwnSetup implements Setup {
   }
 }
 
-/** Whom it was made for; `undefined` when that was `system:masters`, of whom nobody keeps a record, and who may all. */
+/** Returns the creator; `undefined` for `system:masters`, which may do everything and is not recorded. */
 function creatorOf({ spec: { createdBy } }: LogicalClusterObject): User | undefined {
   if (createdBy === undefined) return undefined;
   const { username: name = "", uid = "", groups = [], extra = {} } = createdBy;
   return new User({ name, uid, groups, extra });
 }
 
-/** What a LogicalCluster says of itself. */
+/** Status of a LogicalCluster. */
 export type Status = NonNullable<LogicalClusterObject["status"]>;
 
-/** Changes what a LogicalCluster says of itself, unless it is gone. */
+/** Changes the status of a LogicalCluster, unless it is gone. */
 export async function modifyStatus(
   objects: ShardObjects,
   key: ObjectKey,

@@ -15,28 +15,28 @@ import { logicalClusterKey } from "../../state/shard-state.ts";
 import { type DefaultBinding, nameOf, specTo } from "./default-bindings.ts";
 import type { Setup, Status } from "./setup.ts";
 
-/** The view of workspaces that are set up. */
+/** Name of the view of initializing workspaces. */
 const INITIALIZING_VIEW = "initializingworkspaces";
 
-/** What {@link ViewSetup} needs. */
+/** Options of {@link ViewSetup}. */
 export interface ViewSetupOptions {
-  /** The server's own views, that one among them. */
+  /** The server's own views, including that view. */
   readonly services: Pick<OwnServices, "upstream" | "leaving">;
-  /** Makes what the view makes for nobody: where no record is kept of the creator, or the creator is not known in the workspace. */
+  /** Fallback for creators that are not recorded, or not known in the workspace. */
   readonly own: Setup;
-  /** Whether a workspace's creator is its administrator yet. */
+  /** Reports whether a workspace's creator is already its administrator. */
   readonly isOwned: (cluster: string) => boolean;
-  /** A LogicalCluster as the shard knows it, which is sooner than the view tells. */
+  /** Returns a LogicalCluster from the shard's cache, which is ahead of the view. */
   readonly current: (cluster: string) => LogicalClusterObject | undefined;
-  /** Told of workspaces that can be gone on with. */
+  /** Called for workspaces that can be continued. */
   readonly found: (key: ObjectKey) => void;
   readonly log: Log;
 }
 
 /**
- * Through the view of workspaces that are set up, as kcp's own controller does it (`kcp-apibinder-initializer`): it follows those that
- * wait for `system:apibindings`, makes bindings as their creator, whom admission asks for `bind`, and says in `/status` that it
- * is done. While the view cannot be had they wait. Memory: the LogicalClusters that wait, and a connection.
+ * Initializes workspaces through the view of initializing workspaces, like kcp's `kcp-apibinder-initializer`. It watches
+ * those that wait for `system:apibindings`, creates bindings as their creator, whom admission checks for `bind`, and writes
+ * `/status`. While the view is unavailable, the workspaces wait. Memory: the waiting LogicalClusters and one connection.
  */
 export class ViewSetup implements Setup, AsyncDisposable {
   readonly #options: ViewSetupOptions;
@@ -48,7 +48,7 @@ export class ViewSetup implements Setup, AsyncDisposable {
     const { services, found } = options;
     this.#options = options;
     const path = `/services/${INITIALIZING_VIEW}/${API_BINDINGS_INITIALIZER}`;
-    // What fails is tried again by the controller, which has others to see to meanwhile.
+    // The controller retries, and works on other workspaces in between.
     this.#client = new Client({ upstream: services.upstream, cluster: WILDCARD, path, retries: false });
     this.#informer = new Informer({ resource: this.#client.resource(LogicalCluster) });
     const tell = (_: unknown, event: Pick<InformerEvent<object>, "key">): void => found(event.key);
@@ -78,7 +78,7 @@ export class ViewSetup implements Setup, AsyncDisposable {
     } catch (error) {
       if (!isApiError(error) || !isRefusal(error)) throw error;
       if (error.reason === "AlreadyExists") return undefined;
-      // Not everybody who may make a workspace is known in it: a service account of another is not. Who may bind can bind.
+      // A creator from another workspace, such as a service account, may be unknown here. The fallback checks `bind`, too.
       return error.code === 403 ? own.bind(key, there, to) : error.message;
     }
   }
@@ -99,7 +99,7 @@ export class ViewSetup implements Setup, AsyncDisposable {
     }
   }
 
-  /** Stops following the view; nothing else is held. */
+  /** Stops the informer; nothing else is held. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#informer.stop();
   }
@@ -109,10 +109,10 @@ export class ViewSetup implements Setup, AsyncDisposable {
       this.#isTold = false;
       for (const there of this.#informer.store.list()) this.#options.found(logicalClusterKey(clusterOf(there)));
     }
-    // What cannot be reached or has yet to start is told by whoever reaches for it.
+    // Callers report an unreachable or starting view themselves.
     if (event.type !== "error" || !isRefusal(event.error) || this.#isTold) return;
     this.#isTold = true;
-    const message = `new workspaces wait: the view ${INITIALIZING_VIEW} is not to be had`;
+    const message = `cannot initialize workspaces: the view "${INITIALIZING_VIEW}" rejects requests`;
     this.#options.log({ level: "warn", message, error: event.error.message });
   }
 }

@@ -27,7 +27,7 @@ import type { IsAllowed } from "../../authz/access.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import { bindAttributes, type Exports } from "./exports.ts";
 
-/** Admission of APIExports of both versions (kcp's `apis.kcp.io/APIExport`, `kcp.io/PathAnnotation`). */
+/** Admits APIExports of both versions (kcp's `apis.kcp.io/APIExport`, `kcp.io/PathAnnotation`). */
 export function admitApiExport(state: Pick<ShardState, "logicalCluster">): Admit {
   return (request) => {
     const { definition, object, subresource } = request;
@@ -42,10 +42,10 @@ export function admitApiExport(state: Pick<ShardState, "logicalCluster">): Admit
   };
 }
 
-/** With the expressions of `x-kubernetes-validations` compiled, and their cost estimated. */
+/** Rules that also compile the expressions of `x-kubernetes-validations` and estimate their cost. */
 const RULES: SchemaRules = { schemaProblems };
 
-/** Admission of APIResourceSchemas: what a CustomResourceDefinition could not be is refused, and every change of the spec. */
+/** Admits APIResourceSchemas: rejects what a CustomResourceDefinition could not be, and every change of the spec. */
 export const admitApiResourceSchema: Admit = (request) => {
   const { object, oldObject } = request;
   if (object === undefined) return;
@@ -59,7 +59,7 @@ export const admitApiResourceSchema: Admit = (request) => {
   });
 };
 
-/** Admission of APIExportEndpointSlices: who makes one must be allowed to bind the export (kcp's plugin of that name). */
+/** Admits APIExportEndpointSlices: the user needs the verb `bind` on the export (kcp's plugin of that name). */
 export function admitEndpointSlice(exports: Exports, mayAccess: IsAllowed): Admit {
   return (request) => {
     const { object, operation, params, user } = request;
@@ -81,17 +81,17 @@ export function admitEndpointSlice(exports: Exports, mayAccess: IsAllowed): Admi
 
 type State = Pick<ShardState, "logicalCluster">;
 
-/** The canonical path of a logical cluster: what its LogicalCluster says, or its name. `undefined` if there is none. */
+/** Returns the canonical path of a LogicalCluster; defaults to its name. `undefined` if it does not exist. */
 export function canonicalPath(state: State, cluster: string): string | undefined {
   const there = state.logicalCluster(cluster);
   return there && (there.metadata.annotations?.[PATH_ANNOTATION] ?? cluster);
 }
 
 /**
- * An object whose annotation `kcp.io/path` is the path of its logical cluster, whatever the client said (kcp's
+ * Sets the annotation `kcp.io/path` to the path of the object's logical cluster, whatever the client sent (kcp's
  * `kcp.io/PathAnnotation`).
  *
- * @throws ApiError 403 where there is no LogicalCluster, unless the object may do without
+ * @throws ApiError 403 without a LogicalCluster, unless the annotation is optional
  */
 export function withPath<T extends KubeObject>(
   request: AdmitRequest,
@@ -109,13 +109,13 @@ export function withPath<T extends KubeObject>(
   return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [PATH_ANNOTATION]: path } } };
 }
 
-/** 403 with a text, as kcp's admission refuses. */
+/** Returns a 403 error with a message in the form of kcp's admission. */
 export function forbidden({ definition, object, oldObject }: AdmitRequest, message: string): ApiError {
   const { name } = (object ?? oldObject)?.metadata ?? {};
   return ApiError.forbidden({ resource: groupResourceOf(definition), name, message });
 }
 
-/** 403 with a list of faults, as Go prints one: `[a b]`. */
+/** Returns a 403 error with a list of causes, formatted as Go does: `[a b]`. */
 export function refusedFor(request: AdmitRequest, problems: readonly StatusCause[]): ApiError {
   return forbidden(request, `[${problems.map(formatCause).join(" ")}]`);
 }

@@ -23,20 +23,20 @@ import { type Exports, exportText, exportURL, placeOf, publishedShards } from ".
 type Held<Kind> = Kind extends { readonly type?: (object: infer Content) => unknown } ? Content : never;
 type Status = NonNullable<Slice["status"]>;
 
-/** What the controller of endpoint slices is made of. */
+/** Options of {@link EndpointSliceController}. */
 export interface EndpointSliceOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly exports: Exports;
   readonly partitions: Informer<Held<typeof Partition>>;
   readonly shards: () => readonly ShardPeer[];
-  /** Resolves when all is known that these have; `undefined`: it is. */
+  /** Resolves when all objects of the shards are loaded; `undefined` if they are. */
   readonly whole: () => Promise<void> | undefined;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
-/** What is wrong with a reference. */
+/** Invalid reference, for a condition. */
 interface Fault {
   readonly type: string;
   readonly reason: string;
@@ -44,8 +44,8 @@ interface Fault {
 }
 
 /**
- * Says in endpoint slices under which URLs exports are reached: one for each shard of the partition that has a binding to
- * the export (kcp's `kcp-apiexportendpointslice` and the writers of URLs of its shards, as one).
+ * Writes the URLs of exports into endpoint slices: one URL for each shard of the partition with a binding to the export
+ * (kcp's `kcp-apiexportendpointslice` and the URL writers of its shards in one).
  */
 export class EndpointSliceController implements ShardController {
   readonly started: Promise<void>;
@@ -72,7 +72,7 @@ export class EndpointSliceController implements ShardController {
     );
   }
 
-  /** Heeds the exports, bindings and labels of a shard, also those of others. @returns ends that */
+  /** Watches the exports, bindings and labels of any shard. @returns stops watching */
   follow({ state }: ShardPeer): Disposable {
     const stack = new DisposableStack();
     const referred = (name: string, places: readonly string[]): void => {
@@ -93,7 +93,7 @@ export class EndpointSliceController implements ShardController {
         ({ spec }, { cluster }) => {
           const reference = spec.reference.export;
           if (reference === undefined) return;
-          // Only the first and the last of a shard make a difference.
+          // Only the first and the last binding of a shard change the result.
           const named = `${placeOf(reference, cluster)}:${reference.name}`;
           if (state.apiBindings.store.countBy("export", named) > 1) return;
           const found = this.#options.exports.find(reference, cluster);
@@ -114,7 +114,7 @@ export class EndpointSliceController implements ShardController {
     return stack;
   }
 
-  /** A shard has come or gone, or is another. */
+  /** Reconciles all slices after a shard was added, removed or changed. */
   shardsChanged(): void {
     for (const slice of this.#options.state.apiExportEndpointSlices.store.list()) this.#add(slice);
   }
@@ -139,7 +139,7 @@ export class EndpointSliceController implements ShardController {
   async #say(key: ObjectKey): Promise<void> {
     const { objects, whole } = this.#options;
     await modify(objects.of(APIExportEndpointSlice), key, (slice) => {
-      // Where nothing is bound, as far as is known, a URL would be taken away: also if a shard has joined in between.
+      // With missing objects, an export would seem unbound and lose its URL. A shard may have joined in between.
       if (whole() !== undefined) return undefined;
       const status: Status = { ...slice.status };
       this.#fill(status, slice, key);
@@ -174,7 +174,7 @@ export class EndpointSliceController implements ShardController {
     const text = selectorText(selector);
     if (text === "") delete status.shardSelector;
     else status.shardSelector = text;
-    // Also when somebody else has found something wrong.
+    // Conditions that others have set count too.
     if (status.conditions?.every(({ status: holds }) => holds === "True") === true)
       this.#publish(status, slice, { found, selector });
   }
@@ -204,23 +204,23 @@ export class EndpointSliceController implements ShardController {
       const url = virtualWorkspaceURL === "" ? "" : exportURL(virtualWorkspaceURL, { cluster, name });
       const own = url === "" ? [] : [url];
       const kept = had.has(url) ? own : [];
-      // Who does not run for now has not gone.
+      // A shard that does not run at the moment keeps its URL.
       if (context === undefined) return kept;
       const bound = places.some((place) => context.state.apiBindings.store.countBy("export", `${place}:${name}`) > 0);
-      // A shard outside the partition neither publishes its URL nor takes it back.
+      // A shard outside the partition neither publishes nor removes its URL.
       return bound ? (matches.matches(labels) ? own : kept) : [];
     });
     setEndpoints(status, slice, urls);
   }
 }
 
-/** What is published. */
+/** Export to publish, with the selector of shards. */
 interface Publication {
   readonly found: APIExport;
   readonly selector: LabelSelectorObject;
 }
 
-/** Those of the server, in one order, and as they are those that others have applied. */
+/** Sets the server's endpoints in sorted order, and keeps those that others have applied. */
 function setEndpoints(status: Status, slice: Slice, urls: readonly string[]): void {
   const applied = appliedURLs(slice, "endpoints");
   const others = status.endpoints?.filter(({ url }) => applied.has(url)) ?? [];
@@ -234,7 +234,7 @@ function pathOf({ metadata }: APIExport, cluster: string): string {
   return metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
 }
 
-/** A selector as one text, requirements in the order of their keys (metav1.LabelSelectorAsSelector, printed). */
+/** Formats a selector with requirements sorted by key (metav1.LabelSelectorAsSelector). */
 function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): string {
   const requirements = [
     ...Object.entries(matchLabels).map(([key, value]) => [key, `${key}=${value}`] as const),

@@ -20,14 +20,14 @@ import type { ShardState } from "../../state/shard-state.ts";
 import { exportURL, publishedShards } from "./exports.ts";
 import type { Identities, SecretContent } from "./identity.ts";
 
-/** What the controller of exports is made of. */
+/** Options of {@link ExportController}. */
 export interface ExportControllerOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly secrets: Informer<SecretContent>;
   readonly identities: Identities;
   readonly shards: () => readonly ShardPeer[];
-  /** Whether `status.virtualWorkspaces` is written. */
+  /** Whether to write `status.virtualWorkspaces`. */
   readonly virtualWorkspaceURLs: boolean;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
@@ -38,7 +38,7 @@ type Status = NonNullable<APIExportObject["status"]>;
 const IDENTITY_VALID = "IdentityValid";
 const URLS_READY = "VirtualWorkspaceURLsReady";
 
-/** Gives exports an identity, their URLs, and an endpoint slice (kcp's `kcp-apiexport`). */
+/** Creates the identity, the URLs and an endpoint slice of exports (kcp's `kcp-apiexport`). */
 export class ExportController implements ShardController {
   readonly started: Promise<void>;
   readonly #options: ExportControllerOptions;
@@ -70,7 +70,7 @@ export class ExportController implements ShardController {
     );
   }
 
-  /** A shard has come or gone, or is reached elsewhere: the URLs are others. */
+  /** Updates the URLs after a shard was added, removed or changed its URL. */
   shardsChanged(): void {
     for (const found of this.#options.state.apiExports.store.list())
       this.#controller.add({ cluster: clusterOf(found), namespace: "", name: found.metadata.name ?? "" });

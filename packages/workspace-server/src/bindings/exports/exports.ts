@@ -13,24 +13,24 @@ import type { AccessAttributes } from "../../authz/access.ts";
 import type { ShardContext } from "../../state/context.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";
 
-/** Which export something refers to. */
+/** Reference to an APIExport. */
 export interface ExportReference {
-  /** A workspace path or the name of a logical cluster; none, or "": the logical cluster of what refers to it. */
+  /** Workspace path or logical cluster name. @default the referring object's logical cluster, also for "" */
   readonly path?: string | undefined;
   readonly name: string;
 }
 
-/** Where the export is, as it is referred to: a path, or a logical cluster. */
+/** Returns the export's location as the reference states it: a path or a logical cluster name. */
 export function placeOf({ path = "" }: ExportReference, cluster: string): string {
   return path === "" ? cluster : path;
 }
 
-/** `<path>|<name>`, as kcp's messages name an export. */
+/** Returns `<path>|<name>`, as in kcp's messages. */
 export function exportText(reference: ExportReference, cluster: string): string {
   return `${placeOf(reference, cluster)}|${reference.name}`;
 }
 
-/** The APIExports of all shards, and what belongs to them, as one of the shards sees them: its own first. */
+/** APIExports of all shards and their schemas, as one shard sees them: its own come first. */
 export class Exports {
   readonly #shard: ShardContext;
   readonly #hashes = new WeakMap<APIExport, string>();
@@ -39,21 +39,21 @@ export class Exports {
     this.#shard = shard;
   }
 
-  /** The export that something in a logical cluster refers to. */
+  /** Returns the export that an object of a logical cluster refers to. */
   find(reference: ExportReference, cluster: string): APIExport | undefined {
     const key = `${placeOf(reference, cluster)}:${reference.name}`;
     return this.#first(({ state }) => state.apiExports.store.by("export", key)[0]);
   }
 
-  /** The export of a binding. */
+  /** Returns the export of a binding. */
   of(binding: APIBinding): APIExport | undefined {
     const reference = binding.spec.reference.export;
     return reference && this.find(reference, clusterOf(binding));
   }
 
   /**
-   * Where the export of a binding is: as it is found or, while a shard does not run that may have it, as the binding was bound.
-   * @returns `undefined` when it is not there
+   * Returns the location of a binding's export. While a shard that may have it does not run, the binding's status decides.
+   * @returns `undefined` if the export does not exist
    */
   whereOf(binding: APIBinding): { readonly cluster: string; readonly name: string } | undefined {
     const found = this.of(binding);
@@ -63,23 +63,23 @@ export class Exports {
     return name !== undefined && cluster !== undefined && this.missing.length > 0 ? { cluster, name } : undefined;
   }
 
-  /** Shards that may have what is not found. */
+  /** Shards that do not run and may have exports that are not found. */
   get missing(): readonly Shard[] {
     return this.#shard.registry.missing;
   }
 
-  /** All exports of an identity. */
+  /** Returns all exports with an identity. */
   withIdentity(hash: string): APIExport[] {
     return this.#shards().flatMap(({ state }) => state.apiExports.store.by("identity", hash));
   }
 
-  /** A schema that an export names. */
+  /** Returns a schema that an export refers to. */
   schema(cluster: string, name: string): APIResourceSchema | undefined {
     const key: ObjectKey = { cluster, namespace: "", name };
     return this.#first(({ state }) => state.apiResourceSchemas.store.get(key));
   }
 
-  /** The hash by which bindings and claimed objects are labelled. */
+  /** Returns the hash that labels bindings and claimed objects. */
   hashOf(found: APIExport): string {
     const known = this.#hashes.get(found);
     if (known !== undefined) return known;
@@ -103,28 +103,28 @@ export class Exports {
   }
 }
 
-/** The question whether somebody may bind an export, which is asked in the export's logical cluster. */
+/** Returns the access attributes for binding an export, to check in the export's logical cluster. */
 export function bindAttributes(name: string): AccessAttributes {
   return { verb: "bind", group: "apis.kcp.io", version: "v1alpha1", resource: "apiexports", name };
 }
 
-/** Where the view of an export is, on a shard whose views are at this URL. */
+/** Returns the URL of an export's view, on a shard with this view URL. */
 export function exportURL(virtualWorkspaceURL: string, { cluster, name }: Pick<ObjectKey, "cluster" | "name">): string {
   return viewURL(virtualWorkspaceURL, "apiexport", cluster, name);
 }
 
-/** A shard, as URLs are made of it. */
+/** Shard with the fields that URLs need. */
 interface PublishedShard {
   readonly labels: Readonly<Record<string, string>>;
-  /** "" while it is not known. */
+  /** URL of the shard's views; "" while it is unknown. */
   readonly virtualWorkspaceURL: string;
-  /** Where it has joined the others, what is on it. */
+  /** State of the shard, if it has joined. */
   readonly context: ShardPeer | undefined;
 }
 
 /**
- * All shards: those that run here, and what their Shards in `root` say, which is what counts; by Shards alone
- * those that do not run for now, or run elsewhere.
+ * Returns all shards: those that run here, with the fields of their Shards in `root`, and Shards that do not run or run
+ * elsewhere.
  */
 export function publishedShards(running: readonly ShardPeer[]): PublishedShard[] {
   const known = new Map<string, Shard | undefined>(running.map(({ name }) => [name, undefined]));

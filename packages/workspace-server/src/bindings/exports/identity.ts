@@ -4,21 +4,21 @@ import { identityHash, newIdentityKey } from "@virtual-workspaces/kcp/names";
 import { newNamespace } from "../../kinds/namespace.ts";
 import { ensure, read, type Writable } from "../../state/modify.ts";
 
-/** What is read and written of Secrets: values are base64. */
+/** Fields of Secrets that are used; values are base64. */
 export interface SecretContent {
   data?: Record<string, string>;
   type?: string;
 }
 
-/** Where secrets and their namespace are. */
+/** Options of {@link Identities}. */
 export interface IdentityOptions {
   readonly secrets: Writable<SecretContent>;
   readonly namespaces: Writable<object>;
-  /** Told of a namespace that cannot be made, which keeps nobody. */
+  /** Called when the namespace cannot be created, which is not fatal. */
   readonly onNamespace: (error: unknown) => void;
 }
 
-/** Why an export has no identity. */
+/** Reason why an export has no identity. */
 export interface IdentityFault {
   readonly reason: "IdentityGenerationFailed" | "IdentityVerificationFailed";
   readonly message: string;
@@ -26,7 +26,7 @@ export interface IdentityFault {
 
 type SecretRef = NonNullable<NonNullable<NonNullable<APIExport["spec"]>["identity"]>["secretRef"]>;
 
-/** The identity of an export: the secret that it is kept in, made when the export names none. */
+/** Identities of exports: finds the secret of an identity, or creates it when the export names none. */
 export class Identities {
   readonly #options: IdentityOptions;
 
@@ -34,7 +34,7 @@ export class Identities {
     this.#options = options;
   }
 
-  /** The secret of an export that names none: one that is there already is taken over. @throws ApiError of the store */
+  /** Returns the secret of an export that names none; creates it unless it exists. @throws ApiError of the store */
   async secretFor({ cluster, name }: ObjectKey): Promise<SecretRef> {
     const { secrets, namespaces, onNamespace } = this.#options;
     const namespace = IDENTITY_SECRET_NAMESPACE;
@@ -45,7 +45,7 @@ export class Identities {
     return { namespace, name };
   }
 
-  /** The hash of what a secret holds, or why there is none. @throws ApiError of the store */
+  /** Returns the hash of a secret's key, or why there is none. @throws ApiError of the store */
   async hashOf({ namespace = "", name = "" }: SecretRef, cluster: string): Promise<string | IdentityFault> {
     const secret = await read(this.#options.secrets, { cluster, namespace, name });
     if (secret === undefined) return fault(`secrets ${JSON.stringify(name)} not found`);

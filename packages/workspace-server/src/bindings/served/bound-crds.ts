@@ -9,18 +9,18 @@ import { withDefaults } from "../../crds/definition/definition.ts";
 import type { Informer } from "../../state/informers/informer.ts";
 import { ensure, remove } from "../../state/modify.ts";
 
-/** A schema that no CustomResourceDefinition can be made of. */
+/** Schema that cannot become a CustomResourceDefinition. */
 export class UnboundableSchema extends Error {
   override readonly name: string = "UnboundableSchema";
 }
 
-/** How long a definition stays that nothing is bound by, ms. */
+/** Minimum age before an unused definition is removed, in ms. */
 const YOUNG = 30 * 60_000;
 
 /**
- * The CustomResourceDefinitions by which a shard serves what is bound on it: one for each APIResourceSchema, named by its
- * uid, in `system:bound-crds`, whoever binds it. They are kept, so that what is bound is served when schema and export are
- * gone; their names stand beside each other, since each has its workspaces.
+ * CustomResourceDefinitions of the bound resources of a shard: one for each APIResourceSchema, named by its uid, in
+ * `system:bound-crds`, shared by all bindings. They outlive schema and export, so that bound resources stay served.
+ * Names never conflict, since each definition applies in other workspaces.
  */
 export class BoundCrds {
   readonly #crds: PersistentCollection<CrdContent>;
@@ -33,14 +33,14 @@ export class BoundCrds {
     this.#now = now;
   }
 
-  /** The definition of a schema; `undefined` until it is made. */
+  /** Returns the definition of a schema; `undefined` until it is created. */
   get(uid: string): CustomResourceDefinition | undefined {
     return this.#informer.store.get(keyOf(uid));
   }
 
   /**
-   * Removes those that nothing is bound by any more and that are half an hour old: younger ones may be about to be used.
-   * Objects stay where they are, by their identity.
+   * Removes unused definitions older than half an hour; a younger one may be about to be used. Stored objects stay,
+   * under their identity.
    */
   async sweep(isBound: (uid: string) => boolean): Promise<void> {
     const old = this.#now().getTime() - YOUNG;
@@ -50,7 +50,7 @@ export class BoundCrds {
     }
   }
 
-  /** Makes the definition of a schema if it is not there. @throws UnboundableSchema; ApiError of the store */
+  /** Creates the definition of a schema unless it exists. @throws UnboundableSchema; ApiError of the store */
   async ensure(schema: APIResourceSchema): Promise<CustomResourceDefinition> {
     const { uid = "" } = schema.metadata;
     const there = this.get(uid);
@@ -61,12 +61,12 @@ export class BoundCrds {
   }
 }
 
-/** The names of a definition that others in its workspaces cannot have. */
+/** Returns the names that a definition reserves in its workspaces. */
 export function namesOf({ spec, status }: CustomResourceDefinition): CrdNames {
   return status?.acceptedNames ?? spec.names;
 }
 
-/** Where a definition's schema is. */
+/** Returns the location of a definition's schema. */
 export function schemaOf({ metadata }: KubeObject): { readonly cluster: string; readonly name: string } {
   const { annotations = {} } = metadata;
   return { cluster: annotations[SCHEMA_CLUSTER_ANNOTATION] ?? "", name: annotations[SCHEMA_NAME_ANNOTATION] ?? "" };

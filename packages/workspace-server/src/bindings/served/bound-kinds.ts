@@ -22,25 +22,25 @@ import {
   servedOwn,
 } from "./own-kind.ts";
 
-/** What serving bound resources needs. */
+/** Options of {@link BoundKinds}. */
 export interface BoundKindsOptions extends Pick<PersistentOptions, "history" | "linger" | "now" | "onError"> {
   readonly state: Pick<ShardState, "apiBindings">;
   readonly crds: BoundCrds;
   readonly store: Store;
-  /** Asked before every write of a bound object. @default nobody */
+  /** Called before every write of a bound object. @default none */
   readonly admit?: Admit | undefined;
-  /** @default one of its own */
+  /** Compiled kinds. @default a table of its own */
   readonly kinds?: KindTable | undefined;
-  /** What of it the server keeps itself. @default nothing */
+  /** Returns kinds that the server implements itself. @default none */
   readonly own?: FindOwnKind | undefined;
-  /** Serves what views keep. @default it is not served */
+  /** Serves resources that views store. @default they are not served */
   readonly elsewhere?: ServeElsewhere | undefined;
-  /** Told of definitions that cannot be served. */
+  /** Called for definitions that cannot be served. */
   readonly onFault: (error: unknown, crd: string) => void;
 }
 
 const NOTHING: readonly ServedResource[] = Object.freeze([]);
-/** Of how many logical clusters, those last asked for, it is known at once what is served. */
+/** Number of recently used logical clusters whose list is cached. */
 const RECENT = 1024;
 
 interface Counted {
@@ -50,14 +50,14 @@ interface Counted {
 }
 
 /**
- * What is served of what is bound. Logical clusters with equal bindings share one list, and all of them the kinds in it: a
- * kind and its collection for each schema and identity that is bound on the shard, none for a workspace.
+ * Served resources of all bindings. Logical clusters with equal bindings share one list, and all share the kinds in it.
+ * Memory: one kind and collection for each bound schema and identity of the shard, none for each workspace.
  */
 export class BoundKinds implements Disposable {
   readonly #options: BoundKindsOptions;
   readonly #kinds: KindTable;
   readonly #pairs = new Map<string, Counted>();
-  /** The same by group and resource. */
+  /** Entries by group and resource. */
   readonly #named = new Map<string, Set<Counted>>();
   readonly #lists = new Map<string, WeakRef<readonly ServedResource[]>>();
   readonly #recent = new Map<string, readonly ServedResource[]>();
@@ -77,8 +77,8 @@ export class BoundKinds implements Disposable {
   }
 
   /**
-   * What a logical cluster has by its bindings: each resource by its plural and by its identity. For `*`, all resources of
-   * all logical clusters by their identity alone. The same list while nothing of it changes.
+   * Returns the resources that a logical cluster has by its bindings, each by plural and by identity. For `*`, those of
+   * all logical clusters by identity alone. The same list while nothing changes.
    */
   servedIn(cluster: string): readonly ServedResource[] {
     const known = this.#recent.get(cluster);
@@ -93,7 +93,7 @@ export class BoundKinds implements Disposable {
     return list;
   }
 
-  /** The resources that are bound in a logical cluster, each once, in order. */
+  /** Returns the bound resources of a logical cluster, each once, sorted. */
   pairsIn(cluster: string): BoundPair[] {
     const found = new Map<string, BoundPair>();
     for (const binding of this.#options.state.apiBindings.store.list(cluster))
@@ -101,7 +101,7 @@ export class BoundKinds implements Disposable {
     return [...found.values()].sort((one, other) => (pairText(one) < pairText(other) ? -1 : 1));
   }
 
-  /** What is made of a resource of an identity, by the schema that is bound; `undefined` where nothing is bound so. */
+  /** Returns what is served of a bound resource; `undefined` if its definition is missing or cannot be served. */
   liveOf(pair: BoundPair): BoundKind | undefined {
     const counted = this.#pairs.get(pairText(pair));
     if (counted === undefined) return this.#made(pair);
@@ -109,18 +109,18 @@ export class BoundKinds implements Disposable {
     return counted.live;
   }
 
-  /** All that is bound of a resource on the shard, by whatever schema and identity. */
+  /** Returns the schemas and identities by which a resource is bound on the shard. */
   boundAs(resource: GroupResource): BoundPair[] {
     return [...(this.#named.get(nameOf(resource)) ?? [])].map(({ pair }) => pair);
   }
 
-  /** Of a resource that the server keeps itself: it as it is served where it is bound. */
+  /** Returns a resource that the server implements itself, as served where it is bound. */
   ownKind(resource: GroupResource): ServedResource | undefined {
     const own = this.boundAs(resource).find((pair) => this.#options.own?.(pair) !== undefined);
     return own && this.liveOf(own)?.served[0];
   }
 
-  /** Whether objects of a resource are in namespaces, as the first schema says by which it is bound. */
+  /** Returns whether a resource is namespaced, by its first bound schema. */
   scopeOf(resource: GroupResource): CrdSpec["scope"] | undefined {
     for (const { pair } of this.#named.get(nameOf(resource)) ?? []) {
       const crd = this.#options.crds.get(pair.uid);
@@ -129,12 +129,12 @@ export class BoundKinds implements Disposable {
     return undefined;
   }
 
-  /** Whether any binding of the shard lists a schema. */
+  /** Reports whether any binding of the shard lists a schema. */
   isBound(uid: string): boolean {
     return [...this.#pairs.values()].some(({ pair }) => pair.uid === uid);
   }
 
-  /** A definition has come: what could not be served may be. */
+  /** Drops cached results after a definition was created. */
   defined(uid: string): void {
     for (const counted of this.#pairs.values()) if (counted.pair.uid === uid) counted.live = undefined;
     this.#recent.clear();
@@ -198,7 +198,7 @@ export class BoundKinds implements Disposable {
     return list;
   }
 
-  /** Of several schemas of one identity and resource, the one that was bound last. */
+  /** If several schemas of one identity and resource are bound, the one bound last counts. */
   #everywhere(): readonly ServedResource[] {
     const found = new Map<string, BoundPair>();
     for (const { pair } of this.#pairs.values()) found.set(`${pair.group}/${pair.resource}/${pair.identity}`, pair);
@@ -234,7 +234,7 @@ export class BoundKinds implements Disposable {
     }
   }
 
-  /** A resource whose binding is being deleted takes no more objects. */
+  /** Rejects new objects of a resource whose binding is being deleted. */
   readonly #admit: Admit = (request) => {
     if (request.operation === "CREATE" && this.#isLeaving(request)) {
       const message = "create not allowed while custom resource definition is terminating";

@@ -4,31 +4,31 @@ import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { CompiledKind } from "../../crds/served/kind-table.ts";
 import { admitInOrder } from "../../state/admission.ts";
 
-/** What is served of a resource that is bound. */
+/** Served resources of a bound kind. */
 export interface BoundKind {
-  /** None of what a view keeps. */
+  /** Stored objects; `undefined` for a kind that a view stores. */
   readonly objects?: PersistentCollection;
-  /** One for each version, by the plural. */
+  /** Resources by plural, one for each version. */
   readonly served: readonly ServedResource[];
-  /** The same by their identity. */
+  /** The same resources, by identity. */
   readonly identified: readonly ServedResource[];
 }
 
-/** A resource that the server keeps itself, whatever schema its export shows: it is served as the server has it. */
+/** Kind that the server implements itself: served with the server's schema, whatever schema the export has. */
 export interface OwnKind {
   readonly kind: Resource;
   readonly objects: PersistentCollection;
-  /** Asked first before every write. */
+  /** Called first before every write. */
   readonly admit: Admit;
 }
 
-/** Finds what the server keeps itself of what is bound; `undefined` of everything else. */
+/** Returns the server's own kind for a bound resource; `undefined` if there is none. */
 export type FindOwnKind = (pair: BoundPair) => OwnKind | undefined;
 
-/** Serves a version of a resource that a view keeps. */
+/** Serves a version of a resource that a view stores. */
 export type ServeElsewhere = (kind: Resource, pair: BoundPair, identity?: string) => ServedResource;
 
-/** What of a kind is served where a view keeps its objects. */
+/** Returns the served resources of a kind that a view stores. */
 export function servedElsewhere({ versions }: CompiledKind, pair: BoundPair, serve: ServeElsewhere): BoundKind {
   const kinds = versions.flatMap(({ resource, served }) => (served ? [resource] : []));
   return {
@@ -37,7 +37,7 @@ export function servedElsewhere({ versions }: CompiledKind, pair: BoundPair, ser
   };
 }
 
-/** Serves it where it is bound. @param admit asked before every write, after the kind's own rules */
+/** Returns the served resources of an own kind. @param admit called before every write, after the kind's own rules */
 export function servedOwn({ kind, objects, admit: own }: OwnKind, identity: string, admit: Admit): BoundKind {
   const all = admitInOrder(own, admit);
   return {
@@ -47,18 +47,18 @@ export function servedOwn({ kind, objects, admit: own }: OwnKind, identity: stri
   };
 }
 
-/** A resource as it is bound: by which schema it is served, and whose it is. */
+/** Bound resource with its schema and identity. */
 export interface BoundPair {
   readonly group: string;
   readonly resource: string;
-  /** Of the APIResourceSchema. */
+  /** Uid of the APIResourceSchema. */
   readonly uid: string;
   readonly identity: string;
-  /** Whether its objects are here. Else a view keeps them (`storage.virtual`), as a binding without storage versions says. */
+  /** Whether this shard stores the objects. If not, a view does (`storage.virtual`): the binding has no storage versions. */
   readonly stored: boolean;
 }
 
-/** The resources that a binding has brought. */
+/** Returns the bound resources of a binding. */
 export function boundPairs({ status }: APIBinding): BoundPair[] {
   return (status?.boundResources ?? []).map(({ group, resource, schema, storageVersions = [] }) => ({
     ...{ group, resource, uid: schema.UID, identity: schema.identityHash },
@@ -66,12 +66,12 @@ export function boundPairs({ status }: APIBinding): BoundPair[] {
   }));
 }
 
-/** The same but those that are kept elsewhere. */
+/** Returns the bound resources of a binding that this shard stores. */
 export function pairsOf(binding: APIBinding): BoundPair[] {
   return boundPairs(binding).filter(({ stored }) => stored);
 }
 
-/** The same text for equal pairs only. */
+/** Returns a text that is equal only for equal pairs. */
 export function pairText({ uid, identity, stored }: Omit<BoundPair, "group" | "resource">): string {
   return `${uid} ${identity}${stored ? "" : " elsewhere"}`;
 }

@@ -15,14 +15,14 @@ import { decodeCrd } from "./spec.ts";
 
 const KIND = { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" };
 
-/** Kinds of kcp's own are no workspace's to define (kcp's `reservedcrdgroups`). */
+/** Group whose kinds workspaces may not define (kcp's `reservedcrdgroups`). */
 const RESERVED_GROUP = "apis.kcp.io";
 
 /**
- * Admission of CustomResourceDefinitions, for `ServeOptions.admit`: fills in defaults, drops what no version of the API
- * knows, with a warning, and refuses what Kubernetes refuses. Conversion webhooks are refused as well: none is called here.
+ * Admits CustomResourceDefinitions, for `ServeOptions.admit`: sets defaults, drops unknown fields with a warning, and
+ * rejects what Kubernetes rejects. It also rejects conversion webhooks, which this server never calls.
  *
- * @throws ApiError 400 on a field of the wrong type, 403 for a group of kcp's APIs, 422 with a cause for each fault
+ * @throws ApiError 400 on a field of the wrong type, 403 for a group of kcp's APIs, 422 with a cause for each problem
  */
 export function admitCrd(request: AdmitRequest<CustomResourceDefinition>): CustomResourceDefinition | undefined {
   const { object, oldObject, subresource, warn } = request;
@@ -57,7 +57,7 @@ function refusal({ metadata }: CustomResourceDefinition, causes: ReturnType<type
   return ApiError.invalid({ kind: KIND, name: metadata.name ?? metadata.generateName ?? "", causes });
 }
 
-/** What Kubernetes warns of in schemas that it takes; of what was so before it is silent. */
+/** Returns Kubernetes' warnings about valid schemas; unchanged parts cause none. */
 function schemaWarnings(spec: CrdSpec, before: CrdSpec | undefined): string[] {
   const known = new Set(before === undefined ? [] : findings(before));
   return findings(spec).filter((text) => !known.has(text));

@@ -30,23 +30,23 @@ import {
 
 type Causes = Generator<StatusCause, void>;
 
-/** A definition with its fields decoded and defaults filled in. */
+/** Definition with decoded fields and defaults. */
 export type Checked = Pick<KubeObject, "metadata"> & { readonly spec: CrdSpec; readonly status?: CrdStatus };
 
 /**
- * What is wrong with a new CustomResourceDefinition (ValidateCustomResourceDefinition), in the words and the order of
+ * Validates a new CustomResourceDefinition (ValidateCustomResourceDefinition), with the messages and the order of
  * Kubernetes, up to a thousand causes.
  */
 export function createProblems(crd: Checked): StatusCause[] {
   return boundedCauses(newProblems(crd));
 }
 
-/** The same of one that replaces another, `before`, but for its status, and of the version that it must say. */
+/** Validates an update of the definition `before`, without its status; the resource version is required. */
 export function updateProblems(crd: Checked, before: CustomResourceDefinition): StatusCause[] {
   return boundedCauses(changeProblems(crd, before));
 }
 
-/** What is wrong with a status. */
+/** Validates a status. */
 export function statusProblems({ acceptedNames }: CrdStatus): StatusCause[] {
   return acceptedNames === undefined ? [] : boundedCauses(namesProblems(acceptedNames, "status.acceptedNames"));
 }
@@ -58,7 +58,7 @@ function* newProblems(crd: Checked): Causes {
     ...nameProblems(text),
     ...(text === required ? [] : [`must be spec.names.plural+"."+spec.group`]),
   ];
-  // A name that is made up is never the one that is required.
+  // A generated name never equals the required one.
   const named =
     metadata.name === undefined && metadata.generateName !== undefined
       ? { ...metadata, name: `${metadata.generateName}xxxxx` }
@@ -87,7 +87,7 @@ function* changeProblems(crd: Checked, before: CustomResourceDefinition): Causes
   if (spec.preserveUnknownFields === true && before.spec.preserveUnknownFields !== true) yield PRESERVES;
 }
 
-/** What an update keeps, whatever it says. */
+/** Returns the fields that an update cannot change. */
 function systemFields(before: ObjectMeta): ObjectMeta {
   const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before;
   return {
@@ -125,14 +125,14 @@ function* groupProblems(group: string): Causes {
   else if (!group.includes(".")) yield fieldInvalid("spec.group", group, "should be a domain with at least one dot");
 }
 
-/** Kubernetes would call a webhook; here none is ever called, which is said rather than found out by lost fields. */
+/** Rejects conversion webhooks explicitly: they would never be called, and fields would be lost. */
 function* conversionProblems({ conversion }: CrdSpec): Causes {
   if (conversion === undefined) return;
   const { strategy, webhook } = conversion;
   const field = "spec.conversion.strategy";
   if (strategy === "") yield fieldRequired(field);
   else if (strategy === "Webhook")
-    yield fieldInvalid(field, strategy, "conversion webhooks are not called here: use None, with versions of one form");
+    yield fieldInvalid(field, strategy, "conversion webhooks are not supported: use None, with equal schemas");
   else if (strategy !== "None") yield fieldNotSupported(field, strategy, ["None", "Webhook"]);
   if (webhook === undefined || strategy === "Webhook") return;
   const { clientConfig, conversionReviewVersions = [] } = webhook as Readonly<Record<string, unknown>> & {
@@ -168,7 +168,7 @@ function* immutable(field: string, value: string, before: string): Causes {
 
 const MIXED = "may have mixed case, but should otherwise match: ";
 
-/** What is wrong with names that are given (apiextensions' ValidateCustomResourceDefinitionNames). */
+/** Validates names that are set (apiextensions' ValidateCustomResourceDefinitionNames). */
 function* namesProblems(names: CrdNames, path: string): Causes {
   const { plural, singular = "", kind, listKind = "", shortNames = [], categories = [] } = names;
   if (plural !== "") yield* labelCause(`${path}.plural`, plural);
@@ -181,7 +181,7 @@ function* namesProblems(names: CrdNames, path: string): Causes {
   for (const [at, name] of categories.entries()) yield* labelCause(`${path}.categories[${at}]`, name);
 }
 
-/** Which of the names are missing that a spec must have. */
+/** Reports missing names that a spec requires. */
 function* missingNames(names: CrdNames): Causes {
   for (const name of ["plural", "singular", "kind", "listKind"] as const)
     if ((names[name] ?? "") === "") yield fieldRequired(`spec.names.${name}`);

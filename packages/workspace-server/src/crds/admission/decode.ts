@@ -1,31 +1,31 @@
 import { ApiError, isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 
-/** What a field of a Go type takes. */
+/** Shape of a field of a Go type. */
 export type Shape =
-  /** Texts, booleans, numbers; left out where Go's zero value is not told from nothing. */
+  /** String or boolean; Go's zero value means that the field is missing. */
   | { readonly is: "string" | "bool" }
-  /** Behind a pointer: zero is a value as well. */
+  /** Pointer in Go, so that zero is a value; or any JSON. */
   | { readonly is: "string?" | "bool?" | "int?" | "number?" | "json" }
   | { readonly is: "list" | "map"; readonly of: () => Shape }
   | { readonly is: "struct"; readonly fields: Fields; readonly always?: readonly string[] }
-  /** A boolean or a struct, a struct or a list of them, a struct or texts. */
+  /** One of two shapes: a struct, or else a boolean, a list of structs, or a list of strings. */
   | { readonly is: "either"; readonly of: () => Shape; readonly or: Shape };
 
-/** The fields of a Go struct, by their names in JSON. */
+/** Fields of a Go struct, by JSON name. */
 export type Fields = Readonly<Record<string, Shape>>;
 
-/** What is found on the way. */
+/** Findings of the decoder. */
 export interface Found {
-  /** Paths of fields that no type knows. */
+  /** Paths of unknown fields. */
   readonly unknown: string[];
 }
 
 const ZERO: Readonly<Record<string, unknown>> = { string: "", bool: false };
 
 /**
- * A value as Go's types of Kubernetes' API take it: without unknown fields, and without what they do not tell from nothing.
+ * Decodes a value as Go's types of Kubernetes' API do: drops unknown fields, and those equal to a missing field in Go.
  *
- * @throws ApiError 400 on a value of another type, in the words of Kubernetes' decoder
+ * @throws ApiError 400 on a value of another type, with a message like that of Kubernetes' decoder
  */
 export function decode(value: unknown, shape: Shape, at: { readonly path: string; readonly found: Found }): unknown {
   const { path, found } = at;
@@ -93,14 +93,14 @@ function decodeStruct(
   return made;
 }
 
-/** What Go writes of a field that it always writes. */
+/** Returns the value that Go encodes for a field without `omitempty`. */
 function zeroOf(shape: Shape): unknown {
   if (shape.is === "struct") return decode({}, shape, { path: "", found: { unknown: [] } });
   if (shape.is === "list") return [];
   return ZERO[shape.is] ?? "";
 }
 
-/** Nothing, in a list, is Go's zero value; null is a value where anything is. */
+/** A missing item of a list becomes Go's zero value; null stays if any JSON is allowed. */
 function decodeItem(item: unknown, shape: Shape, at: { readonly path: string; readonly found: Found }): unknown {
   return shape.is === "json" ? (item ?? null) : (decode(item, shape, at) ?? zeroOf(shape));
 }

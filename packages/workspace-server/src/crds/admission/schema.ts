@@ -73,5 +73,5 @@ const FIELDS: Fields = {
   "x-kubernetes-validations": { is: "list", of: () => RULE },
 };
 
-/** JSONSchemaProps: schemas stand in schemas. */
+/** Shape of JSONSchemaProps, which is recursive. */
 export const SCHEMA: Shape = { is: "struct", fields: FIELDS };

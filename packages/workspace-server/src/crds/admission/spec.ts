@@ -71,15 +71,15 @@ const CONDITION = struct(
 );
 const STATUS = struct({ conditions: list(CONDITION), acceptedNames: NAMES, storedVersions: TEXTS });
 
-/** What an object says that is to be a CustomResourceDefinition, and what of it nobody knows. */
+/** Decoded CustomResourceDefinition, with warnings about unknown fields. */
 export interface Decoded {
   readonly spec: CrdSpec;
   readonly status: CrdStatus | undefined;
-  /** For Warning headers. */
+  /** Texts of Warning headers. */
   readonly warnings: readonly string[];
 }
 
-/** Reads spec and status as Kubernetes' decoder does. @throws ApiError 400 on a field of another type */
+/** Decodes spec and status as Kubernetes' decoder does. @throws ApiError 400 on a field of another type */
 export function decodeCrd(object: KubeObject): Decoded {
   const { spec, status } = object as unknown as JsonObject;
   const found: Found = { unknown: [] };

@@ -14,14 +14,14 @@ import type { CrdColumn, CrdSelectableField, CrdSpec, CrdSubresources, CrdVersio
 
 type Causes = Generator<StatusCause, void>;
 
-/** What versions are checked with. */
+/** Options of version validation. */
 export interface VersionRules {
   readonly shared: SharedFields;
-  /** What it was before; `undefined` for a new one. */
+  /** Previous spec; `undefined` for a new definition. */
   readonly before: CrdSpec | undefined;
 }
 
-/** What is wrong with the versions one by one, each with what it does not share with all others. */
+/** Validates each version, except for fields that all versions share. */
 export function* versionProblems({ versions = [] }: CrdSpec, { shared, before }: VersionRules): Causes {
   for (const [at, version] of versions.entries()) {
     const path = `spec.versions[${at}]`;
@@ -38,7 +38,7 @@ export function* versionProblems({ versions = [] }: CrdSpec, { shared, before }:
   }
 }
 
-/** The same of what all versions share. */
+/** Validates the fields that all versions share. */
 export function* sharedProblems({ versions = [] }: CrdSpec, { shared, before }: VersionRules): Causes {
   const [first] = versions;
   if (first === undefined) return;
@@ -54,7 +54,7 @@ export function* sharedProblems({ versions = [] }: CrdSpec, { shared, before }: 
   else yield fieldInvalid("spec.selectableFields", "", "may only be set when validations.schema is included");
 }
 
-/** Kubernetes' own words, and a limit of its internal form. */
+/** Message of Kubernetes, for a limit of its internal type. */
 const UNSHARED = "may only be set when `version.schema.openAPIV3Schema` is not included";
 
 function hasStatus({ subresources }: CrdVersion): boolean {
@@ -67,7 +67,7 @@ interface SchemaPlace {
   readonly status: boolean;
 }
 
-/** What was taken before is taken again: a server of another release may have had other limits. */
+/** A previously accepted schema is accepted again, since a server of another release may have had other limits. */
 function* schemaOf({ schema }: CrdVersion, { path, old, status }: SchemaPlace): Causes {
   const given = schema?.openAPIV3Schema;
   if (given === undefined) return;
@@ -94,7 +94,7 @@ function* selectableOf(
   yield* selectableProblems(selectableFields, { schema: given, path: `${path}.selectableFields`, unchanged });
 }
 
-/** Where each version must have a schema. */
+/** Reports versions without a schema, where one is required. */
 export function* missingSchemas({ versions = [] }: CrdSpec): Causes {
   if (versions.some(({ schema }) => schema?.openAPIV3Schema === undefined))
     for (const [at, { schema }] of versions.entries())
@@ -117,7 +117,7 @@ function* deprecationProblems({ deprecated, deprecationWarning: text }: CrdVersi
   yield invalid(`${only}; non-printable character found at index ${at}`);
 }
 
-/** What is wrong with the versions together. */
+/** Validates the list of versions as a whole. */
 export function* versionsProblems({ versions = [] }: CrdSpec): Causes {
   const invalid = (detail: string): StatusCause =>
     fieldInvalid("spec.versions", versions.length === 0 ? [] : OMITTED_VALUE, detail);
@@ -125,7 +125,7 @@ export function* versionsProblems({ versions = [] }: CrdSpec): Causes {
     yield invalid("must contain unique version names");
   if (versions.filter(({ storage }) => storage).length !== 1)
     yield invalid("must have exactly one version marked as storage version");
-  // In Kubernetes' internal form the first one has a name of its own.
+  // Kubernetes' internal type has a separate field for the first version.
   const [first] = versions;
   if (first !== undefined && first.name !== "") yield* labelCause("spec.version", first.name);
 }
@@ -133,7 +133,7 @@ export function* versionsProblems({ versions = [] }: CrdSpec): Causes {
 const TYPES = ["boolean", "date", "integer", "number", "string"];
 const FORMATS = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
-/** What is wrong with a printer column (ValidateCustomResourceColumnDefinition). */
+/** Validates a printer column (ValidateCustomResourceColumnDefinition). */
 function* columnProblems(column: CrdColumn, path: string): Generator<StatusCause, void> {
   const { name, type, format = "", jsonPath } = column;
   const types = `must be one of ${TYPES.join(",")}`;
@@ -142,18 +142,18 @@ function* columnProblems(column: CrdColumn, path: string): Generator<StatusCause
   else if (!TYPES.includes(type)) yield fieldInvalid(`${path}.type`, type, types);
   if (format !== "" && !FORMATS.includes(format))
     yield fieldInvalid(`${path}.format`, format, `must be one of ${FORMATS.join(",")}`);
-  // The field has this name in Go, which Kubernetes' messages use.
+  // Kubernetes' messages use the Go name of this field.
   if (jsonPath === "") yield fieldRequired(`${path}.JSONPath`);
   else yield* pathProblems(jsonPath, `${path}.JSONPath`);
 }
 
-/** How many fields of a version selectors may name. */
+/** Maximum number of selectable fields of a version. */
 const MOST = 8;
 
 const SCALAR =
   "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
 
-/** What is wrong with selectable fields (ValidateCustomResourceSelectableFields). `unchanged`: there were as many before. */
+/** Validates selectable fields (ValidateCustomResourceSelectableFields). `unchanged`: as many fields as before. */
 function* selectableProblems(
   fields: readonly CrdSelectableField[],
   { schema, path, unchanged }: { readonly schema: JsonSchema; readonly path: string; readonly unchanged: boolean },
@@ -183,25 +183,25 @@ function* selectableProblems(
 const RULE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-/** Why a text is no DNS-1035 label (at most 63 bytes), in apimachinery's words; empty when it is one. */
+/** Returns why a string is not a DNS-1035 label of at most 63 bytes, in apimachinery's words; empty if it is one. */
 function labelProblems(text: string): string[] {
   const problems = Buffer.byteLength(text) > 63 ? ["must be no more than 63 characters"] : [];
   if (!/^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(text)) problems.push(RULE);
   return problems;
 }
 
-/** The same as one cause, or none. */
+/** Returns the problems of a DNS-1035 label as one cause, or none. */
 export function* labelCause(field: string, text: string, prefix = ""): Generator<StatusCause, void> {
   const problems = labelProblems(prefix === "" ? text : text.toLowerCase());
   if (problems.length > 0) yield fieldInvalid(field, text, prefix + problems.join(","));
 }
 
-/** What a version says that Kubernetes' own form of a definition may say once for all. */
+/** Field of a version that Kubernetes' internal type can have once for all versions. */
 type SharedField = "schema" | "subresources" | "additionalPrinterColumns" | "selectableFields";
 
 /**
- * Which fields are equal in all versions: Kubernetes checks a definition in its internal form, which has these beside the
- * versions, and so names them there in its messages (`spec.validation`, for a schema).
+ * Fields that are equal in all versions. Kubernetes validates its internal type, which has such fields beside the
+ * versions, so that its messages name them there (`spec.validation` for a schema).
  */
 type SharedFields = { readonly [Field in SharedField]: boolean };
 
@@ -221,12 +221,12 @@ function plain(version: CrdVersion, field: SharedField): unknown {
   return version[field] ?? null;
 }
 
-/** What is wrong with the beginning of a JSON path: all that Kubernetes looks at. */
+/** Validates the start of a JSON path, which is all that Kubernetes checks. */
 function* pathProblems(path: string, field: string): Causes {
   if (!path.startsWith(".")) yield fieldInvalid(field, path, "must be a simple json path starting with .");
 }
 
-/** What is wrong with where replicas are (ValidateCustomResourceDefinitionSubresources). */
+/** Validates the paths of the scale subresource (ValidateCustomResourceDefinitionSubresources). */
 function* subresourceProblems({ scale }: CrdSubresources, path: string): Causes {
   if (scale === undefined) return;
   yield* scaleProblems(scale.specReplicasPath, { field: `${path}.scale.specReplicasPath`, below: [".spec"] });

@@ -11,17 +11,17 @@ import type { ServedKinds } from "../served/served-kinds.ts";
 import type { CrdIndex } from "./index-of-crds.ts";
 import { release, writeStatus } from "./writes.ts";
 
-/** What cleaning up needs. */
+/** Options of {@link Cleanup}. */
 export interface CleanupOptions {
   readonly crds: CrdCollection;
   readonly store: Store;
   readonly served: ServedKinds;
   readonly index: CrdIndex;
-  /** Of the definitions. */
+  /** Lease on the cache of definitions. */
   readonly lease: CacheLease;
   readonly now: () => Date;
   readonly signal: AbortSignal;
-  /** Called when a definition is to be looked at again. */
+  /** Called when a definition needs another pass. */
   readonly again: (entry: CrdEntry) => void;
 }
 
@@ -41,7 +41,7 @@ const NEVER = {
   message: "resource was never established",
 } as const;
 
-/** Deletes the objects of definitions that are deleted, and then lets these go (Kubernetes' CRDFinalizer). */
+/** Deletes the objects of deleted definitions, then removes the finalizer (Kubernetes' CRDFinalizer). */
 export class Cleanup implements Disposable {
   readonly #options: CleanupOptions;
   readonly #leaving = new Map<string, LeavingInstances>();
@@ -50,7 +50,7 @@ export class Cleanup implements Disposable {
     this.#options = options;
   }
 
-  /** Does what can be done now. @throws what the store throws: try again */
+  /** Does what is possible now. @throws errors of the store; retry */
   async run(entry: CrdEntry): Promise<void> {
     const { crds, index, now, signal, store } = this.#options;
     const { cluster, uid } = entry;
@@ -61,7 +61,7 @@ export class Cleanup implements Disposable {
     const told = crd.status?.conditions?.some(({ reason }) => reason === IN_PROGRESS.reason) === true;
     if (established && !told) {
       const written = await writeStatus(crds, crd, { cluster, status: this.#status(crd.status, IN_PROGRESS) });
-      // The rest is done with it as it is then: whoever was faster will be heard of.
+      // Its event triggers the next pass, as does a concurrent write.
       if (written !== undefined) index.put(written);
       return;
     }
@@ -73,21 +73,21 @@ export class Cleanup implements Disposable {
     this.#end(uid);
   }
 
-  /** A definition is gone, however that came about: nothing of it stays. */
+  /** Removes all data of a definition that no longer exists. */
   async purge(resource: GroupResource, uid: string): Promise<void> {
     this.#end(uid);
     const { store, signal } = this.#options;
     await removeKeySpace(store, definedKeySpace(resource, uid), { signal });
   }
 
-  /** Removes what definitions have left that went while nobody looked: a read of the store for each kind that has objects. */
+  /** Removes data of definitions that were removed while no server ran: one read for each kind with objects. */
   async sweep(): Promise<void> {
     const { store, index, lease, signal } = this.#options;
     const known = new Set([...index.all()].map(({ uid }) => uid));
     for await (const space of keySpaces(store, CUSTOM_KEY_SPACES, { signal })) {
       const uid = definedIn(space);
       if (uid === undefined || known.has(uid)) continue;
-      // There are objects only of what was there before them: what is not known by now is gone for good.
+      // A definition is older than its objects, so one missing after this confirmation is gone for good.
       await lease.confirm({ signal });
       if (![...index.all()].some((entry) => entry.uid === uid)) await removeKeySpace(store, space, { signal });
     }
@@ -119,12 +119,11 @@ export class Cleanup implements Disposable {
   }
 }
 
-/** How many objects are deleted at a time: a store takes many in one go. */
+/** Number of objects deleted concurrently; the store batches these writes. */
 const AT_ONCE = 32;
 
 /**
- * The objects of a definition that is being deleted: each is deleted, those that finalizers hold are waited for. It holds
- * the objects in memory as long as that takes.
+ * Deletes the objects of a deleted definition and waits for those with finalizers. The objects are in memory meanwhile.
  */
 class LeavingInstances implements Disposable {
   readonly #live: LiveKind;
@@ -136,18 +135,18 @@ class LeavingInstances implements Disposable {
     this.#lease = lease;
     const { cache } = lease;
     this.#listening = cache.listen({
-      // One that was being written when the definition was deleted, or the last one.
+      // Covers an object written while the definition was deleted, and the removal of the last one.
       event: ({ previous }) => (previous === undefined || cache.size === 0 ? onChange() : undefined),
       expired: onChange,
     });
   }
 
-  /** @param onChange called when there is something to do again. @throws ApiError 503 when the store cannot be read */
+  /** @param onChange called when another pass is needed. @throws ApiError 503 when the store cannot be read */
   static async of(live: LiveKind, onChange: () => void): Promise<LeavingInstances> {
     return new LeavingInstances(live, await live.objects.cache(), onChange);
   }
 
-  /** Deletes what nobody has deleted yet. @returns how many are left */
+  /** Deletes the objects that are not yet marked. @returns how many are left */
   async sweep(signal: AbortSignal): Promise<number> {
     const { cache } = this.#lease;
     await this.#lease.confirm({ signal });
@@ -173,7 +172,7 @@ class LeavingInstances implements Disposable {
   }
 }
 
-/** What cannot be read holds nobody up. */
+/** Objects that cannot be parsed count as unmarked. */
 function isMarked(object: Encoded): boolean {
   try {
     return decodeObject(object).metadata.deletionTimestamp !== undefined;

@@ -13,31 +13,31 @@ import { Cleanup } from "./cleanup.ts";
 import { CrdIndex } from "./index-of-crds.ts";
 import { writeStatus } from "./writes.ts";
 
-/** What a {@link CrdController} is made with. */
+/** Options of {@link CrdController}. */
 export interface CrdControllerOptions {
-  /** The definitions of all logical clusters of a shard: `CustomResourceDefinition.collection(persistent(store))`. */
+  /** Definitions of all logical clusters of a shard: `CustomResourceDefinition.collection(persistent(store))`. */
   readonly crds: CrdCollection;
-  /** Where the objects of the kinds that they define are kept, each definition's in a key space of its own. */
+  /** Store of custom objects, with a key space for each definition. */
   readonly store: Store;
   /**
-   * The names of a group that others than definitions have in a logical cluster: built-in kinds, and what bindings have
-   * bound. {@link CrdController.recheck} tells that they have changed. @default none
+   * Returns the names of a group that built-in kinds and bindings use in a logical cluster. Call {@link
+   * CrdController.recheck} when they change. @default none
    */
   readonly taken?: (cluster: string, group: string) => TakenNames;
-  /** Waited for before {@link taken} is asked of a logical cluster; `undefined`: there is nothing to wait for. @default it is known */
+  /** Loads a logical cluster before {@link taken} is called for it. @default `undefined`: nothing has to be loaded */
   readonly known?: (cluster: string) => Promise<void> | undefined;
-  /** Asked before every write of an object of any of these kinds. @default nobody */
+  /** Called before every write of a custom object. @default none */
   readonly admit?: Admit;
-  /** How these objects are kept. @default as `persistent` does */
+  /** Storage options of custom objects. @default those of `persistent` */
   readonly objects?: Omit<PersistentOptions, "keySpace" | "ttl">;
   /**
-   * Of how many logical clusters what is served is kept ready, those last asked for: some ten kilobytes for each of their
-   * definitions. @default 1000
+   * Number of recently used logical clusters whose served resources stay in memory, about ten KB for each definition.
+   * @default 1000
    */
   readonly recent?: number;
-  /** The time of conditions and deletions. @default the clock */
+  /** Time of conditions and deletions. @default the clock */
   readonly now?: () => Date;
-  /** Told of what fails and is tried again, and of definitions that cannot be served. @default a process warning */
+  /** Called for errors, which are retried, and for definitions that cannot be served. @default a process warning */
   readonly onError?: (error: unknown, crd: string) => void;
 }
 
@@ -47,14 +47,14 @@ type Task =
   | { readonly kind: "sweep" };
 
 /**
- * CustomResourceDefinitions per logical cluster (Kubernetes' apiextensions-apiserver): gives them their names and
- * conditions, says what is served of them, and deletes the objects of those that are deleted. It works on the collection's
- * cache, with no timer and no watch for any one workspace, and keeps what it knows in the objects alone: killed at any
- * moment, the next one goes on. Memory: the definitions as JSON, a few hundred bytes besides for each, and what is in use.
- * Where several servers share a store, one of them should run it: two could give one name to two definitions.
+ * CustomResourceDefinitions of the logical clusters of a shard (Kubernetes' apiextensions-apiserver): sets names and
+ * conditions, serves custom resources, and deletes the objects of deleted definitions. It works on the collection's
+ * cache, without timers and without a watch for each workspace. All state is in the objects, so a restart continues at
+ * any point. Memory: the definitions as JSON, a few hundred bytes more for each, and what is in use. Of several servers
+ * on one store, only one should run it: two could give a name to two definitions.
  */
 export class CrdController implements AsyncDisposable {
-  /** What clients write definitions to. {@link serve} serves it. */
+  /** Storage for client writes of definitions; {@link serve} serves it. */
   readonly storage: CrdStorage;
   readonly #options: CrdControllerOptions;
   readonly #served: ServedKinds;
@@ -77,13 +77,13 @@ export class CrdController implements AsyncDisposable {
     });
   }
 
-  /** The kind CustomResourceDefinition itself, with Kubernetes' validation, for `resources` of a virtual workspace. */
+  /** Serves the kind CustomResourceDefinition itself, with Kubernetes' validation, for `resources` of a virtual workspace. */
   serve(): ServedResource {
     const { resource } = this.#options.crds;
     return (resource as unknown as Servable).serve(this.storage, { admit: admitCrd });
   }
 
-  /** Reads all definitions, and begins to work. Resolves when {@link servedIn} can be asked. @throws ApiError 503 */
+  /** Reads all definitions and starts the workers. Resolves when {@link servedIn} can be called. @throws ApiError 503 */
   async start(): Promise<void> {
     if (this.#running !== undefined) return;
     const lease = await this.#options.crds.cache();
@@ -92,8 +92,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * What is served of the definitions of a logical cluster: every served version of each that is established. The same list
-   * as long as nothing of it has changed and somebody holds it; the same for all logical clusters that have nothing.
+   * Returns the custom resources of a logical cluster: all served versions of established definitions. The same list
+   * while nothing changes and the list is in use, and for all logical clusters without definitions.
    *
    * @throws ApiError 503 before {@link start} has resolved
    */
@@ -103,8 +103,7 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Whether objects of a resource are in namespaces, as the first definition says of those that are established, in whichever
-   * logical cluster; `undefined` where none is.
+   * Returns the scope of a resource by its first established definition in any logical cluster; `undefined` if there is none.
    *
    * @throws ApiError 503 before {@link start} has resolved
    */
@@ -113,13 +112,13 @@ export class CrdController implements AsyncDisposable {
     return undefined;
   }
 
-  /** The names that others have in a logical cluster have changed: definitions that wait for one may get it. */
+  /** Retries the definitions of a logical cluster after names of others changed there. */
   recheck(cluster: string): void {
     const { index, names } = this.#started();
     for (const entry of index.in(cluster)) names.add(entry);
   }
 
-  /** Stops working, and waits for what is under way. Nothing is lost: the next one goes on. */
+  /** Stops the workers and waits for work in progress. The next controller continues where this one stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     const running = this.#running;
@@ -132,7 +131,7 @@ export class CrdController implements AsyncDisposable {
   }
 
   #started(): Running {
-    if (this.#running === undefined) throw ApiError.serviceUnavailable("custom kinds are not known yet: try again", 1);
+    if (this.#running === undefined) throw ApiError.serviceUnavailable("custom kinds are not loaded yet: try again", 1);
     return this.#running;
   }
 
@@ -144,7 +143,7 @@ export class CrdController implements AsyncDisposable {
     const names = new Workers<CrdEntry>({
       id: ({ cluster, name }) => `${cluster}/${name}`,
       part: ({ cluster }) => cluster,
-      // One: two that ask for a name at once are answered in turn.
+      // One worker, so that two definitions cannot get the same name.
       count: 1,
       work: (entry) => this.#settle(entry),
       onError: (error, { cluster, name }) => onError(error, `${name} in ${cluster}`),
@@ -170,7 +169,7 @@ export class CrdController implements AsyncDisposable {
     return { lease, names, tasks, index, cleanup };
   }
 
-  /** Its names are free again. */
+  /** Retries other definitions of the group, whose names may be free now. */
   #gone(
     { key: { cluster, name }, uid }: { readonly key: Pick<ObjectKey, "cluster" | "name">; readonly uid: string },
     { tasks, names }: Pick<Running, "tasks" | "names">,
@@ -195,7 +194,7 @@ export class CrdController implements AsyncDisposable {
     const written = await writeStatus(this.#options.crds, crd, { cluster, status });
     if (written === undefined) return;
     index.put(written);
-    // It may have let go of a name.
+    // The definition may have released a name.
     for (const other of index.ofGroup(cluster, group)) if (other !== entry) names.add(other);
   }
 
@@ -232,7 +231,7 @@ interface Running {
 
 function idOf(task: Task): string {
   if (task.kind === "crd") return `${task.entry.name} in ${task.entry.cluster}`;
-  return task.kind === "purge" ? `what is left of ${task.uid}` : "what is left of definitions";
+  return task.kind === "purge" ? `data of removed definition ${task.uid}` : "data of removed definitions";
 }
 
 function clusterOf(task: Task): string {
@@ -240,5 +239,7 @@ function clusterOf(task: Task): string {
 }
 
 function warn(error: unknown, crd: string): void {
-  process.emitWarning(`custom resource definition ${crd}: ${error instanceof Error ? error.message : String(error)}`);
+  process.emitWarning(
+    `custom resource definitions: cannot reconcile ${crd}: ${error instanceof Error ? error.message : String(error)}`,
+  );
 }

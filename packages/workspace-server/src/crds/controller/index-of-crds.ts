@@ -3,15 +3,15 @@ import { compareResourceVersions } from "@virtual-workspaces/apimachinery/reques
 import type { Encoded, ReadableCache } from "@virtual-workspaces/framework/storage";
 import { CrdEntry } from "../served/entry.ts";
 
-/** Told of what happens to CustomResourceDefinitions. */
+/** Handlers of changes of CustomResourceDefinitions. */
 export interface CrdListener {
-  /** There is a new one, or one has changed. */
+  /** Called when a definition was added or changed. */
   changed(entry: CrdEntry): void;
-  /** One is gone, or another has taken its name. */
+  /** Called when a definition was removed, or replaced by another of the same name. */
   gone(key: ObjectKey, uid: string): void;
 }
 
-/** All CustomResourceDefinitions of a shard, by logical cluster, in step with a cache: a few hundred bytes each beside it. */
+/** Index of a shard's CustomResourceDefinitions by logical cluster, in step with a cache: a few hundred bytes each. */
 export class CrdIndex implements Disposable {
   readonly #cache: ReadableCache;
   readonly #clusters = new Map<string, Map<string, CrdEntry>>();
@@ -32,12 +32,12 @@ export class CrdIndex implements Disposable {
     this.#refill();
   }
 
-  /** Those of a logical cluster. */
+  /** Returns the definitions of a logical cluster. */
   in(cluster: string): Iterable<CrdEntry> {
     return this.#clusters.get(cluster)?.values() ?? [];
   }
 
-  /** Of a logical cluster, those of one group. */
+  /** Returns the definitions of one group in a logical cluster. */
   ofGroup(cluster: string, group: string): readonly CrdEntry[] {
     return [...this.in(cluster)].filter((entry) => entry.group === group);
   }
@@ -46,17 +46,17 @@ export class CrdIndex implements Disposable {
     return this.#clusters.get(cluster)?.get(name);
   }
 
-  /** Of all logical clusters, those of one name. */
+  /** Returns the definitions with a name in all logical clusters. */
   named(name: string): Iterable<CrdEntry> {
     return this.#names.get(name) ?? [];
   }
 
-  /** Every one of them. */
+  /** Yields the definitions of all logical clusters. */
   *all(): Generator<CrdEntry, void> {
     for (const entries of this.#clusters.values()) yield* entries.values();
   }
 
-  /** What is known of it already stays. An own write is told here before the cache hears of it. */
+  /** Adds an object unless a newer version is known. The server's own writes come here before their event. */
   put(object: Encoded): void {
     const entry = this.get(object.key);
     if (entry !== undefined && compareResourceVersions(object.resourceVersion, entry.object.resourceVersion) <= 0)
@@ -99,7 +99,7 @@ export class CrdIndex implements Disposable {
     this.#listener.gone({ cluster, namespace, name }, entry.uid);
   }
 
-  /** The cache has lost its source, and begins anew: with older objects, where the store was replaced. */
+  /** Rebuilds the index after the cache was reset, possibly with older objects, if the store was replaced. */
   #refill(): void {
     const { objects } = this.#cache.snapshot();
     const there = new Set<string>();

@@ -7,15 +7,15 @@ import type { CrdCollection } from "../definition/storage.ts";
 
 const CONTROLLER = { name: "system:crd-controller", uid: "", groups: [], extra: {} };
 
-/** Where a controller of the server itself reads and writes. */
+/** Returns the scope for the server's own reads and writes. */
 function scopeOf(cluster: string): Scope {
   return { params: { cluster }, cluster, namespace: "", labels: everyLabel, fields: everyField, identity: CONTROLLER };
 }
 
 /**
- * Keeps a new status of a definition, if it still stands at the version that it was read at.
+ * Writes the status of a definition unless the definition has changed since it was read.
  *
- * @returns it as it is kept; `undefined` when there was nothing to change, or somebody was faster, of which there is an event
+ * @returns the stored object; `undefined` if nothing changed, or a concurrent write won, which causes an event
  */
 export async function writeStatus(
   crds: CrdCollection,
@@ -26,7 +26,7 @@ export async function writeStatus(
   return unlessOvertaken(() => crds.update(scopeOf(cluster), { ...crd, status }));
 }
 
-/** Takes the finalizer from a definition whose objects are gone; it goes, unless somebody else holds it. */
+/** Removes the finalizer of a definition whose objects are gone; it is then deleted unless other finalizers remain. */
 export async function release(
   crds: CrdCollection,
   crd: CustomResourceDefinition,

@@ -9,16 +9,16 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 
-/** What a CustomResourceDefinition holds besides its metadata (apiextensions.k8s.io/v1). */
+/** Fields of a CustomResourceDefinition besides its metadata (apiextensions.k8s.io/v1). */
 export interface CrdContent {
   readonly spec: CrdSpec;
   readonly status?: CrdStatus;
 }
 
-/** An object of the kind CustomResourceDefinition. */
+/** CustomResourceDefinition object. */
 export type CustomResourceDefinition = ObjectOf<CrdContent>;
 
-/** What is wanted: a kind, its names and its versions (CustomResourceDefinitionSpec). */
+/** Kind, names and versions of a definition (CustomResourceDefinitionSpec). */
 export interface CrdSpec {
   readonly group: string;
   readonly names: CrdNames;
@@ -28,7 +28,7 @@ export interface CrdSpec {
   readonly preserveUnknownFields?: boolean;
 }
 
-/** The names of a kind (CustomResourceDefinitionNames). */
+/** Names of a kind (CustomResourceDefinitionNames). */
 export interface CrdNames {
   readonly plural: string;
   readonly singular?: string;
@@ -38,12 +38,12 @@ export interface CrdNames {
   readonly categories?: readonly string[];
 }
 
-/** A version of a kind (CustomResourceDefinitionVersion). */
+/** Version of a kind (CustomResourceDefinitionVersion). */
 export interface CrdVersion {
   readonly name: string;
-  /** Whether clients are answered in it. */
+  /** Whether the API serves this version. */
   readonly served: boolean;
-  /** Whether objects are kept in it: exactly one is. */
+  /** Whether objects are stored in this version; true for exactly one. */
   readonly storage: boolean;
   readonly deprecated?: boolean;
   readonly deprecationWarning?: string;
@@ -53,7 +53,7 @@ export interface CrdVersion {
   readonly selectableFields?: readonly CrdSelectableField[];
 }
 
-/** Which subresources a version has (CustomResourceSubresources). */
+/** Subresources of a version (CustomResourceSubresources). */
 export interface CrdSubresources {
   readonly status?: object;
   readonly scale?: {
@@ -63,7 +63,7 @@ export interface CrdSubresources {
   };
 }
 
-/** A column of tables (CustomResourceColumnDefinition). */
+/** Printer column (CustomResourceColumnDefinition). */
 export interface CrdColumn {
   readonly name: string;
   readonly type: string;
@@ -73,27 +73,27 @@ export interface CrdColumn {
   readonly jsonPath: string;
 }
 
-/** A field that field selectors may name. */
+/** Field that field selectors may use. */
 export interface CrdSelectableField {
   readonly jsonPath: string;
 }
 
-/** How objects become others of another version. Only `None` is served. */
+/** Conversion between versions. Only `None` is supported. */
 export interface CrdConversion {
   readonly strategy: string;
   readonly webhook?: object;
 }
 
-/** What has become of it (CustomResourceDefinitionStatus). */
+/** Status of a definition (CustomResourceDefinitionStatus). */
 export interface CrdStatus {
   readonly conditions?: readonly CrdCondition[];
-  /** Under which it is served. */
+  /** Names under which the kind is served. */
   readonly acceptedNames?: CrdNames;
-  /** In which objects may be kept. */
+  /** Versions in which objects may be stored. */
   readonly storedVersions?: readonly string[];
 }
 
-/** The conditions that a CustomResourceDefinition can have. */
+/** Condition types of a CustomResourceDefinition. */
 export type CrdConditionType =
   | "NamesAccepted"
   | "Established"
@@ -101,7 +101,7 @@ export type CrdConditionType =
   | "NonStructuralSchema"
   | "KubernetesAPIApprovalPolicyConformant";
 
-/** CustomResourceDefinitionCondition */
+/** Condition of a CustomResourceDefinition (CustomResourceDefinitionCondition). */
 export interface CrdCondition {
   readonly type: CrdConditionType;
   readonly status: "True" | "False" | "Unknown";
@@ -110,20 +110,20 @@ export interface CrdCondition {
   readonly message?: string;
 }
 
-/** Holds a deleted CustomResourceDefinition until its objects are gone. */
+/** Finalizer that keeps a deleted CustomResourceDefinition until its objects are gone. */
 export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 
-/** The condition of a type, if there is one. */
+/** Returns the condition of a type; `undefined` if it is missing. */
 export function conditionOf(status: CrdStatus | undefined, type: CrdConditionType): CrdCondition | undefined {
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether a condition is there and `True`. */
+/** Reports whether a condition is `True`. */
 export function hasCondition(status: CrdStatus | undefined, type: CrdConditionType): boolean {
   return conditionOf(status, type)?.status === "True";
 }
 
-/** A status with a condition in the place of the one of its type; its time moves when its status does. */
+/** Returns a status with the condition replaced; the transition time changes only when the condition's status does. */
 export function withCondition(status: CrdStatus, condition: CrdCondition, now: Date): CrdStatus {
   const { conditions = [] } = status;
   const old = conditionOf(status, condition.type);
@@ -133,7 +133,7 @@ export function withCondition(status: CrdStatus, condition: CrdCondition, now: D
   return { ...status, conditions: conditions.map((one) => (one === old ? next : one)) };
 }
 
-/** The same, unless it says so already. */
+/** Returns a status with the condition replaced, or the same value if the condition is unchanged. */
 export function marked(status: CrdStatus, condition: CrdCondition, now: Date): CrdStatus {
   const old = conditionOf(status, condition.type);
   const { reason, message, status: value } = condition;
@@ -141,7 +141,7 @@ export function marked(status: CrdStatus, condition: CrdCondition, now: Date): C
   return same ? status : withCondition(status, condition, now);
 }
 
-/** A spec with the names and the conversion that Kubernetes gives one that says nothing of them. */
+/** Returns a spec with Kubernetes' defaults for names and conversion. */
 export function withDefaults(spec: CrdSpec): CrdSpec {
   const { names, conversion = { strategy: "None" } } = spec;
   const { kind, singular = kind.toLowerCase(), listKind = kind === "" ? undefined : `${kind}List` } = names;
@@ -149,12 +149,12 @@ export function withDefaults(spec: CrdSpec): CrdSpec {
   return { ...spec, names: named, conversion };
 }
 
-/** The status that a new one begins with. */
+/** Returns the status of a new definition. */
 export function initialStatus(spec: CrdSpec): CrdStatus {
   return withStorageVersion({ conditions: [], acceptedNames: { plural: "", kind: "" } }, spec);
 }
 
-/** A status that tells of the version in which objects are kept from now on. */
+/** Returns a status that lists the current storage version. */
 export function withStorageVersion(status: CrdStatus, { versions }: CrdSpec): CrdStatus {
   const { storedVersions = [] } = status;
   const stored = versions.find(({ storage }) => storage);
@@ -162,18 +162,18 @@ export function withStorageVersion(status: CrdStatus, { versions }: CrdSpec): Cr
   return { ...status, storedVersions: [...storedVersions, stored.name] };
 }
 
-/** Says where a kind in one of Kubernetes' own groups was approved, or that it was not. */
+/** Annotation with the approval of a kind in one of Kubernetes' own groups, or the reason for its absence. */
 const APPROVED_ANNOTATION = "api-approved.kubernetes.io";
 
 const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
 
-/** What the annotation comes to (apihelpers' APIApprovalState), with the reason in Kubernetes' words. */
+/** State of the annotation (apihelpers' APIApprovalState), with Kubernetes' message. */
 interface Approval {
   readonly state: "Approved" | "Unapproved" | "Missing" | "Invalid";
   readonly message: string;
 }
 
-/** Whether a group is the Kubernetes community's own, whose kinds have to be approved. */
+/** Reports whether a group belongs to the Kubernetes community, so that its kinds need approval. */
 export function isProtectedGroup(group: string): boolean {
   return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group);
 }
@@ -188,7 +188,7 @@ export function approvalOf({ metadata }: Pick<KubeObject, "metadata">): Approval
   return { state: "Invalid", message: `${must} with either a URL or a reason starting with "unapproved", ${SEE}` };
 }
 
-/** What is wrong with the annotation; what was wrong before may stay so. */
+/** Validates the annotation; an invalid value may stay unchanged. */
 export function* approvalProblems(
   group: string,
   object: Pick<KubeObject, "metadata">,

@@ -13,19 +13,18 @@ export interface TakenNames {
 }
 
 /**
- * The status of a definition as the names in use allow it: which names it has got, whether it is established (what
- * Kubernetes' naming, establishing, approval and schema controllers make of it). First come, first served: names that it
- * has it keeps.
+ * Returns the status of a definition, given the names in use: its accepted names, and whether it is established
+ * (Kubernetes' naming, establishing, approval and schema controllers). The first definition gets a name and keeps it.
  *
- * @param taken by others, of the same group
- * @returns the same value when nothing is to change
+ * @param taken names of others in the same group
+ * @returns the same value if nothing changes
  */
 export function settledStatus(crd: CustomResourceDefinition, taken: TakenNames, now: Date): CrdStatus {
   const { spec, status = {} } = crd;
   return withApproval(crd, withStructure(spec, withNames(spec, status, { taken, now }), now), now);
 }
 
-/** All names of a kind, in the places where others look for them. */
+/** Returns all names of a kind, grouped by where conflicts can occur. */
 export function namesIn(names: CrdNames): { readonly resources: readonly string[]; readonly kinds: readonly string[] } {
   const { plural, singular = "", shortNames = [], kind, listKind = "" } = names;
   const given = (name: string): boolean => name !== "";
@@ -51,7 +50,7 @@ function withNames({ names }: CrdSpec, status: CrdStatus, { taken, now }: Circum
   return established(named, now);
 }
 
-/** One that is established stays so, whatever becomes of its names. */
+/** Once established, a definition stays so, whatever happens to its names. */
 function established(status: CrdStatus, now: Date): CrdStatus {
   if (conditionOf(status, "Established")?.status === "True") return status;
   const accepted = conditionOf(status, "NamesAccepted")?.status === "True";
@@ -66,7 +65,7 @@ interface Settled {
   readonly conflict: CrdCondition | undefined;
 }
 
-/** Of several conflicts the last is told, as in Kubernetes. */
+/** Of several conflicts, the condition shows the last, as in Kubernetes. */
 function settle(wanted: CrdNames, accepted: CrdNames, taken: TakenNames): Settled {
   let names: CrdNames = { ...accepted, ...(wanted.categories && { categories: wanted.categories }) };
   if (wanted.categories === undefined) names = without(names, "categories");
@@ -97,10 +96,10 @@ function without(names: CrdNames, field: keyof CrdNames): CrdNames {
   return others as CrdNames;
 }
 
-/** Only of what was kept before such a schema was refused. */
+/** Sets NonStructuralSchema, for definitions that were stored before validation rejected such schemas. */
 function withStructure({ versions, preserveUnknownFields }: CrdSpec, status: CrdStatus, now: Date): CrdStatus {
   const old = conditionOf(status, "NonStructuralSchema");
-  // A schema that is not structural is refused; what was kept without being asked about says so by the older field.
+  // Admission rejects non-structural schemas; older objects have the deprecated field.
   if (preserveUnknownFields !== true && old === undefined) return status;
   const causes = versions.flatMap(({ schema }, at) =>
     schema?.openAPIV3Schema === undefined
@@ -130,7 +129,7 @@ function withApproval(crd: CustomResourceDefinition, status: CrdStatus, now: Dat
   return marked(status, { type: "KubernetesAPIApprovalPolicyConformant", ...APPROVALS[state], message }, now);
 }
 
-/** What the clean-up of a deleted definition says of itself. */
+/** Returns the status during the cleanup of a deleted definition. */
 export function terminating(
   status: CrdStatus,
   condition: Pick<CrdCondition, "status" | "reason" | "message">,

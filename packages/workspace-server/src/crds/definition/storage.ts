@@ -20,13 +20,12 @@ import {
   withStorageVersion,
 } from "./definition.ts";
 
-/** CustomResourceDefinitions as they are kept. */
+/** Stored CustomResourceDefinitions. */
 export type CrdCollection = PersistentCollection<CrdContent>;
 
 /**
- * What clients write CustomResourceDefinitions to: the collection that keeps them, and what Kubernetes' registry does
- * besides. A new one begins with a status that names its storage version; one that is deleted is held by a finalizer until
- * its objects are gone.
+ * Storage that serves CustomResourceDefinitions: the collection, with the behavior of Kubernetes' registry. The status
+ * of a new definition names its storage version. A finalizer keeps a deleted definition until its objects are gone.
  */
 export class CrdStorage implements Storage<CustomResourceDefinition> {
   readonly resource: TypedDefinition<CrdContent>;
@@ -47,12 +46,12 @@ export class CrdStorage implements Storage<CustomResourceDefinition> {
     return this.#crds.get(scope, key);
   }
 
-  /** As the collection's. */
+  /** Key space of the collection. */
   get space(): string {
     return this.#crds.space;
   }
 
-  /** As the collection's. */
+  /** Objects of the collection. */
   objectsIn(
     place: Omit<ObjectKey, "name">,
     options?: { readonly signal?: AbortSignal },
@@ -81,7 +80,7 @@ export class CrdStorage implements Storage<CustomResourceDefinition> {
     return this.#crds.update(scope, next.metadata.deletionTimestamp === undefined ? next : this.#held(next));
   }
 
-  /** Holds one that nothing held; one that was held already goes. @throws ApiError 404, 409 */
+  /** Marks a definition as deleted and adds the finalizer; a marked one is deleted. @throws ApiError 404, 409 */
   async delete(scope: Scope, key: ObjectKey, options: DeleteOptions): Promise<Encoded | undefined> {
     const { preconditions } = options;
     for (;;) {
@@ -92,7 +91,7 @@ export class CrdStorage implements Storage<CustomResourceDefinition> {
         await this.#crds.delete(scope, key, { ...(preconditions && { preconditions }) });
         return undefined;
       }
-      // With the version that the client named, or, if it names none, with the one that was just read.
+      // The client's precondition decides; by default, the version that was just read.
       const resourceVersion = preconditions?.resourceVersion ?? there.resourceVersion;
       const marked = { ...crd.metadata, resourceVersion, ...this.#mark(crd) };
       try {
@@ -109,7 +108,7 @@ export class CrdStorage implements Storage<CustomResourceDefinition> {
     return { deletionTimestamp, deletionGracePeriodSeconds: 0, generation: generation + 1 };
   }
 
-  /** Once: whoever takes the finalizer away from one that is being deleted means it. */
+  /** Adds the finalizer once: removing it from a definition that is being deleted is intentional. */
   #held(crd: CustomResourceDefinition): CustomResourceDefinition {
     const { metadata, status = {} } = crd;
     if (status.conditions?.some(({ type }) => type === "Terminating") === true) return crd;

@@ -6,7 +6,7 @@ import { hasCondition } from "../definition/definition.ts";
 import { namesIn } from "../definition/naming.ts";
 import type { LiveKind } from "./live-kind.ts";
 
-/** What is known of a CustomResourceDefinition: the object as it is kept, and what is made of it while somebody uses that. */
+/** CustomResourceDefinition as stored, with its served kind while that is in use. */
 export class CrdEntry {
   readonly cluster: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export class CrdEntry {
     this.name = object.key.name;
   }
 
-  /** As it is kept. */
+  /** Stored object. */
   get object(): Encoded {
     return this.#object;
   }
@@ -41,23 +41,23 @@ export class CrdEntry {
     return this.resource.group;
   }
 
-  /** What it defines. */
+  /** Group and plural of the defined kind. */
   get resource(): GroupResource {
     return resourceNamed(this.name);
   }
 
-  /** Parsed anew each time. @throws ApiError when it cannot be read */
+  /** Parses the object on each call. @throws ApiError when it cannot be parsed */
   read(): CustomResourceDefinition {
     return decodeObject<CustomResourceDefinition>(this.#object);
   }
 
-  /** The names that others cannot have, worked out when somebody wants one. */
+  /** Accepted names, which other definitions cannot have. Computed on first use. */
   get accepted(): ReturnType<typeof namesIn> {
     this.#accepted ??= shared(this.read());
     return namesIn(this.#accepted);
   }
 
-  /** Whether its objects are in namespaces; `undefined` while it is not served. Worked out when somebody asks. */
+  /** Scope of the kind; `undefined` while it is not served. Computed on first use. */
   get scope(): CrdSpec["scope"] | undefined {
     if (this.#scope === undefined) {
       const crd = this.read();
@@ -66,7 +66,7 @@ export class CrdEntry {
     return this.#scope ?? undefined;
   }
 
-  /** What is served of it, as long as somebody holds it. */
+  /** Served kind, if it is in use; held weakly. */
   get live(): LiveKind | undefined {
     return this.#live?.deref();
   }
@@ -76,7 +76,7 @@ export class CrdEntry {
   }
 }
 
-/** What a definition of this name defines: `<plural>.<group>`. */
+/** Returns the group and plural in a definition's name `<plural>.<group>`. */
 export function resourceNamed(name: string): GroupResource {
   const dot = name.indexOf(".");
   return { group: name.slice(dot + 1), resource: name.slice(0, dot) };
@@ -89,7 +89,7 @@ function shared({ status, spec }: CustomResourceDefinition): CrdNames {
   return equalJson(accepted, NONE) ? NONE : equalJson(accepted, spec.names) ? spec.names : accepted;
 }
 
-/** Whether it is served at all. */
+/** Reports whether the definition is established. */
 export function isServed({ status }: CustomResourceDefinition): boolean {
   return hasCondition(status, "Established");
 }

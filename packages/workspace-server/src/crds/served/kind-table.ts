@@ -5,35 +5,35 @@ import { AGE_COLUMN, compileTable, type TableColumn } from "@virtual-workspaces/
 import { Resource, type ResourceOptions } from "@virtual-workspaces/framework";
 import type { CrdColumn, CrdNames, CrdSpec, CrdVersion } from "../definition/definition.ts";
 
-/** A kind as a CustomResourceDefinition, or an APIResourceSchema, describes it. */
+/** Description of a kind by a CustomResourceDefinition or an APIResourceSchema. */
 export interface KindSource extends Pick<CrdSpec, "group" | "scope" | "versions"> {
-  /** Under which it is served: those that were accepted. */
+  /** Accepted names, under which the kind is served. */
   readonly names: CrdNames;
-  /** `segment`: objects may have any name that a URL path can hold. @default DNS subdomains */
+  /** Rule for object names; `segment` allows any name that fits into a URL path. @default DNS subdomains */
   readonly objectNames?: "segment";
 }
 
-/** A version of a kind, ready to be served. */
+/** Compiled version of a kind. */
 export interface CompiledVersion {
   readonly resource: Resource;
   readonly served: boolean;
-  /** What clients are told that still use it. */
+  /** Warning for clients that use a deprecated version. */
   readonly warning: string | undefined;
 }
 
-/** A kind in all its versions. Equal descriptions have the same value, whoever gave them. */
+/** Compiled kind with all versions. Equal descriptions share one value. */
 export interface CompiledKind {
-  /** Equal exactly when all of the description is. */
+  /** Hash of the whole description. */
   readonly hash: string;
-  /** In which objects are kept. */
+  /** Version in which objects are stored. */
   readonly stored: Resource;
-  /** All of them, those included that are not served: objects may have been kept in one. */
+  /** All versions, also unserved ones, since objects may be stored in them. */
   readonly versions: readonly CompiledVersion[];
 }
 
 /**
- * Kinds by what describes them: ten thousand workspaces with the same CustomResourceDefinition share one, with one
- * compiled schema and one compiled set of rules. Holds nothing that nobody uses.
+ * Table of compiled kinds by description: ten thousand workspaces with the same CustomResourceDefinition share one
+ * compiled schema and set of rules. Unused kinds are dropped.
  */
 export class KindTable {
   readonly #kinds = new Map<string, WeakRef<CompiledKind>>();
@@ -41,12 +41,12 @@ export class KindTable {
     if (this.#kinds.get(hash)?.deref() === undefined) this.#kinds.delete(hash);
   });
 
-  /** How many different kinds there are, those included that are about to go. */
+  /** Number of different kinds, including those about to be dropped. */
   get size(): number {
     return this.#kinds.size;
   }
 
-  /** @throws Error when there is no storage version, or nothing that could be served */
+  /** Returns the compiled kind of a description. @throws Error without a storage version, or if the kind cannot be served */
   of(source: KindSource): CompiledKind {
     const hash = hashOf(source);
     const known = this.#kinds.get(hash)?.deref();
@@ -72,11 +72,12 @@ function compiled(source: KindSource, hash: string): CompiledKind {
     resource: resourceOf(version, source),
   }));
   const stored = versions.find(({ storage }) => storage)?.resource;
-  if (stored === undefined) throw new Error(`${source.names.plural}.${source.group} has no storage version`);
+  if (stored === undefined)
+    throw new Error(`no storage version in ${source.names.plural}.${source.group}: set storage: true in one version`);
   return { hash, stored, versions };
 }
 
-/** What Kubernetes says of a version that is deprecated: its own words, or which one to use instead. */
+/** Returns the deprecation warning of a version, as Kubernetes does: its own text, or the version to use instead. */
 function warningOf(version: CrdVersion, { group, names, versions }: KindSource): string | undefined {
   if (version.deprecated !== true) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;
@@ -118,15 +119,15 @@ function resourceOf(version: CrdVersion, { group, scope, names, objectNames }: K
   try {
     return build({ subresources: { ...options.subresources, scale } });
   } catch {
-    // Kubernetes takes paths that lead to nothing; what is scaled by them could not be written.
+    // Kubernetes accepts paths to missing fields; a scale by such paths could not be written.
     return build({});
   }
 }
 
-/** Of a version that says nothing of its objects. */
+/** Schema of a version without one. */
 const OPEN: JsonSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
-/** Every object has these three: of a kind only what it says of names is kept. */
+/** Removes the three fields that every object has; of `metadata`, only rules for names are used. */
 function contentSchema(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
   if (properties === undefined) return schema;
@@ -134,7 +135,7 @@ function contentSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: metadata?.properties === undefined ? content : { metadata, ...content } };
 }
 
-/** A table that could not be made is made as if nothing had been said of it, as Kubernetes does. */
+/** If the table columns are invalid, Kubernetes' default columns are used. */
 function columnsOf(columns: readonly CrdColumn[]): readonly TableColumn[] {
   if (columns.length === 0) return [AGE_COLUMN];
   const given = columns as readonly TableColumn[];

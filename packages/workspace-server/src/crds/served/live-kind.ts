@@ -4,29 +4,29 @@ import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
 import type { CompiledKind } from "./kind-table.ts";
 
-/** Where the objects of a kind are kept, and on what terms they are written. */
+/** Storage and write options of a kind. */
 export interface LiveKindOptions extends PersistentOptions {
   readonly store: Store;
   readonly keySpace: string;
-  /** Serves it as `<plural>:<identity>` as well, as {@link LiveKind.identified}. @default by its plural alone */
+  /** Also serves the kind as `<plural>:<identity>`, see {@link LiveKind.identified}. @default by its plural only */
   readonly identity?: string;
-  /** Asked before every write, in every version. @default nobody */
+  /** Called before every write, in every version. @default none */
   readonly admit?: Admit | undefined;
 }
 
 /**
- * A kind over the objects of one CustomResourceDefinition: what is served of it. It holds no timer and, as long as nobody
- * reads, no object; all that it knows is in the store, so that it can be dropped and made anew.
+ * Served resources of one CustomResourceDefinition. It has no timer and holds no objects until a request reads them.
+ * All state is in the store, so it can be dropped and created again.
  */
 export class LiveKind {
   readonly kind: CompiledKind;
-  /** The objects, in the version that is kept. */
+  /** Objects, in the storage version. */
   readonly objects: PersistentCollection;
-  /** One for each version that is served. */
+  /** Resources by plural, one for each served version. */
   readonly served: readonly ServedResource[];
-  /** The same by their identity. Empty without one. */
+  /** The same resources, by identity. Empty without one. */
   readonly identified: readonly ServedResource[];
-  /** Whether the definition is on its way out: objects can be written, none can be made. */
+  /** Whether the definition is being deleted: objects can be updated, but not created. */
   terminating = false;
 
   constructor(kind: CompiledKind, { store, admit, identity, ...options }: LiveKindOptions) {

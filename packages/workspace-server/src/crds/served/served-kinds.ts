@@ -6,34 +6,34 @@ import { type CrdEntry, isServed } from "./entry.ts";
 import { type CompiledKind, KindTable } from "./kind-table.ts";
 import { LiveKind, type LiveKindOptions } from "./live-kind.ts";
 
-/** What is served of definitions, and how long it is kept. */
+/** Options of {@link ServedKinds}. */
 export interface ServedKindsOptions extends Omit<LiveKindOptions, "keySpace"> {
-  /** Of how many logical clusters, those last asked for, what is served is kept ready. */
+  /** Number of recently used logical clusters whose list stays in memory. */
   readonly recent: number;
-  /** Told of definitions that cannot be served. */
+  /** Called for definitions that cannot be served. */
   readonly onFault: (error: unknown, crd: string) => void;
 }
 
-/** Of clusters without definitions, all of them. */
+/** List of all logical clusters without definitions. */
 const NOTHING: readonly ServedResource[] = Object.freeze([]);
 
 interface Known {
   readonly list: WeakRef<readonly ServedResource[]>;
-  /** Whether it is to be worked out anew. */
+  /** Whether the list must be computed again. */
   stale: boolean;
 }
 
 /**
- * What is served of the definitions of each logical cluster. It is made when somebody asks, and dropped when nobody uses
- * it: what is kept is what was asked for last and what requests and open watches hold. The rest is found in the objects.
+ * Served resources of the definitions of each logical cluster, created on first use. Recently used lists and those that
+ * requests and watches hold stay in memory. All others are computed again from the objects.
  */
 export class ServedKinds {
   readonly kinds: KindTable = new KindTable();
   readonly #options: ServedKindsOptions;
   readonly #known = new Map<string, Known>();
-  /** The last ones, in the order of use. */
+  /** Recently used lists, least recently used first. */
   readonly #recent = new Map<string, readonly ServedResource[]>();
-  /** A kind lives as long as anything that is served of it. */
+  /** Keeps a kind alive as long as any of its resources. */
   readonly #lives = new WeakMap<ServedResource, LiveKind>();
   readonly #gone = new FinalizationRegistry<string>((cluster) => {
     if (this.#known.get(cluster)?.list.deref() === undefined) this.#known.delete(cluster);
@@ -43,7 +43,7 @@ export class ServedKinds {
     this.#options = options;
   }
 
-  /** The same list as before if nothing has changed, and the same for all clusters that have nothing. */
+  /** Returns the served resources of a logical cluster: the same list while nothing changes, a shared one if empty. */
   in(cluster: string, entries: Iterable<CrdEntry>): readonly ServedResource[] {
     const known = this.#known.get(cluster);
     const before = known?.list.deref();
@@ -60,13 +60,13 @@ export class ServedKinds {
     return this.#used(cluster, list);
   }
 
-  /** A definition of the cluster has changed. */
+  /** Marks the list of a logical cluster as stale. */
   changed(cluster: string): void {
     const known = this.#known.get(cluster);
     if (known !== undefined) known.stale = true;
   }
 
-  /** What is made of a definition; `undefined` when it is not established. */
+  /** Returns the served kind of a definition; `undefined` if it is not established. */
   liveOf(entry: CrdEntry): LiveKind | undefined {
     try {
       const crd = entry.read();
