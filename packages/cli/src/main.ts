@@ -1,6 +1,6 @@
 import { COMPLETION, completionScript } from "./flags/completion.ts";
 import { helpOf, programHelp } from "./flags/help.ts";
-import { isFlagOf, nearest } from "./flags/read.ts";
+import { isFlagOf, unknownCommand } from "./flags/read.ts";
 import type { CommandLine } from "./flags/table.ts";
 import { Failure, UsageError } from "./process/failure.ts";
 import { version } from "./process/programs.ts";
@@ -104,9 +104,7 @@ async function complete(args: readonly string[]): Promise<number> {
 function unknown(name: string | undefined): string {
   const commands = [...COMMANDS.keys()];
   if (name === undefined) return `missing command: use one of ${commands.join(", ")}`;
-  const kind = name.startsWith("-") ? "flag" : "command";
-  const meant = nearest(name, commands);
-  return `unknown ${kind} "${name}": ${meant === undefined ? `use one of ${commands.join(", ")}` : `did you mean "${meant}"?`}`;
+  return unknownCommand(name, commands);
 }
 
 function complain(error: unknown, command: string | undefined): number {

@@ -43,6 +43,7 @@ describe("completion of kubectl ws by kubectl", function () {
     expect(offered).to.include.members(["use", "tree", "create", "shop", "shed", "lab", "..", "-", "~"]);
     expect(await complete("sh")).to.deep.equal(["shed", "shop", ":6"]);
     expect(await complete("use", "la")).to.deep.equal(["lab", ":6"]);
+    expect(await complete("help", "cr")).to.deep.equal(["create", "create-context", ":4"]);
   });
 
   it("offers workspaces below a path, relative and absolute", async () => {

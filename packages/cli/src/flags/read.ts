@@ -141,6 +141,13 @@ function unknownFlag(arg: string, names: readonly string[]): string {
   return `unknown flag ${dashes}${name}${meant === undefined ? "" : `: did you mean --${meant}?`}`;
 }
 
+/** Message about a command that a program does not have, with the one that was probably meant. */
+export function unknownCommand(name: string, commands: readonly string[]): string {
+  const kind = name.startsWith("-") ? "flag" : "command";
+  const meant = nearest(name, commands);
+  return `unknown ${kind} "${name}": ${meant === undefined ? `use one of ${commands.join(", ")}` : `did you mean "${meant}"?`}`;
+}
+
 const FLAG = /^--?([^=]+)(?:=(.*))?$/s;
 
 /**
@@ -212,7 +219,7 @@ function warningsOf(arg: string, flags: FlagSet, kcp: KcpFlags): readonly string
  *
  * @returns `undefined` when no name is that close
  */
-export function nearest(name: string, names: readonly string[]): string | undefined {
+function nearest(name: string, names: readonly string[]): string | undefined {
   const close = names
     .map((one) => ({ one, letters: distance(one, name) }))
     .filter(({ one, letters }) => letters <= Math.max(1, Math.min(MISTYPED, one.length / 4)) && letters < one.length)

@@ -46,8 +46,9 @@ async function answerOf(before: readonly string[], current: string): Promise<Ans
   if (current.startsWith("-") && current !== "-") return flagsOf(command ?? WS);
   if (words.length === 0) {
     const { words: found, directive } = await workspaces(before, current);
-    return { words: [...WS_COMMANDS.keys(), ...PLACES, ...found], directive };
+    return { words: [...WS_COMMANDS.keys(), "help", ...PLACES, ...found], directive };
   }
+  if (words.length === 1 && words[0] === "help") return { words: [...WS_COMMANDS.keys()], directive: NO_FILES };
   if (words.length > 1 || !["use", "cd"].includes(words[0] ?? "")) return { words: [], directive: NO_FILES };
   const { words: found, directive } = await workspaces(before, current);
   return { words: [...PLACES, ...found], directive };

@@ -64,43 +64,93 @@ const OF_KUBECTL = {
   "Flags of kubectl without effect": UNUSED_KUBECTL_FLAGS,
 } as const;
 
-const wsLine = (words: string, summary: string, Flags: FlagSet): CommandLine =>
-  commandLine({ program: "kubectl ws", words, summary, description: "", sections: { Flags, ...OF_KUBECTL } });
+const wsLine = (
+  Flags: FlagSet,
+  { words, ...line }: Pick<CommandLine, "words" | "summary" | "description">,
+): CommandLine =>
+  commandLine({
+    program: "kubectl ws",
+    words,
+    usage: [`${words.replace(/ \[-.*$/, "")} [flags]`],
+    ...line,
+    sections: { Flags, ...OF_KUBECTL },
+  });
 
-const USE_LINE = wsLine(
-  "[use] [<workspace> | . | .. | - | ~ | : | <URL>] [--direct] [--short]",
-  "go to a workspace",
-  USE,
-);
+const USE_LINE = wsLine(USE, {
+  words: "[use] [<workspace> | . | .. | - | ~ | : | <URL>] [--direct] [--short]",
+  summary: "go to a workspace",
+  description: `Goes to a workspace: changes the current context of the kubeconfig. Without arguments it goes to the home workspace.
+
+Examples:
+  kubectl ws shop               a child of the current workspace
+  kubectl ws :root:acme:shop    a workspace by its whole path
+  kubectl ws ..                 the parent
+  kubectl ws -                  the previous workspace`,
+});
 
 /** The commands of `kubectl ws`: what follows its name, and their flags. */
 export const WS_COMMANDS: ReadonlyMap<string, CommandLine> = new Map([
   ["use", USE_LINE],
   ["cd", USE_LINE],
-  ["current", wsLine("current [--short]", "print the current workspace", WHERE)],
+  [
+    "current",
+    wsLine(WHERE, {
+      words: "current [--short]",
+      summary: "print the current workspace",
+      description: `Prints the current workspace and its type.
+
+Examples:
+  kubectl ws current --short    root:acme:shop`,
+    }),
+  ],
   [
     "create",
-    wsLine(
-      "create <name> [--type=<type> | --mount=<kind>/<name>] [--enter] [--ignore-existing] [--location-selector=<labels>] [--create-context=<name>] [-w <workspace>]",
-      "create a workspace",
-      CREATE,
-    ),
+    wsLine(CREATE, {
+      words:
+        "create <name> [--type=<type> | --mount=<kind>/<name>] [--enter] [--ignore-existing] [--location-selector=<labels>] [--create-context=<name>] [-w <workspace>]",
+      summary: "create a workspace",
+      description: `Creates a workspace in the current one, and waits until it is ready.
+
+Examples:
+  kubectl ws create shop --enter
+  kubectl ws create acme --type=root:organization --ignore-existing
+  kubectl ws create edge --mount=clusterproxy/edge-1`,
+    }),
   ],
   [
     "create-context",
-    wsLine("create-context [<name>] [--overwrite]", "create a context for the current workspace", CREATE_CONTEXT),
+    wsLine(CREATE_CONTEXT, {
+      words: "create-context [<name>] [--overwrite]",
+      summary: "create a context for the current workspace",
+      description: `Creates a context of the kubeconfig for the current workspace, and makes it the current context. Its name is the path of the workspace by default.
+
+Examples:
+  kubectl ws create-context acme-shop`,
+    }),
   ],
   [
     "get",
-    wsLine(
-      "get <kind> -r [-l <labels>] [-n <namespace> | -A] [-o wide|name|json|yaml] [-w <workspace>]",
-      "list objects in all workspaces below",
-      GET,
-    ),
+    wsLine(GET, {
+      words: "get <kind> -r [-l <labels>] [-n <namespace> | -A] [-o wide|name|json|yaml] [-w <workspace>]",
+      summary: "list objects in all workspaces below",
+      description: `Lists objects in the current workspace and in all workspaces below it. Workspaces without the kind are left out; those that cannot be read are reported on stderr.
+
+Examples:
+  kubectl ws get configmaps -r -A
+  kubectl ws get workspaces -r -o name -w :root:acme`,
+    }),
   ],
   [
     "tree",
-    wsLine("tree [-f | --full] [--wide | -i | --interactive] [-w <workspace>]", "show the workspaces below", TREE),
+    wsLine(TREE, {
+      words: "tree [-f | --full] [--wide | -i | --interactive] [-w <workspace>]",
+      summary: "show the workspaces below",
+      description: `Shows the current workspace and all workspaces below it as a tree.
+
+Examples:
+  kubectl ws tree --wide        phases and mounts too
+  kubectl ws tree -i            browse with the keyboard`,
+    }),
   ],
 ]);
 
@@ -127,6 +177,7 @@ export const WS = commandLine({
                                 --enter, --ignore-existing, --location-selector, --create-context)
   kubectl ws create-context     create a context for the current workspace (--overwrite)
   kubectl ws completion <shell> print completion of kubectl-ws for bash, zsh or fish
+  kubectl ws help <command>     print the help of a command
 
 -w <workspace> makes tree, get and create work in another workspace. Flags of kubectl keep their meaning. The command changes the contexts and clusters workspace.kcp.io/current and workspace.kcp.io/previous, and current-context, and keeps the version before as <kubeconfig>.before-ws.`,
   sections: {

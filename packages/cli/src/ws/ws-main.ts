@@ -1,6 +1,7 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
 import { helpOf } from "../flags/help.ts";
+import { unknownCommand } from "../flags/read.ts";
 import type { CommandLine } from "../flags/table.ts";
 import { connectionOf } from "../kubectl/connection.ts";
 import { Failure, UsageError } from "../process/failure.ts";
@@ -23,13 +24,22 @@ const COMMANDS: ReadonlyMap<string, () => Promise<WsCommand>> = new Map([
 export async function main(args: readonly string[]): Promise<number> {
   try {
     const line = readLine(args);
-    if (line.values.help) say(helpOf(WS));
+    if (line.values.help || line.words[0] === "help") say(helpText(line));
     else if (line.values.version) say(version());
     else await run(line);
     return 0;
   } catch (error) {
     return complain(error);
   }
+}
+
+/** Help of the program, or of a command: `help create`, `create --help`. @throws UsageError if the command is unknown */
+function helpText({ words }: Line): string {
+  const [name] = words.filter((word) => word !== "help");
+  const line = WS_COMMANDS.get(name ?? "");
+  if (line === undefined && name !== undefined && words[0] === "help")
+    throw new UsageError(unknownCommand(name, [...WS_COMMANDS.keys()]));
+  return helpOf(line ?? WS);
 }
 
 async function run({ words: [first = "", ...rest], values }: Line): Promise<void> {
