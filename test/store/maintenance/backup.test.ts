@@ -40,6 +40,20 @@ describe("backup", () => {
     expect((await stat(folder.file())).mode & 0o777).to.equal(0o600);
   });
 
+  it("reports the number of keys after each page and each transaction", async () => {
+    for (let index = 0; index < 1500; index++) await write(store, put(`k/${index}`, "x"));
+    const written: number[] = [];
+    const info = await backup(store, folder.file(), { onProgress: (keys) => written.push(keys) });
+    expect(written.length).to.be.above(1);
+    expect(written).to.deep.equal([...written].sort((a, b) => a - b));
+    expect(written.at(-1)).to.equal(info.count);
+    await using other = memoryStore({ revision: revisionAfter(info) });
+    const read: number[] = [];
+    await restore(folder.file(), other, { onProgress: (keys) => read.push(keys) });
+    expect(read.length).to.be.above(5);
+    expect(read.at(-1)).to.equal(info.count);
+  });
+
   it("accepts an empty store", async () => {
     expect(await backup(store, folder.file())).to.deep.include({ count: 0, bytes: 0 });
     expect(await restored(folder.file())).to.deep.equal([]);

@@ -1,4 +1,5 @@
 import {
+  type CheckResult,
   type ConformanceReport,
   type ConformanceWrites,
   type Credentials,
@@ -14,6 +15,7 @@ import type { FlagSet } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { abortOnInterrupt } from "../process/interrupt.ts";
+import { counted, Progress } from "../process/progress.ts";
 import {
   CONFORMANCE,
   type ConformanceFlags,
@@ -37,16 +39,26 @@ const LEFT = "what it made and could not delete";
 async function reportOn(url: string, values: ConformanceFlags): Promise<ConformanceReport> {
   const { resource = [], check = [], "other-token-file": others = [], strict = false } = values;
   const provider = spaceProviderOptions(values);
+  using progress = new Progress("reading discovery", { quiet: values.quiet });
+  let done = 0;
+  const onResult = ({ id }: CheckResult): void => progress.set(`${counted(++done, "check")}, last ${id}`);
   const checks = (id: string): boolean =>
     check.length === 0 || check.some((wanted) => id === wanted || id.startsWith(`${wanted}.`));
   if (provider !== undefined) {
     using interrupt = abortOnInterrupt(provider.write === true ? `${LEFT} is called conformance-…` : undefined);
-    return await checkSpaceProvider({ url, ...credentialsOf(values), ...provider, checks, signal: interrupt.signal });
+    return await checkSpaceProvider({
+      url,
+      ...credentialsOf(values),
+      ...provider,
+      checks,
+      onResult,
+      signal: interrupt.signal,
+    });
   }
   const writes = writesOf(values);
   using interrupt = abortOnInterrupt(writes && `${LEFT} has the label conformance.virtual-workspaces.dev/run`);
   return await runConformance({
-    ...{ url, checks, strict, credentials: credentialsOf(values) },
+    ...{ url, checks, onResult, strict, credentials: credentialsOf(values) },
     others: others.map((path) => fromFile("token", path, "other-token-file")),
     resources: matchResources(resource),
     signal: interrupt.signal,

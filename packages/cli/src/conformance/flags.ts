@@ -1,3 +1,4 @@
+import { QUIET_FLAGS } from "../flags/servers.ts";
 import { commandLine, type FlagSet, type Values } from "../flags/table.ts";
 
 /** How the server is reached, and by whom. */
@@ -94,6 +95,7 @@ Examples:
         help: "Run only this check (T9.4) or group (T9). Repeat for several.",
       },
       json: { type: "switch", help: "Print the report as JSON." },
+      ...QUIET_FLAGS,
     },
     "Space providers": {
       "space-provider": {

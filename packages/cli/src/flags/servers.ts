@@ -185,6 +185,10 @@ export const LOG_FLAGS = {
   v: { type: "number", value: "number", default: 2, most: 100, help: "Verbosity: from 3 on requests are logged." },
 } as const satisfies FlagSet;
 
+export const QUIET_FLAGS = {
+  quiet: { type: "switch", help: "Print no progress. Progress is printed only if stderr is a terminal." },
+} as const satisfies FlagSet;
+
 export const SHUTDOWN_FLAGS = {
   "shutdown-delay-duration": {
     type: "duration",

@@ -1,5 +1,6 @@
 import { type JsonLog, jsonLog, type LogRecord, type RequestRecord } from "@virtual-workspaces/framework/server";
 import { UsageError } from "./failure.ts";
+import { clearProgress } from "./progress.ts";
 
 /** From which `--v` on requests are logged, as in Kubernetes. */
 const REQUESTS = 3;
@@ -27,6 +28,7 @@ export function logAs(format: string): JsonLog {
 
 function write(line: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  clearProgress();
   process.stderr.write(line, (error) => (error ? reject(error) : resolve()));
   return promise;
 }

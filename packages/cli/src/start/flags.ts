@@ -9,6 +9,7 @@ import {
   LISTENER_FLAGS,
   LOG_FLAGS,
   port,
+  QUIET_FLAGS,
   REFUSED_BY_ALL,
   REQUEST_HEADER_FLAGS,
   SHUTDOWN_FLAGS,
@@ -174,6 +175,7 @@ const OPERATION = {
   ...AUDIT_FLAGS,
   ...SHUTDOWN_FLAGS,
   ...LOG_FLAGS,
+  ...QUIET_FLAGS,
   "feature-gates": {
     ...GATE_FLAGS["feature-gates"],
     help: "Feature gates, separated by commas: CacheAPIs (virtual storage of exports), WorkspaceMounts (mounted workspaces), WorkspaceAuthentication (logins by workspace type), EnableDeprecatedAPIExportVirtualWorkspacesUrls (status.virtualWorkspaces of APIExports). All are on by default; <name>=false turns one off.",

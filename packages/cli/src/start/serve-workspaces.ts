@@ -13,6 +13,7 @@ import {
 import { Failure, orFail, problemOf } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
 import { shellWord } from "../process/programs.ts";
+import { Progress } from "../process/progress.ts";
 import { RestingMemory } from "../process/resting-memory.ts";
 import { startFailure } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
@@ -35,6 +36,7 @@ export async function serve(options: StartOptions): Promise<number> {
   stack.use(new RestingMemory());
   const lock = stack.use(takeRootDirectory(options.rootDirectory));
   for (const message of options.warnings) log({ level: "warn", message });
+  const progress = stack.use(new Progress("opening the store", options));
   const credentials = await credentialsOf(options);
   const store = stack.use(await unless(interrupt.asked, openStore(options.store)));
   if (store === undefined) return 0;
@@ -47,6 +49,7 @@ export async function serve(options: StartOptions): Promise<number> {
   const features = await composed(options, { listening: listens, ca: credentials.ca, own: stack });
   const logins = await orFail(() => loginsOf(options.issuerHosts));
   const server = stack.use(await orFail(() => serverOf(options, { credentials, store, features, logins })));
+  progress.set("loading workspaces");
   const listening = await Promise.race([started(server, options), interrupt.asked]);
   if (listening === undefined) return 0;
   known(listening);
@@ -54,7 +57,9 @@ export async function serve(options: StartOptions): Promise<number> {
   lock.serves(baseURL);
   await orFail(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
   const begun = stack.use(new AsyncDisposableStack());
+  progress.set("starting virtual workspaces");
   begun.use(await orFeatureFailure(options, () => features.begin("before-ready")));
+  progress[Symbol.dispose]();
   console.log(readyText(options, baseURL, features));
   begun.use(await orFeatureFailure(options, () => features.begin("after-ready")));
   if (options.demo) {

@@ -63,6 +63,8 @@ export interface StartOptions extends StartLog {
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** ms */
   readonly closeDelay: number;
+  /** Whether progress is not printed. */
+  readonly quiet: boolean;
   /** For the log. */
   readonly warnings: readonly string[];
 }
@@ -105,6 +107,7 @@ export function startOptions(
   return {
     ...logging,
     rootDirectory,
+    quiet: flags.quiet === true,
     certDir: flags["cert-dir"] ?? rootDirectory,
     kubeconfig: flags["kubeconfig-path"] ?? join(rootDirectory, "admin.kubeconfig"),
     tokenStore: flags["authentication-admin-token-path"] ?? join(rootDirectory, ".admin-token-store"),

@@ -13,6 +13,7 @@ import {
 import { readFlags } from "../flags/read.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { abortOnInterrupt } from "../process/interrupt.ts";
+import { counted, Progress } from "../process/progress.ts";
 import { openStore, plainly } from "../server/open-store.ts";
 import { type EtcdChoice, type FolderChoice, storeChoice } from "../server/store-choice.ts";
 import { STORE } from "./flags.ts";
@@ -29,8 +30,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const choice = storeChoice(values, process.env);
   if (choice.engine === "memory") throw new UsageError("name the store: --data-dir, or --etcd-servers");
   using interrupt = abortOnInterrupt(); // takes away what is not whole
-  if (action === "backup") console.log(await backupStore(choice, file, interrupt.signal));
-  else if (choice.engine === "lmdb") console.log(await restoreStore(file, choice.dir, interrupt.signal));
+  const copy = { file, signal: interrupt.signal, quiet: values.quiet };
+  if (action === "backup") console.log(await backupStore(choice, copy));
+  else if (choice.engine === "lmdb") console.log(await restoreStore(choice.dir, copy));
   else throw new UsageError(NOT_ETCD);
   return 0;
 }
@@ -52,23 +54,35 @@ function actionOf([action, ...others]: readonly string[]): "backup" | "restore" 
   return action;
 }
 
+/** Copy of a store in a file, and how to write or read it. */
+interface Copy {
+  readonly file: string;
+  readonly signal: AbortSignal;
+  readonly quiet: boolean | undefined;
+}
+
 /** Writes all that a store holds into a file. @returns what to say of it @throws Failure */
-async function backupStore(choice: EtcdChoice | FolderChoice, file: string, signal: AbortSignal): Promise<string> {
+async function backupStore(choice: EtcdChoice | FolderChoice, { file, signal, quiet }: Copy): Promise<string> {
   return plainly(async () => {
+    using progress = new Progress(`writing ${file}`, { quiet });
     await using store = choice.engine === "etcd" ? await openStore(choice) : await openToRead(choice.dir, file);
-    const info = await backup(store, file, { signal });
+    const onProgress = (count: number): void => progress.set(`writing ${file}: ${counted(count, "key")}`);
+    const info = await backup(store, file, { signal, onProgress });
     return `${file} has ${described(info)}`;
   });
 }
 
 /** Puts what a backup holds into a new store in a folder. @returns what to say of it @throws Failure */
-async function restoreStore(file: string, dir: string, signal: AbortSignal): Promise<string> {
+async function restoreStore(dir: string, { file, signal, quiet }: Copy): Promise<string> {
   return plainly(async () => {
+    using progress = new Progress(`checking ${file}`, { quiet });
     const info = await readBackup(file);
     if (namesIn(dir).length > 0)
       throw new Failure(`${dir} is not empty: a backup is restored into a folder that is new or empty; name another`);
     await using store = await lmdbStore({ dir, revision: revisionAfter(info) });
-    await restore(file, store, { signal });
+    const onProgress = (count: number): void =>
+      progress.set(`restoring ${dir}: ${count.toLocaleString("en-US")} of ${counted(info.count, "key")}`);
+    await restore(file, store, { signal, onProgress });
     return `${dir} has ${described(info)}`;
   });
 }

@@ -1,4 +1,4 @@
-import { STORE_FLAGS } from "../flags/servers.ts";
+import { QUIET_FLAGS, STORE_FLAGS } from "../flags/servers.ts";
 import { commandLine } from "../flags/table.ts";
 
 /** The command line of `virtual-workspaces store`. */
@@ -19,6 +19,7 @@ Examples:
       from: { type: "text", value: "file", help: "File to read." },
       ...STORE_FLAGS,
       "data-dir": { ...STORE_FLAGS["data-dir"], help: "Folder of the store." },
+      ...QUIET_FLAGS,
     },
   },
 });

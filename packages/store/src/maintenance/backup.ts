@@ -14,6 +14,8 @@ const ATTEMPTS = 5;
 export interface BackupOptions {
   /** Cancels the backup and removes its file. */
   readonly signal?: AbortSignal;
+  /** Called with the number of keys in the file after each page. A second attempt starts again at the first page. */
+  readonly onProgress?: (keys: number) => void;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function backup(store: Store, file: string, options: BackupOptions 
     }
 }
 
-async function write(store: Store, file: string, { signal }: BackupOptions): Promise<BackupInfo> {
+async function write(store: Store, file: string, { signal, onProgress }: BackupOptions): Promise<BackupInfo> {
   await using writer = await BackupWriter.open(file);
   const time = new Date().toISOString();
   const revision = await store.head();
@@ -60,6 +62,7 @@ async function write(store: Store, file: string, { signal }: BackupOptions): Pro
     }
     count += entries.length;
     await writer.write(pieces);
+    onProgress?.(count);
   }
   return await writer.finish({ revision, engine: store.name, time, count });
 }

@@ -30,6 +30,8 @@ const CHUNK = 1024 * 1024;
 export interface RestoreOptions {
   /** Cancels the restore. The store must then be removed. */
   readonly signal?: AbortSignal;
+  /** Called with the number of restored keys after each transaction. */
+  readonly onProgress?: (keys: number) => void;
 }
 
 /**
@@ -103,15 +105,22 @@ async function checkNew(store: Store, info: BackupInfo): Promise<void> {
     );
 }
 
-async function fill(store: Store, records: AsyncIterable<BackupRecord>, { signal }: RestoreOptions): Promise<void> {
+async function fill(
+  store: Store,
+  records: AsyncIterable<BackupRecord>,
+  { signal, onProgress }: RestoreOptions,
+): Promise<void> {
   const leases = new RestoredLeases(store);
   await commit(store, [{ type: "put", key: MARK, value: Buffer.alloc(0) }]);
   let operations: Put[] = [];
   let bytes = 0;
+  let count = 0;
   const flush = async (): Promise<void> => {
     signal?.throwIfAborted();
     if (operations.length > 0)
       await leases.using(async () => commit(store, await Promise.all(operations.map((each) => put(each, leases)))));
+    count += operations.length;
+    onProgress?.(count);
     operations = [];
     bytes = 0;
   };
