@@ -3,6 +3,7 @@ import { guideTests } from "./support/guide.ts";
 guideTests(
   "tutorials/first-workspace-server",
   "how-to/apiexport",
+  "how-to/completion",
   "how-to/kubectl-ws",
   "how-to/several-shards",
   "how-to/virtual-storage",
