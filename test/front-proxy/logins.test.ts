@@ -133,6 +133,6 @@ describe("issuers that a workspace's type names, at a path with {cluster}", func
   it("need the shards", () =>
     startFront(undefined, { workspaceAuthentication: {} }).then(
       () => expect.fail(),
-      ({ message }) => expect(message).to.contain("workspaceAuthentication: map /clusters/ as well"),
+      ({ message }) => expect(message).to.contain("workspaceAuthentication needs the shards of /clusters/"),
     ));
 });

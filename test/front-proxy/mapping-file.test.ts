@@ -54,39 +54,39 @@ describe("readMapping", () => {
 
   const whole = (entry: string): string => `- ${entry}\n  ${files}\n`;
   const wrong: Record<string, readonly [text: string, line: number, message: string]> = {
-    "no list": ["path: /", 1, "give a list"],
-    "an empty file": ["", 1, "give a list"],
+    "no list": ["path: /", 1, "not a list of mappings"],
+    "an empty file": ["", 1, "not a list of mappings"],
     "no YAML": ["- path: /a\n\tb: c\n", 2, ""],
-    "an entry that is none": ["- /clusters/\n", 1, "give path, backend and files"],
+    "an entry that is none": ["- /clusters/\n", 1, "not a mapping: set path, backend and files"],
     "a field that nobody knows": [
       whole("path: /a\n  backends: [https://a]\n  user-header: x"),
       3,
-      "there is no user-header: the fields are path,",
+      "unknown field user-header: use one of path,",
     ],
     "no path": [whole("backend: https://a"), 1, "path is missing"],
-    "a path that is none": [whole("backend: https://a\n  path: a"), 2, "path a: it has to begin with a slash"],
-    "a path with an empty segment": [whole("path: /a//b"), 1, "it has an empty segment"],
-    "a path that leads elsewhere": [whole("path: /a/../b"), 1, "it must not have . or .. segments"],
-    "a path with an odd placeholder": [whole("path: /a/{}"), 1, "the segment {} is neither a word nor a {name}"],
-    "no backend": [whole("path: /a"), 1, "backend is missing: give the URL of a server"],
-    "plain http": [whole("path: /a\n  backend: http://a"), 2, "backend http://a: give a URL that begins with https"],
+    "a path that is none": [whole("backend: https://a\n  path: a"), 2, "path a: must begin with a slash"],
+    "a path with an empty segment": [whole("path: /a//b"), 1, "must not have empty segments"],
+    "a path that leads elsewhere": [whole("path: /a/../b"), 1, "must not have . or .. segments"],
+    "a path with an odd placeholder": [whole("path: /a/{}"), 1, "segment {} must be a word or a {name}"],
+    "no backend": [whole("path: /a"), 1, "backend is missing: set the URL of a server"],
+    "plain http": [whole("path: /a\n  backend: http://a"), 2, 'invalid backend "http://a": use an https URL'],
     "a backend with a user": [whole("path: /a\n  backend: https://u:p@a"), 2, "without user, query and fragment"],
-    "a backend that is no text": [whole("path: /a\n  backend: 1"), 2, "backend has to be a text"],
+    "a backend that is no text": [whole("path: /a\n  backend: 1"), 2, "backend must be a string"],
     "two ways to say backends": [
       whole("path: /a\n  backend: https://a\n  backends: [https://b]"),
       2,
-      "give one of them",
+      "backend and backends exclude each other",
     ],
-    "backends that are no list": [whole("path: /a\n  backends: https://b"), 2, "backends has to be a list of URLs"],
+    "backends that are no list": [whole("path: /a\n  backends: https://b"), 2, "backends must be a list of URLs"],
     "a header that is none": [
       whole("path: /a\n  backend: https://a\n  user_header: X User"),
       3,
-      "this is no name of a header",
+      "use the name of an HTTP header",
     ],
     "the same path twice": [
       `${whole("path: /a/{x}\n  backend: https://a")}${whole("path: /a/{y}/\n  backend: https://a")}`,
       6,
-      "is mapped already at",
+      "duplicate path /a/{y}/, first at",
     ],
   };
   for (const [name, [text, line, message]] of Object.entries(wrong))
@@ -103,7 +103,7 @@ describe("readMapping", () => {
     const missing = `${entry}  backend_server_ca: ${ca}\n  proxy_client_cert: ${folder}/none\n  proxy_client_key: ${key}\n`;
     expect(() => read(missing)).to.throw(`${file}:4: proxy_client_cert cannot be read: ENOENT`);
     const none = `${entry}  backend_server_ca: ${key}\n  proxy_client_cert: ${cert}\n  proxy_client_key: ${key}\n`;
-    expect(() => read(none)).to.throw(`${file}:3: backend_server_ca: ${key} has no certificates in PEM`);
+    expect(() => read(none)).to.throw(`${file}:3: backend_server_ca: ${key} has no PEM certificates`);
     expect(() => readMapping(join(folder, "nowhere"))).to.throw("the mapping file cannot be read: ENOENT");
   });
 });

@@ -114,10 +114,10 @@ describe("a mapping of paths", function () {
     const added = proxy.add({ path: "/services/late", backends: [late.url] });
     expect((await get("/services/late/x")).body.name).to.equal("late");
     expect(() => proxy.add({ path: "/services/late/", backends: [late.url] })).to.throw(
-      "there is a mapping of /services/late/ already",
+      "mapping of /services/late/ already exists",
     );
-    expect(() => proxy.add({ path: "/clusters/", backends: [] })).to.throw("from the start, or not at all");
-    expect(() => proxy.add({ path: "/x", backends: [] })).to.throw("give at least one of backends");
+    expect(() => proxy.add({ path: "/clusters/", backends: [] })).to.throw("cannot add /clusters/");
+    expect(() => proxy.add({ path: "/x", backends: [] })).to.throw("set at least one backend");
     expect(() => proxy.add({ path: "/x/../y", backends: [late.url] })).to.throw("must not have . or .. segments");
     await added[Symbol.asyncDispose]();
     expect((await get("/services/late/x")).status).to.equal(404);
@@ -145,7 +145,7 @@ describe("a mapping of paths", function () {
     );
     await other[Symbol.asyncDispose]();
     expect(outcome(await get("/services/both")).slice(0, 2)).to.deep.equal([503, "ServiceUnavailable"]);
-    expect(told.slice(0, 2)).to.deep.equal(["server behind a path is not ready", "server behind a path is ready"]);
+    expect(told.slice(0, 2)).to.deep.equal(["backend of a path is not ready", "backend of a path is ready"]);
   });
 
   it("passes upgrades", async () => {

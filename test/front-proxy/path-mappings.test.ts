@@ -169,7 +169,7 @@ describe("PathMappings of a front proxy", function () {
       ...{ path: "/services/secret", backends: [one.url] },
       secretRef: { namespace: "default", name: "client" },
     });
-    expect(await accepted("secret", "False SecretNotFound")).to.contain("the Secret default/client is not there");
+    expect(await accepted("secret", "False SecretNotFound")).to.contain("the Secret default/client does not exist");
     expect((await front.get("/services/secret")).status).to.equal(404);
     expect((await front.send(`POST ${SECRETS}`, secret(client("first")), ADMIN)).status).to.equal(201);
     await accepted("secret", "True");
@@ -179,7 +179,7 @@ describe("PathMappings of a front proxy", function () {
     // What strangers say is not vouched for.
     expect((await front.get("/services/secret", { user: "unknown" })).body.by).to.equal(undefined);
     await change(`${SECRETS}/client`, { data: { "tls.crt": base64("x"), "tls.key": base64("y") } });
-    expect(await accepted("secret", "False InvalidSecret")).to.contain("give tls.crt");
+    expect(await accepted("secret", "False InvalidSecret")).to.contain("set tls.crt");
     expect((await front.get("/services/secret")).status).to.equal(404);
     await front.send(`DELETE ${SECRETS}/client`, undefined, ADMIN);
     await accepted("secret", "False SecretNotFound");
@@ -202,14 +202,14 @@ describe("PathMappings of a front proxy", function () {
     ]) {
       await made(name as string, { path, backends: [one.url] });
       expect(await accepted(name as string, "False PathTaken")).to.equal(
-        `spec.path: ${path} is a part of /services/fixed, which is mapped without an object: take another one`,
+        `spec.path: ${path} overlaps the static mapping /services/fixed: use another path`,
       );
     }
     expect((await front.get("/services/fixed/deeper/still")).body.name).to.equal("other");
     await made("b-older", { path: "/services/old/{cluster}", backends: [other.url] });
     await accepted("b-older", "True");
     await made("c-younger", { path: "/services/old/a/b", backends: [one.url] });
-    expect(await accepted("c-younger", "False PathTaken")).to.contain("of the PathMapping b-older, which is older");
+    expect(await accepted("c-younger", "False PathTaken")).to.contain("of the older PathMapping b-older");
     expect((await front.get("/services/old/a/b")).body.name).to.equal("other");
     await deleted("b-older");
     await accepted("c-younger", "True");
@@ -248,10 +248,10 @@ describe("PathMappings of a front proxy", function () {
       expect(answer.body.details.causes.map((cause: { field: string }) => cause.field)).to.contain(field);
     }
     await made("no-ca", { path: "/services/no-ca", backends: [one.url], caBundle: base64("none") });
-    expect(await accepted("no-ca", "False InvalidBackend")).to.contain("caBundle: give certificates as PEM");
+    expect(await accepted("no-ca", "False InvalidBackend")).to.contain("invalid caBundle: use PEM certificates");
     await deleted("no-ca");
     await made("no-port", { path: "/services/no-port", backends: [one.url, "https://a.example:99999"] });
-    expect(await accepted("no-port", "False InvalidBackend")).to.contain("backend https://a.example:99999: give a URL");
+    expect(await accepted("no-port", "False InvalidBackend")).to.contain('backend "https://a.example:99999": use an');
     await deleted("no-port");
   });
 
@@ -270,9 +270,9 @@ describe("PathMappings of a front proxy", function () {
     expect(outcome(await alone.get("/services/some"))).to.deep.equal([
       503,
       "ServiceUnavailable",
-      "what is behind which path is being read: try again",
+      "the path mappings have not been read yet: try again",
     ]);
-    expect(told).to.deep.equal(["PathMappings cannot be read"]);
+    expect(told).to.deep.equal(["cannot read PathMappings"]);
   });
 
   it("say the same to several front proxies, each of which writes what it found once", async () => {

@@ -131,7 +131,7 @@ describe("a front proxy whose shards come and go", function () {
     expect(away.headers["retry-after"]).to.equal("1");
     expect((await get("root:here")).status).to.equal(200);
     expect((await get("root:nope")).status).to.equal(403);
-    expect(told).to.include("shard cannot be had");
+    expect(told).to.include("cannot forward to shard");
     // Somebody deletes a workspace there in the meantime.
     const direct = new Upstream({ url: `https://127.0.0.1:${port}`, ...AS_ADMIN });
     const workspace = `/clusters/${await clusterOf("root", "there")}${WORKSPACES}/sub`;
@@ -149,7 +149,7 @@ describe("a front proxy whose shards come and go", function () {
     expect((await front.send(`POST ${SHARDS}`, far, { user: "shard-token" })).status).to.equal(201);
     await becomes("root:nope", 503);
     expect((await get("root:nope")).body.message).to.equal(
-      "not all shards have been asked yet what workspaces they have: try again",
+      "the workspaces of some shards have not been read yet: try again",
     );
     expect((await get("root:here")).status).to.equal(200);
     const { text } = await front.get("/metrics", admin);

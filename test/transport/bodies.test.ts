@@ -119,7 +119,7 @@ describe("answers", () => {
     const body = answer.body[Symbol.asyncIterator]();
     await body.next();
     const waiting = body.next();
-    expect((await thrown(body.next())).message).to.contain("one reader");
+    expect((await thrown(body.next())).message).to.contain("concurrent reads of a body");
     await answer[Symbol.asyncDispose]();
     expect((await waiting).done).to.equal(true);
     await server.until(() => server.sockets.size === 0);

@@ -90,7 +90,7 @@ describe("a body that is sent piece by piece", () => {
     expect(server.requests[1]?.text).to.match(/\r\ntransfer-encoding: chunked\r\n/i);
     expect(await thrown(upstream.send({ path: "/", length: 4 })))
       .to.have.property("message")
-      .that.includes("length: give bytes");
+      .that.includes("invalid length: use bytes");
   });
 
   it("is not sent a second time, and one that breaks off takes its request with it", async () => {
