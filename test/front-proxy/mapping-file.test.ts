@@ -1,4 +1,4 @@
-// Mapping files as kcp's, and what is said of those that are none: the line, what is wrong, and the remedy.
+// Mapping files like kcp's, and the errors of invalid ones: the line, the fault, and the remedy.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,14 +90,14 @@ describe("readMapping", () => {
     ],
   };
   for (const [name, [text, line, message]] of Object.entries(wrong))
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       expect(() => read(text))
         .to.throw(`${file}:${line}: `)
         .with.property("message")
         .that.contains(message);
     });
 
-  it("refuses files that are not there, or none", () => {
+  it("rejects files that do not exist or are invalid", () => {
     const [entry] = ["- path: /a\n  backend: https://a\n"];
     expect(() => read(entry as string)).to.throw(`${file}:1: backend_server_ca is missing`);
     const missing = `${entry}  backend_server_ca: ${ca}\n  proxy_client_cert: ${folder}/none\n  proxy_client_key: ${key}\n`;
