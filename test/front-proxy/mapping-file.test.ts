@@ -54,36 +54,36 @@ describe("readMapping", () => {
 
   const whole = (entry: string): string => `- ${entry}\n  ${files}\n`;
   const wrong: Record<string, readonly [text: string, line: number, message: string]> = {
-    "no list": ["path: /", 1, "not a list of mappings"],
+    "a file without a list": ["path: /", 1, "not a list of mappings"],
     "an empty file": ["", 1, "not a list of mappings"],
-    "no YAML": ["- path: /a\n\tb: c\n", 2, ""],
-    "an entry that is none": ["- /clusters/\n", 1, "not a mapping: set path, backend and files"],
-    "a field that nobody knows": [
+    "invalid YAML": ["- path: /a\n\tb: c\n", 2, ""],
+    "an entry that is not a mapping": ["- /clusters/\n", 1, "not a mapping: set path, backend and files"],
+    "an unknown field": [
       whole("path: /a\n  backends: [https://a]\n  user-header: x"),
       3,
       "unknown field user-header: use one of path,",
     ],
-    "no path": [whole("backend: https://a"), 1, "path is missing"],
-    "a path that is none": [whole("backend: https://a\n  path: a"), 2, "path a: must begin with a slash"],
+    "an entry without a path": [whole("backend: https://a"), 1, "path is missing"],
+    "a path without a slash": [whole("backend: https://a\n  path: a"), 2, "path a: must begin with a slash"],
     "a path with an empty segment": [whole("path: /a//b"), 1, "must not have empty segments"],
-    "a path that leads elsewhere": [whole("path: /a/../b"), 1, "must not have . or .. segments"],
+    "a path with dot segments": [whole("path: /a/../b"), 1, "must not have . or .. segments"],
     "a path with an odd placeholder": [whole("path: /a/{}"), 1, "segment {} must be a word or a {name}"],
-    "no backend": [whole("path: /a"), 1, "backend is missing: set the URL of a server"],
+    "an entry without a backend": [whole("path: /a"), 1, "backend is missing: set the URL of a server"],
     "plain http": [whole("path: /a\n  backend: http://a"), 2, 'invalid backend "http://a": use an https URL'],
     "a backend with a user": [whole("path: /a\n  backend: https://u:p@a"), 2, "without user, query and fragment"],
-    "a backend that is no text": [whole("path: /a\n  backend: 1"), 2, "backend must be a string"],
-    "two ways to say backends": [
+    "a backend that is not a string": [whole("path: /a\n  backend: 1"), 2, "backend must be a string"],
+    "both backend and backends": [
       whole("path: /a\n  backend: https://a\n  backends: [https://b]"),
       2,
       "backend and backends exclude each other",
     ],
-    "backends that are no list": [whole("path: /a\n  backends: https://b"), 2, "backends must be a list of URLs"],
-    "a header that is none": [
+    "backends that are not a list": [whole("path: /a\n  backends: https://b"), 2, "backends must be a list of URLs"],
+    "an invalid header name": [
       whole("path: /a\n  backend: https://a\n  user_header: X User"),
       3,
       "use the name of an HTTP header",
     ],
-    "the same path twice": [
+    "a duplicate path": [
       `${whole("path: /a/{x}\n  backend: https://a")}${whole("path: /a/{y}/\n  backend: https://a")}`,
       6,
       "duplicate path /a/{y}/, first at",

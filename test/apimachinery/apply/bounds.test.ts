@@ -119,10 +119,10 @@ describe("Server-side apply within its limits", () => {
   });
 
   for (const [what, annotation] of [
-    ["no JSON", "{"],
-    ["no object", "1"],
-    ["another version's", '{"apiVersion":"example.dev/v9","kind":"Thing"}'],
-    ["of no kind", '{"apiVersion":"example.dev/v1","spec":{"text":"hi"}}'],
+    ["invalid JSON", "{"],
+    ["not an object", "1"],
+    ["of another version", '{"apiVersion":"example.dev/v9","kind":"Thing"}'],
+    ["without a kind", '{"apiVersion":"example.dev/v1","spec":{"text":"hi"}}'],
     ["of another schema", '{"apiVersion":"example.dev/v1","kind":"Thing","spec":{"text":"hi","no":1}}'],
   ] as const) {
     it(`takes over no fields from a client-side apply that is ${what}`, () => {

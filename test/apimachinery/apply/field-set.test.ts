@@ -98,12 +98,12 @@ describe("FieldSet", () => {
   for (const [what, wire] of [
     ["a text", "x"],
     ["a list", []],
-    ["an element without kind", { spec: {} }],
-    ["an element of no length", { "": {} }],
-    ["an index that is none", { "i:x": {} }],
-    ["a value that is no JSON", { "v:x": {} }],
-    ["keys that are no object", { "k:1": {} }],
-    ["a child that is no object", { "f:spec": 1 }],
+    ["an element without a kind", { spec: {} }],
+    ["an empty element", { "": {} }],
+    ["an invalid index", { "i:x": {} }],
+    ["a value that is not JSON", { "v:x": {} }],
+    ["keys that are not an object", { "k:1": {} }],
+    ["a child that is not an object", { "f:spec": 1 }],
   ] as const) {
     it(`rejects ${what}`, () => {
       expect(() => parseFieldsV1(wire)).to.throw(SyntaxError);

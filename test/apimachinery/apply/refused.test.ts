@@ -96,7 +96,7 @@ describe("Server-side apply of invalid input", () => {
     ["another kind", { ...head, kind: "Pod" }, "invalid object type: example.dev/v1, Kind=Pod"],
     ["the core group", { ...head, apiVersion: "v1" }, "invalid object type: /v1, Kind=Thing"],
     ["no version", { kind: "Thing" }, "invalid object type: /, Kind=Thing"],
-    ["what is no version", { ...head, apiVersion: "a/b/c" }, "invalid object type: /, Kind="],
+    ["an invalid version", { ...head, apiVersion: "a/b/c" }, "invalid object type: /, Kind="],
   ] as const) {
     it(`rejects ${what}`, () => {
       const { code, reason, message: said } = refusal({ metadata, ...config } as unknown as KubeObject);

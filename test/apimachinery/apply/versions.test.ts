@@ -64,13 +64,13 @@ describe("Server-side apply across versions", () => {
 
   for (const [what, convert] of [
     [
-      "a conversion that fails",
+      "a failing conversion",
       () => {
         throw new Error("no way");
       },
     ],
     [
-      "a conversion to what is no such object",
+      "a conversion to an invalid object",
       (object: KubeObject, apiVersion: string) => ({ ...object, apiVersion, spec: { no: 1 } }),
     ],
   ] as const) {

@@ -17,12 +17,12 @@ describe("JSON that is expensive to process", () => {
   const many = (count: number): string => `{${Array.from({ length: count }, () => '"a":1').join()}}`;
 
   for (const [what, text, told] of [
-    ["one name very often in one object", below(long, many(20_000)), 2],
-    ["names given twice below a long path", below(long, many(2)), 5],
-    ["names given twice below a path of no length", below("", many(2)), 100],
+    ["very many copies of a name in one object", below(long, many(20_000)), 2],
+    ["duplicate names below a long path", below(long, many(2)), 5],
+    ["duplicate names below an empty path", below("", many(2)), 100],
     ["lists that all have the same path", `{${`"a":${many(3)},`.repeat(30_000)}"b":1}`, 2],
     ["such lists below a long path", below(long, `{${`"a":${many(3)},`.repeat(9_000)}"b":1}`), 2],
-    ["such lists below a path of no length", below("", `{${`"":${many(3)},`.repeat(20_000)}"b":1}`), 2],
+    ["such lists below an empty path", below("", `{${`"":${many(3)},`.repeat(20_000)}"b":1}`), 2],
   ] as const) {
     it(`reports ${what} quickly`, () => {
       const started = computed();

@@ -55,8 +55,8 @@ describe("JSON", () => {
     ["an integer beyond doubles", `[${"9".repeat(400)}]`],
     ["1,001 levels", `${"[".repeat(1001)}${"]".repeat(1001)}`],
     ["a million levels", "[".repeat(1_000_000)],
-    ["no JSON", "{a:1}"],
-    ["nothing", ""],
+    ["invalid JSON", "{a:1}"],
+    ["an empty text", ""],
   ] as const) {
     it(`rejects ${what}`, () => expect(() => parseJson(text)).to.throw(SyntaxError));
   }

@@ -43,12 +43,12 @@ const inMap = (schema: JsonSchema): JsonSchema => ({
 
 describe("structural schemas that are expensive to check", () => {
   const objects: readonly (readonly [what: string, schema: JsonSchema, spec: JsonObject])[] = [
-    ["items that a set has twice", set, { a: twice(String) }],
-    ["keys that a list has twice", keyed, { a: twice((at) => ({ name: String(at) })) }],
+    ["duplicate items of a set", set, { a: twice(String) }],
+    ["duplicate keys of a list", keyed, { a: twice((at) => ({ name: String(at) })) }],
     ["such keys below a long name", keyed, { [long]: twice((at) => ({ name: String(at) })) }],
-    ["embedded resources that are none", embedded, members(MANY, {})],
+    ["invalid embedded resources", embedded, members(MANY, {})],
     [
-      "values of other types below a long name",
+      "values of wrong types below a long name",
       { type: "array", items: { type: "string" } },
       { [long]: twice(Number) },
     ],
@@ -97,7 +97,7 @@ describe("structural schemas that are expensive to check", () => {
       { type: "object", allOf: twice(() => ({ type: "object" })) as JsonSchema[] },
     ],
     [
-      "of fields that there are not",
+      "of undeclared fields",
       { type: "object", anyOf: [{ properties: members(MANY, {}) as Record<string, JsonSchema> }] },
     ],
     [
@@ -108,14 +108,14 @@ describe("structural schemas that are expensive to check", () => {
       },
     ],
     [
-      "with keys given twice",
+      "with duplicate keys",
       { type: "object", properties: { a: { ...keyed, "x-kubernetes-list-map-keys": twice(String) as string[] } } },
     ],
     [
-      "with wrong defaults",
+      "with invalid defaults",
       { type: "object", properties: members(MANY / 10, { type: "string", default: 1 }) as Record<string, JsonSchema> },
     ],
-    ["that are none", { properties: members(MANY, 1) } as unknown as JsonSchema],
+    ["of a wrong type", { properties: members(MANY, 1) } as unknown as JsonSchema],
   ];
   for (const [what, schema] of schemas) {
     it(`report only some of very many schemas ${what}`, () => {
