@@ -53,7 +53,7 @@ export class Route implements AsyncDisposable {
     return this.#clusterAt === undefined ? undefined : path.split("/", this.#clusterAt + 2)[this.#clusterAt + 1];
   }
 
-  /** Forwards a request; one without a body goes to the next backend if one is unreachable. @throws ApiError as `proxy` does */
+  /** Forwards a request. GET, HEAD and OPTIONS try the next backend if one is unreachable. @throws ApiError as `proxy` does */
   handle(req: IncomingMessage, res: ServerResponse, request: Request): Promise<void> {
     return this.#underWay.run(() => this.#handle(req, res, this.#ending(request)));
   }
