@@ -1,4 +1,4 @@
-// Tokens that nobody knows: a client that keeps trying them is told off at the front proxy, and takes nothing from others behind it.
+// Invalid tokens: the front proxy limits a client that keeps trying them, and other clients are not affected.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,10 +10,10 @@ import { testLog } from "../_setup/log.ts";
 import { Stores } from "../workspace-server/shards/support.ts";
 import { startFront, startShards } from "./support.ts";
 
-/** No address is trusted, and nothing is forgiven while the test runs. */
+/** No address is trusted, and the budget does not recover during the test. */
 const STRICT: AuthenticationFailureLimits = { failures: 3, forgiveEvery: 3_600_000, trusted: [] };
 
-/** What a request from an address of this machine gets. */
+/** Sends a request from an address of this machine. */
 async function from(address: string, url: string, headers: Record<string, string> = {}) {
   const req = request(url, { agent: false, localAddress: address, headers }).end();
   const [res] = (await once(req, "response")) as [IncomingMessage];
@@ -51,7 +51,7 @@ describe("failed logins through a front proxy", function () {
     await new Promise((resolve) => behind.close(resolve));
   });
 
-  it("count against the client, and no server behind is asked once there were too many", async () => {
+  it("count against the client, and reach no upstream beyond the limit", async () => {
     for (let times = 0; times < 3; times++)
       expect((await from("127.0.0.2", url, bearer(`guess-${times}`))).status).to.equal(401);
     const { status, retryAfter } = await from("127.0.0.2", url, bearer("guess"));
@@ -60,7 +60,7 @@ describe("failed logins through a front proxy", function () {
     expect(asked).to.equal(3);
   });
 
-  it("are no other client's, nor of those who bring nothing, or what is good", async () => {
+  it("do not affect other clients, anonymous requests or valid tokens", async () => {
     for (let times = 0; times < 5; times++) {
       expect((await from("127.0.0.3", url)).status).to.equal(401);
       expect((await from("127.0.0.3", url, bearer("theirs"))).status).to.equal(200);
@@ -71,7 +71,7 @@ describe("failed logins through a front proxy", function () {
     expect((await from("127.0.0.3", url, bearer("theirs"))).status).to.equal(200);
   });
 
-  it("of upgrades count as well", async () => {
+  it("count for upgrades as well", async () => {
     const upgrade = { connection: "Upgrade", upgrade: "x", ...bearer("guess") };
     for (let times = 0; times < 3; times++) expect((await from("127.0.0.2", url, upgrade)).status).to.equal(401);
     expect((await from("127.0.0.2", url, upgrade)).status).to.equal(429);
@@ -82,7 +82,7 @@ describe("failed logins through a front proxy", function () {
 describe("failed logins at a shard behind a front proxy", function () {
   this.timeout(30_000);
 
-  it("use up nothing of others, where the shard trusts the front proxy's address", async () => {
+  it("do not affect other clients if the shard trusts the front proxy's address", async () => {
     await using stack = new AsyncDisposableStack();
     const shards = stack.use(
       await startShards(stack.use(new Stores()), { authenticationFailures: { ...STRICT, trusted: ["127.0.0.1"] } }),

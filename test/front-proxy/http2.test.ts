@@ -1,4 +1,4 @@
-// One connection of HTTP/2 to the front proxy, on which a client lists, watches and writes in workspaces of two shards.
+// One HTTP/2 connection to the front proxy, on which a client lists, watches and writes in workspaces of two shards.
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ const headers = { authorization: "Bearer admin", "content-type": "application/js
 const map = (name: string, said = "") =>
   JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { text: said } });
 
-describe("a front proxy, by HTTP/2", function () {
+describe("a front proxy over HTTP/2", function () {
   this.timeout(60_000);
   let stores: Stores;
   let shards: Shards;
@@ -46,7 +46,7 @@ describe("a front proxy, by HTTP/2", function () {
     Http2Client.open(Number(new URL(front.url).port), { rejectUnauthorized: false });
   const at = (workspace: string, rest = ""): string => `/clusters/root:${workspace}${CONFIG_MAPS}${rest}`;
 
-  it("answers a hundred requests at once on one connection, each its own", async () => {
+  it("answers a hundred concurrent requests on one connection correctly", async () => {
     using client = await open();
     const made = await Promise.all(
       Array.from({ length: 100 }, (_, n) => {
@@ -69,7 +69,7 @@ describe("a front proxy, by HTTP/2", function () {
     expect([stranger.status, stranger.body.kind]).to.deep.equal([401, "Status"]);
   });
 
-  it("takes a body of 900 KiB and gives it back, and refuses one that is too large with a Status", async () => {
+  it("accepts and returns a body of 900 KiB, and rejects one that is too large with a Status", async () => {
     using client = await open();
     const long = "x".repeat(900 * 1024);
     const made = await client.ask({ method: "POST", path: at("there"), headers, body: map("large", long) });
@@ -84,7 +84,7 @@ describe("a front proxy, by HTTP/2", function () {
     expect([huge.status, huge.body.reason]).to.deep.equal([413, "RequestEntityTooLarge"]);
   });
 
-  it("brings watches beside other streams, ends the one that is given up, and no other", async () => {
+  it("streams watches beside other requests, and ends only the one that is cancelled", async () => {
     using client = await open();
     const watches = ["here", "there"].map((workspace) =>
       client.begin({ path: `${at(workspace)}?watch=1&resourceVersion=0`, headers }),
@@ -106,7 +106,7 @@ describe("a front proxy, by HTTP/2", function () {
     watches[1]?.close();
   });
 
-  it("ends watches cleanly when it closes, and says that it does", async () => {
+  it("ends watches cleanly when it closes, and sends GOAWAY", async () => {
     const own = await startFront(shards.url, { tls: SERVER });
     await using _own = own;
     using client = await Http2Client.open(Number(new URL(own.url).port), { rejectUnauthorized: false });

@@ -1,5 +1,5 @@
-// Who logs in to a workspace by an issuer of its type: a front proxy does not know the tokens at /clusters, where their shards do, and finds out
-// for servers that cannot.
+// Authentication by the issuers of a workspace's type. At /clusters the shards know the tokens; for other upstreams the front
+// proxy authenticates them.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
@@ -11,10 +11,10 @@ import { CLUSTERS, type Front, startFront, startShards } from "./support.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
-describe("issuers that a workspace's type names, behind a front proxy", function () {
+describe("issuers of a workspace's type, behind a front proxy", function () {
   this.timeout(30_000);
 
-  it("let their users in there, and nowhere else", async () => {
+  it("authenticate their users there, and nowhere else", async () => {
     await using stack = new AsyncDisposableStack();
     const stores = stack.use(new Stores());
     const issuer = stack.use(await TestIssuer.start());
@@ -44,7 +44,7 @@ describe("issuers that a workspace's type names, behind a front proxy", function
   });
 });
 
-describe("issuers that a workspace's type names, at a path with {cluster}", function () {
+describe("issuers of a workspace's type, at a path with {cluster}", function () {
   this.timeout(30_000);
   const stack = new AsyncDisposableStack();
   const behind = createServer((req, res) => {
@@ -87,7 +87,7 @@ describe("issuers that a workspace's type names, at a path with {cluster}", func
     return (await at.get(path, { user: token, headers })).body;
   };
 
-  it("let their users in there, confined to it, by its path and its name", async () => {
+  it("authenticate their users there by path and cluster name, scoped to the workspace", async () => {
     const scopes = "x-remote-extra-authentication.kcp.io%2f";
     for (const said of ["root:team", cluster]) {
       const user = await told(`/e2e/w/${said}/api/v1?x=y`, issuer.token());
@@ -100,7 +100,7 @@ describe("issuers that a workspace's type names, at a path with {cluster}", func
     }
   });
 
-  it("are believed nowhere else, nor without being asked for: the token goes on", async () => {
+  it("are trusted nowhere else, nor without the option: the proxy forwards the token", async () => {
     const token = issuer.token();
     const stranger = { authorization: `Bearer ${token}` };
     for (const path of [
@@ -111,7 +111,7 @@ describe("issuers that a workspace's type names, at a path with {cluster}", func
     expect(await told("/e2e/w/root:team/x", token, without)).to.deep.equal(stranger);
   });
 
-  it("make nobody a user or member of the system, or whom the proxy itself knows", async () => {
+  it("cannot make a caller a user or group of the system, or one that the proxy knows", async () => {
     const bare = await told("/e2e/w/root:bare/x", bareToken("jane"));
     expect([bare["x-remote-user"], bare["x-remote-group"]]).to.deep.equal(["jane", "team, system:authenticated"]);
     const system = bareToken("system:admin");
@@ -122,7 +122,7 @@ describe("issuers that a workspace's type names, at a path with {cluster}", func
     });
   });
 
-  it("count as they are now", async () => {
+  it("take effect when they change", async () => {
     const token = issuer.token();
     await removeConfiguration(front, "a");
     await untilAt(front, { path: "/e2e/w/root:team/x", user: token }, ({ body }) => "authorization" in body);
@@ -133,6 +133,6 @@ describe("issuers that a workspace's type names, at a path with {cluster}", func
   it("need the shards", () =>
     startFront(undefined, { workspaceAuthentication: {} }).then(
       () => expect.fail(),
-      ({ message }) => expect(message).to.contain("workspaceAuthentication: map /clusters/ as well"),
+      ({ message }) => expect(message).to.contain("workspaceAuthentication needs the shards of /clusters/"),
     ));
 });

@@ -1,4 +1,4 @@
-// Other servers behind paths below /services of a server of workspaces.
+// Upstreams at paths below /services of a server of workspaces.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mappedServices } from "@virtual-workspaces/front-proxy";
@@ -29,7 +29,7 @@ describe("mappedServices", function () {
 
   const { log } = testLog();
 
-  it("is told whom the server knows, without groups of the system, and never their tokens", async () => {
+  it("forwards the identity of known callers, without system groups, and never their tokens", async () => {
     const mapping = [{ path: "/services/mine", backends: [url] }];
     await using server = await startWorkspaces(undefined, { virtualWorkspaces: [mappedServices({ mapping, log })] });
     const forged = { "x-remote-user": "x", "x-remote-group": "system:masters" };
@@ -41,7 +41,7 @@ describe("mappedServices", function () {
     expect(asked).to.have.length(1);
   });
 
-  it("has no path that is a view's of the server, and none that nobody has mapped", async () => {
+  it("serves neither paths of the server's views nor unmapped paths", async () => {
     const mapping = [
       { path: "/services/workspaces", backends: [url] },
       { path: "/services/{any}/x", backends: [url] },
@@ -55,10 +55,8 @@ describe("mappedServices", function () {
     expect(asked).to.have.length(1);
   });
 
-  it("is for what is below /services alone", () => {
+  it("accepts paths below /services only", () => {
     const mapping = [{ path: "/else", backends: [url] }];
-    expect(() => mappedServices({ mapping, log })).to.throw(
-      "mapping of /else: only what is below /services/ can be mapped here",
-    );
+    expect(() => mappedServices({ mapping, log })).to.throw("mapping of /else: use a path below /services/");
   });
 });

@@ -1,4 +1,4 @@
-// Mapping files as kcp's, and what is said of those that are none: the line, what is wrong, and the remedy.
+// Mapping files like kcp's, and the errors of invalid ones: the line, the fault, and the remedy.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,56 +54,56 @@ describe("readMapping", () => {
 
   const whole = (entry: string): string => `- ${entry}\n  ${files}\n`;
   const wrong: Record<string, readonly [text: string, line: number, message: string]> = {
-    "no list": ["path: /", 1, "give a list"],
-    "an empty file": ["", 1, "give a list"],
-    "no YAML": ["- path: /a\n\tb: c\n", 2, ""],
-    "an entry that is none": ["- /clusters/\n", 1, "give path, backend and files"],
-    "a field that nobody knows": [
+    "a file without a list": ["path: /", 1, "not a list of mappings"],
+    "an empty file": ["", 1, "not a list of mappings"],
+    "invalid YAML": ["- path: /a\n\tb: c\n", 2, ""],
+    "an entry that is not a mapping": ["- /clusters/\n", 1, "not a mapping: set path, backend and files"],
+    "an unknown field": [
       whole("path: /a\n  backends: [https://a]\n  user-header: x"),
       3,
-      "there is no user-header: the fields are path,",
+      "unknown field user-header: use one of path,",
     ],
-    "no path": [whole("backend: https://a"), 1, "path is missing"],
-    "a path that is none": [whole("backend: https://a\n  path: a"), 2, "path a: it has to begin with a slash"],
-    "a path with an empty segment": [whole("path: /a//b"), 1, "it has an empty segment"],
-    "a path that leads elsewhere": [whole("path: /a/../b"), 1, "it must not have . or .. segments"],
-    "a path with an odd placeholder": [whole("path: /a/{}"), 1, "the segment {} is neither a word nor a {name}"],
-    "no backend": [whole("path: /a"), 1, "backend is missing: give the URL of a server"],
-    "plain http": [whole("path: /a\n  backend: http://a"), 2, "backend http://a: give a URL that begins with https"],
+    "an entry without a path": [whole("backend: https://a"), 1, "path is missing"],
+    "a path without a slash": [whole("backend: https://a\n  path: a"), 2, "path a: must begin with a slash"],
+    "a path with an empty segment": [whole("path: /a//b"), 1, "must not have empty segments"],
+    "a path with dot segments": [whole("path: /a/../b"), 1, "must not have . or .. segments"],
+    "a path with an odd placeholder": [whole("path: /a/{}"), 1, "segment {} must be a word or a {name}"],
+    "an entry without a backend": [whole("path: /a"), 1, "backend is missing: set the URL of a server"],
+    "plain http": [whole("path: /a\n  backend: http://a"), 2, 'invalid backend "http://a": use an https URL'],
     "a backend with a user": [whole("path: /a\n  backend: https://u:p@a"), 2, "without user, query and fragment"],
-    "a backend that is no text": [whole("path: /a\n  backend: 1"), 2, "backend has to be a text"],
-    "two ways to say backends": [
+    "a backend that is not a string": [whole("path: /a\n  backend: 1"), 2, "backend must be a string"],
+    "both backend and backends": [
       whole("path: /a\n  backend: https://a\n  backends: [https://b]"),
       2,
-      "give one of them",
+      "backend and backends exclude each other",
     ],
-    "backends that are no list": [whole("path: /a\n  backends: https://b"), 2, "backends has to be a list of URLs"],
-    "a header that is none": [
+    "backends that are not a list": [whole("path: /a\n  backends: https://b"), 2, "backends must be a list of URLs"],
+    "an invalid header name": [
       whole("path: /a\n  backend: https://a\n  user_header: X User"),
       3,
-      "this is no name of a header",
+      "use the name of an HTTP header",
     ],
-    "the same path twice": [
+    "a duplicate path": [
       `${whole("path: /a/{x}\n  backend: https://a")}${whole("path: /a/{y}/\n  backend: https://a")}`,
       6,
-      "is mapped already at",
+      "duplicate path /a/{y}/, first at",
     ],
   };
   for (const [name, [text, line, message]] of Object.entries(wrong))
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       expect(() => read(text))
         .to.throw(`${file}:${line}: `)
         .with.property("message")
         .that.contains(message);
     });
 
-  it("refuses files that are not there, or none", () => {
+  it("rejects files that do not exist or are invalid", () => {
     const [entry] = ["- path: /a\n  backend: https://a\n"];
     expect(() => read(entry as string)).to.throw(`${file}:1: backend_server_ca is missing`);
     const missing = `${entry}  backend_server_ca: ${ca}\n  proxy_client_cert: ${folder}/none\n  proxy_client_key: ${key}\n`;
     expect(() => read(missing)).to.throw(`${file}:4: proxy_client_cert cannot be read: ENOENT`);
     const none = `${entry}  backend_server_ca: ${key}\n  proxy_client_cert: ${cert}\n  proxy_client_key: ${key}\n`;
-    expect(() => read(none)).to.throw(`${file}:3: backend_server_ca: ${key} has no certificates in PEM`);
+    expect(() => read(none)).to.throw(`${file}:3: backend_server_ca: ${key} has no PEM certificates`);
     expect(() => readMapping(join(folder, "nowhere"))).to.throw("the mapping file cannot be read: ENOENT");
   });
 });

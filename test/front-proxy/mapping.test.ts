@@ -1,4 +1,4 @@
-// Servers behind paths: which one a request goes to, what it is told, and several that are as good as each other.
+// Mapped paths: the target of a request, the identity that it receives, and several equal backends.
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { REMOTE_HEADERS } from "@virtual-workspaces/client/http";
@@ -13,7 +13,7 @@ interface Backend extends AsyncDisposable {
   isReady: boolean;
 }
 
-/** A server that says who it is, what it was asked and what it was told of the caller. */
+/** Starts a server that returns its name, the request and the caller's identity. */
 async function startBackend(name: string): Promise<Backend> {
   const asked: string[] = [];
   const answer = (req: IncomingMessage, res: ServerResponse): void => {
@@ -60,7 +60,7 @@ describe("a mapping of paths", function () {
   const backend = async (name: string): Promise<Backend> => stack.use(await startBackend(name));
   const front = async (...args: Parameters<typeof startFront>): Promise<Front> => stack.use(await startFront(...args));
 
-  it("leads to what says most, with path and query as they came", async () => {
+  it("forwards to the most specific path, with path and query unchanged", async () => {
     const names = ["/", "/services/", "/services/a/b", "/services/{any}/b", "/e2e/clusters/{cluster}"];
     const servers = await Promise.all(names.map(backend));
     const mapping = names.map((path, at) => ({ path, backends: [`${servers[at]?.url}/base`] }));
@@ -82,7 +82,7 @@ describe("a mapping of paths", function () {
     }
   });
 
-  it("is 404 where there is none", async () => {
+  it("answers 404 for an unmapped path", async () => {
     const only = await backend("only");
     const { get } = await front(undefined, { mapping: [{ path: "/services/only", backends: [only.url] }] });
     for (const path of ["/services/other", "/services/onlyx", "/", "/clusters/root/api"])
@@ -90,7 +90,7 @@ describe("a mapping of paths", function () {
     expect(only.asked).to.deep.equal([]);
   });
 
-  it("says who asks by the headers that are named, and keeps clients from these", async () => {
+  it("identifies the caller by the configured headers, and strips them from clients", async () => {
     const server = await backend("mine");
     const headers = { ...REMOTE_HEADERS, user: "X-My-User", group: "X-My-Group", extraPrefix: "X-My-Extra-" };
     const mapping = [
@@ -107,23 +107,23 @@ describe("a mapping of paths", function () {
     expect(stranger.body.told).to.deep.equal(["Authorization: Bearer unknown"]);
   });
 
-  it("may change while the proxy runs", async () => {
+  it("can change while the proxy runs", async () => {
     const late = await backend("late");
     const { get, proxy } = await front(undefined);
     expect((await get("/services/late/x")).status).to.equal(404);
     const added = proxy.add({ path: "/services/late", backends: [late.url] });
     expect((await get("/services/late/x")).body.name).to.equal("late");
     expect(() => proxy.add({ path: "/services/late/", backends: [late.url] })).to.throw(
-      "there is a mapping of /services/late/ already",
+      "mapping of /services/late/ already exists",
     );
-    expect(() => proxy.add({ path: "/clusters/", backends: [] })).to.throw("from the start, or not at all");
-    expect(() => proxy.add({ path: "/x", backends: [] })).to.throw("give at least one of backends");
+    expect(() => proxy.add({ path: "/clusters/", backends: [] })).to.throw("cannot add /clusters/");
+    expect(() => proxy.add({ path: "/x", backends: [] })).to.throw("set at least one backend");
     expect(() => proxy.add({ path: "/x/../y", backends: [late.url] })).to.throw("must not have . or .. segments");
     await added[Symbol.asyncDispose]();
     expect((await get("/services/late/x")).status).to.equal(404);
   });
 
-  it("asks one of several servers, the same for a caller, and another one when that is not ready", async () => {
+  it("keeps a caller on one of several backends, and uses another one if that is not ready", async () => {
     const servers = [await backend("one"), await backend("two")] as const;
     const mapping = [{ path: "/services/both", backends: servers.map(({ url }) => url) }];
     const told: string[] = [];
@@ -136,7 +136,7 @@ describe("a mapping of paths", function () {
     await until(async () => (await asked()) !== first);
     own.isReady = true;
     await until(async () => (await asked()) === first);
-    // It ends at once: what changes nothing is asked of the other one, and all is from then on.
+    // The backend ends at once: safe requests go to the other one now, and then all requests do.
     await own[Symbol.asyncDispose]();
     expect(await asked()).to.not.equal(first);
     expect((await send("POST /services/both/x", {})).body.name).to.not.equal(first);
@@ -145,10 +145,10 @@ describe("a mapping of paths", function () {
     );
     await other[Symbol.asyncDispose]();
     expect(outcome(await get("/services/both")).slice(0, 2)).to.deep.equal([503, "ServiceUnavailable"]);
-    expect(told.slice(0, 2)).to.deep.equal(["server behind a path is not ready", "server behind a path is ready"]);
+    expect(told.slice(0, 2)).to.deep.equal(["backend of a path is not ready", "backend of a path is ready"]);
   });
 
-  it("passes upgrades", async () => {
+  it("forwards upgrades", async () => {
     const server = await backend("up");
     const { url } = await front(undefined, { mapping: [{ path: "/services/up", backends: [server.url] }] });
     const upgraded = Promise.withResolvers<string>();

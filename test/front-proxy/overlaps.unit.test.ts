@@ -1,18 +1,18 @@
-// Why: who writes a PathMapping must not get requests that are another mapping's. Tried with all short paths that there are.
+// Why: the author of a PathMapping must not receive requests of another mapping. Tested with all short paths.
 import { expect } from "chai";
 import { byDetail, isBelow, overlaps, type RoutePath } from "../../packages/front-proxy/src/mapping/route-path.ts";
 
-/** All lists of up to so many of these. */
+/** Returns all lists of up to `most` of these items. */
 function lists<T>(of: readonly T[], most: number): T[][] {
   if (most === 0) return [[]];
   return [[], ...of.flatMap((first) => lists(of, most - 1).map((rest) => [first, ...rest]))];
 }
 
-describe("a path that is no part of another", () => {
+describe("overlaps", () => {
   const routes: readonly RoutePath[] = lists(["a", "b", undefined], 3);
   const paths = lists(["a", "b", "c"], 4).map((segments) => `/${segments.join("/")}`);
 
-  it("has none of its requests", () => {
+  it("returns false only if the other path takes none of the requests", () => {
     let kept = 0;
     for (const first of routes.filter(({ length }) => length > 0)) {
       for (const other of routes.filter((route) => !overlaps(first, route))) {
@@ -27,7 +27,7 @@ describe("a path that is no part of another", () => {
     expect(kept).to.be.above(1000);
   });
 
-  it("is told from one that is, and no more is refused than has to be", () => {
+  it("returns true only if some path is below both", () => {
     for (const first of routes) {
       for (const other of routes.filter((route) => overlaps(first, route))) {
         const both = paths.filter((path) => isBelow(first, path) && isBelow(other, path));

@@ -1,4 +1,5 @@
-// Servers that objects in `root` put behind paths, while the front proxy runs: what they are told, and what no object can take.
+// Paths mapped by objects in `root` while the front proxy runs: the identity that upstreams receive, and the limits of
+// objects.
 import type { ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -28,11 +29,11 @@ function base64(text: string): string {
 
 interface Backend extends AsyncDisposable {
   readonly url: string;
-  /** Requests for `/hold`, which are answered when the test says so. */
+  /** Requests for `/hold`, which the test answers later. */
   readonly held: ServerResponse[];
 }
 
-/** A server that says who it is, what it was told of the caller, and what certificate it was shown. */
+/** Starts a server that returns its name, the caller's identity and the client certificate it received. */
 async function startBackend(name: string): Promise<Backend> {
   const held: ServerResponse[] = [];
   const tls = { ...SERVER, ca: clients.cert, requestCert: true, rejectUnauthorized: false };
@@ -113,7 +114,7 @@ describe("PathMappings of a front proxy", function () {
   });
   const client = (name: string): KeyPair => clients.issue({ name });
 
-  it("are followed once there is such a kind, and serve while they are there", async () => {
+  it("are served once their kind exists, and as long as they exist", async () => {
     expect((await front.get("/readyz")).text).to.equal("ok");
     expect((await front.get("/services/one")).status).to.equal(404);
     expect((await front.send(`POST ${CRDS}`, manifests[0], ADMIN)).status).to.equal(201);
@@ -134,7 +135,7 @@ describe("PathMappings of a front proxy", function () {
     await untilAt(front, { path: "/services/one/x", user: "alice" }, ({ status }) => status === 404);
   });
 
-  it("are told of strangers only what these bring, and never by the proxy's own certificate", async () => {
+  it("receive only the headers of unknown callers, and never the proxy's own certificate", async () => {
     await made("stranger", { path: "/services/stranger", backends: [one.url] });
     await accepted("stranger", "True");
     const headers = { "x-remote-user": "root", "X-Remote-Extra-a": "b", x_remote_group: "system:masters" };
@@ -143,7 +144,7 @@ describe("PathMappings of a front proxy", function () {
     await deleted("stranger");
   });
 
-  it("lose no request when they change: what is under way finishes, watches end", async () => {
+  it("lose no request when they change: pending requests finish, watches end", async () => {
     await made("changing", { path: "/services/changing", backends: [one.url] });
     await accepted("changing", "True");
     const held = front.get("/services/changing/hold");
@@ -164,26 +165,26 @@ describe("PathMappings of a front proxy", function () {
     await deleted("changing");
   });
 
-  it("show the client certificate of their Secret, the one that it has now", async () => {
+  it("show the client certificate of their Secret, and follow its changes", async () => {
     await made("secret", {
       ...{ path: "/services/secret", backends: [one.url] },
       secretRef: { namespace: "default", name: "client" },
     });
-    expect(await accepted("secret", "False SecretNotFound")).to.contain("the Secret default/client is not there");
+    expect(await accepted("secret", "False SecretNotFound")).to.contain("the Secret default/client does not exist");
     expect((await front.get("/services/secret")).status).to.equal(404);
     expect((await front.send(`POST ${SECRETS}`, secret(client("first")), ADMIN)).status).to.equal(201);
     await accepted("secret", "True");
     expect((await front.get("/services/secret")).body.by).to.equal("first");
     await change(`${SECRETS}/client`, { data: secret(client("second")).data });
     await untilAt(front, { path: "/services/secret", user: "alice" }, ({ body }) => body.by === "second");
-    // What strangers say is not vouched for.
+    // The proxy does not vouch for unknown callers.
     expect((await front.get("/services/secret", { user: "unknown" })).body.by).to.equal(undefined);
     await change(`${SECRETS}/client`, { data: { "tls.crt": base64("x"), "tls.key": base64("y") } });
-    expect(await accepted("secret", "False InvalidSecret")).to.contain("give tls.crt");
+    expect(await accepted("secret", "False InvalidSecret")).to.contain("set tls.crt");
     expect((await front.get("/services/secret")).status).to.equal(404);
     await front.send(`DELETE ${SECRETS}/client`, undefined, ADMIN);
     await accepted("secret", "False SecretNotFound");
-    // Of no other type, whatever is in it: an object lends nobody what was not made for this.
+    // Security: a Secret of another type is not used, even with the same content, because it was not made for this purpose.
     const opaque = secret(client("third"), "Opaque");
     expect((await front.send(`POST ${SECRETS}`, opaque, ADMIN)).status).to.equal(201);
     await made("opaque", {
@@ -195,21 +196,21 @@ describe("PathMappings of a front proxy", function () {
     await deleted("opaque");
   });
 
-  it("have no path that the mapping has, or an older one", async () => {
+  it("cannot overlap a path of the mapping or of an older object", async () => {
     for (const [name, path] of [
       ["same", "/services/fixed/"],
       ["below", "/services/fixed/deeper/still"],
     ]) {
       await made(name as string, { path, backends: [one.url] });
       expect(await accepted(name as string, "False PathTaken")).to.equal(
-        `spec.path: ${path} is a part of /services/fixed, which is mapped without an object: take another one`,
+        `spec.path: ${path} overlaps the static mapping /services/fixed: use another path`,
       );
     }
     expect((await front.get("/services/fixed/deeper/still")).body.name).to.equal("other");
     await made("b-older", { path: "/services/old/{cluster}", backends: [other.url] });
     await accepted("b-older", "True");
     await made("c-younger", { path: "/services/old/a/b", backends: [one.url] });
-    expect(await accepted("c-younger", "False PathTaken")).to.contain("of the PathMapping b-older, which is older");
+    expect(await accepted("c-younger", "False PathTaken")).to.contain("of the older PathMapping b-older");
     expect((await front.get("/services/old/a/b")).body.name).to.equal("other");
     await deleted("b-older");
     await accepted("c-younger", "True");
@@ -222,7 +223,7 @@ describe("PathMappings of a front proxy", function () {
     for (const name of ["same", "below", "c-younger"]) await deleted(name);
   });
 
-  it("are refused where they are none, with the field", async () => {
+  it("are rejected if invalid, with the field", async () => {
     const spec = { path: "/services/x", backends: [one.url], caBundle: CA };
     for (const [wrong, field] of [
       [{ path: "/clusters/root" }, "spec.path"],
@@ -248,14 +249,14 @@ describe("PathMappings of a front proxy", function () {
       expect(answer.body.details.causes.map((cause: { field: string }) => cause.field)).to.contain(field);
     }
     await made("no-ca", { path: "/services/no-ca", backends: [one.url], caBundle: base64("none") });
-    expect(await accepted("no-ca", "False InvalidBackend")).to.contain("caBundle: give certificates as PEM");
+    expect(await accepted("no-ca", "False InvalidBackend")).to.contain("invalid caBundle: use PEM certificates");
     await deleted("no-ca");
     await made("no-port", { path: "/services/no-port", backends: [one.url, "https://a.example:99999"] });
-    expect(await accepted("no-port", "False InvalidBackend")).to.contain("backend https://a.example:99999: give a URL");
+    expect(await accepted("no-port", "False InvalidBackend")).to.contain('backend "https://a.example:99999": use an');
     await deleted("no-port");
   });
 
-  it("that cannot be read leave what else is mapped as it is", async () => {
+  it("leave static mappings working if they cannot be read", async () => {
     const closed = await startBackend("closed");
     await closed[Symbol.asyncDispose]();
     await using nowhere = new Upstream({ url: closed.url });
@@ -270,12 +271,12 @@ describe("PathMappings of a front proxy", function () {
     expect(outcome(await alone.get("/services/some"))).to.deep.equal([
       503,
       "ServiceUnavailable",
-      "what is behind which path is being read: try again",
+      "the path mappings have not been read yet: try again",
     ]);
-    expect(told).to.deep.equal(["PathMappings cannot be read"]);
+    expect(told).to.deep.equal(["cannot read PathMappings"]);
   });
 
-  it("say the same to several front proxies, each of which writes what it found once", async () => {
+  it("get the same status from several front proxies, each of which writes its result once", async () => {
     await made("shared", { path: "/services/shared", backends: [one.url] });
     await accepted("shared", "True");
     const { body } = await front.get(`${MAPPINGS}/shared`, ADMIN);
@@ -286,7 +287,7 @@ describe("PathMappings of a front proxy", function () {
     await accepted("shared", "False PathTaken");
     expect((await front.get("/services/shared")).body.name).to.equal("one");
     expect((await second.get("/services/shared")).body.name).to.equal("other");
-    // The first one has seen that, and leaves it: else they would go on forever.
+    // The first proxy has seen this status and leaves it: otherwise they would overwrite each other forever.
     const marked = { ...body, metadata: { name: "later" }, spec: { ...body.spec, path: "/services/later" } };
     expect((await front.send(`POST ${MAPPINGS}`, marked, ADMIN)).status).to.equal(201);
     await accepted("later", "True");

@@ -1,4 +1,4 @@
-// The example of the package's README prints what it says.
+// The example of the package's README prints the documented output.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,11 +7,11 @@ import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 
 describe("packages/front-proxy/README.md", () => {
-  // Below the repository, whose packages it imports.
+  // Below the repository, because it imports its packages.
   const folder = mkdtempSync(join(root, "node_modules", ".readme-"));
   after(() => rmSync(folder, { recursive: true }));
 
-  it("prints what it says", async () => {
+  it("prints the documented output", async () => {
     const readme = readFileSync(join(root, "packages/front-proxy/README.md"), "utf8");
     const [, example = "", output = ""] = /^```ts\n([\s\S]*?)^```\n\nprints `([^`]*)`/m.exec(readme) ?? [];
     const { stdout, stderr } = await promisify(execFile)(

@@ -1,4 +1,4 @@
-// Shards that are away, slow, or come back with less; workspaces that are deleted and made again.
+// Shards that are unreachable, slow, or return with less data; workspaces that are deleted and created again.
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { outcome } from "../_support/plain.ts";
@@ -7,7 +7,7 @@ import { type Body, SHARDS, Stores, untilAt, WORKSPACES } from "../workspace-ser
 import { AS_ADMIN, type Front, type Shards, startFront, startShards } from "./support.ts";
 
 const admin = { user: "admin" };
-/** Nothing listens there. */
+/** No server listens on this port. */
 const NOWHERE = 1;
 
 describe("a front proxy whose shards come and go", function () {
@@ -16,7 +16,7 @@ describe("a front proxy whose shards come and go", function () {
   let shards: Shards;
   let front: Front;
   let relay: Relay;
-  /** Where shard-1 is, and where the wire to it leads. */
+  /** Port of shard-1, and the port that the relay to it forwards to. */
   let port = 0;
   let wired = 0;
   const told: string[] = [];
@@ -67,7 +67,7 @@ describe("a front proxy whose shards come and go", function () {
     return (await front.get(`/clusters/${at}${WORKSPACES}/${name}`, admin)).body.spec.cluster;
   }
 
-  it("tells workspaces of one name apart by their parents", async () => {
+  it("distinguishes workspaces of one name by their parents", async () => {
     const [a, b] = [await make("root:here", "same", "root"), await make("root:there", "same", "root")];
     expect(a).to.not.equal(b);
     for (const [path, cluster] of Object.entries({ "root:here:same": a, "root:there:same": b })) {
@@ -76,7 +76,7 @@ describe("a front proxy whose shards come and go", function () {
     }
   });
 
-  it("knows a workspace by its name again that was deleted and made anew", async () => {
+  it("finds a workspace by name again after it was deleted and created again", async () => {
     const first = await make("root", "anew", "shard-1");
     const path = `/clusters/root${WORKSPACES}/anew`;
     expect((await front.send(`DELETE ${path}`, undefined, admin)).status).to.equal(200);
@@ -91,7 +91,7 @@ describe("a front proxy whose shards come and go", function () {
     expect((await get(first)).status).to.equal(403);
   });
 
-  it("has clients come again for a workspace that is not there yet, and tells nobody of it who is not known", async () => {
+  it("makes clients retry for a workspace that is not ready, and hides it from unknown callers", async () => {
     const ref = { apiVersion: "v1", kind: "ConfigMap", name: "none", namespace: "default" };
     const workspace = {
       apiVersion: "tenancy.kcp.io/v1alpha1",
@@ -109,7 +109,7 @@ describe("a front proxy whose shards come and go", function () {
     expect((await front.get("/clusters/root:soon/api", { user: "late-token" })).status).to.equal(403);
   });
 
-  it("waits for a slow shard, and for no other", async () => {
+  it("waits for a slow shard without delaying the others", async () => {
     const held = relay.hold(1);
     const slow = get("root:there");
     await held;
@@ -118,7 +118,7 @@ describe("a front proxy whose shards come and go", function () {
     expect((await slow).status).to.equal(200);
   });
 
-  it("answers 503 for the workspaces of one that is away, and no other, and knows what it has when it is back", async () => {
+  it("answers 503 for workspaces of an unreachable shard only, and recovers with it", async () => {
     wired = NOWHERE;
     relay.cut();
     await becomes("root:there", 503);
@@ -131,8 +131,8 @@ describe("a front proxy whose shards come and go", function () {
     expect(away.headers["retry-after"]).to.equal("1");
     expect((await get("root:here")).status).to.equal(200);
     expect((await get("root:nope")).status).to.equal(403);
-    expect(told).to.include("shard cannot be had");
-    // Somebody deletes a workspace there in the meantime.
+    expect(told).to.include("cannot forward to shard");
+    // Another client deletes a workspace there in the meantime.
     const direct = new Upstream({ url: `https://127.0.0.1:${port}`, ...AS_ADMIN });
     const workspace = `/clusters/${await clusterOf("root", "there")}${WORKSPACES}/sub`;
     expect((await direct.send({ method: "DELETE", path: workspace })).status).to.equal(200);
@@ -143,13 +143,13 @@ describe("a front proxy whose shards come and go", function () {
     await becomes("root:there:sub", 403);
   });
 
-  it("cannot say that a path leads nowhere while a shard has not been read, and says so", async () => {
+  it("answers 503 for unknown paths while a shard has not been read", async () => {
     const shard = { apiVersion: "core.kcp.io/v1alpha1", kind: "Shard", metadata: { name: "far" }, spec: {} };
     const far = { ...shard, spec: { baseURL: `https://127.0.0.1:${NOWHERE}` } };
     expect((await front.send(`POST ${SHARDS}`, far, { user: "shard-token" })).status).to.equal(201);
     await becomes("root:nope", 503);
     expect((await get("root:nope")).body.message).to.equal(
-      "not all shards have been asked yet what workspaces they have: try again",
+      "the workspaces of some shards have not been read yet: try again",
     );
     expect((await get("root:here")).status).to.equal(200);
     const { text } = await front.get("/metrics", admin);

@@ -1,4 +1,4 @@
-// A workspace server with two shards over TLS, which believe a front proxy, and a front proxy before it that takes the names of users as tokens.
+// A workspace server with two shards over TLS that trust a front proxy, and a front proxy that takes user names as tokens.
 import { staticTokens } from "@virtual-workspaces/framework";
 import { anonymous, requestHeader } from "@virtual-workspaces/framework/authn";
 import {
@@ -19,9 +19,9 @@ const proxies = Authority.root("proxies");
 export const SERVER: KeyPair = serving.issue({ name: "localhost", usages: [SERVER_AUTH] });
 const PROXY = proxies.issue({ name: "front-proxy" });
 
-/** How anything behind the proxy is reached by it. */
+/** Connection of the proxy to any upstream. */
 const REACHED = { tls: { ca: serving.cert }, credentials: { get: () => PROXY } } as const;
-/** Who it is that shards believe. */
+/** Authenticates callers on shards by the front proxy's headers. */
 const believed = () => requestHeader({ ca: proxies.cert, allowedNames: ["front-proxy"] });
 
 /** Tokens that the shards know, and the front proxy does not. */
@@ -30,7 +30,7 @@ const OF_SHARDS = {
   root: { name: "root", groups: ["system:masters"] },
   "late-token": { name: "late" },
 };
-/** Tokens that the front proxy knows are the users' names. */
+/** Tokens that the front proxy knows: the names of the users. */
 const OF_PROXY = {
   admin: { name: "admin", groups: ["system:kcp:admin", "team"] },
   boss: { name: "boss", groups: ["system:masters", "system:kcp:initializer:x", "team"] },
@@ -44,7 +44,7 @@ export interface Front extends Calls, AsyncDisposable {
   readonly proxy: FrontProxy;
 }
 
-/** Starts shards that believe the front proxy. */
+/** Starts shards that trust the front proxy. */
 export async function startShards(stores: Stores, options: ShardedOptions = {}): Promise<Shards> {
   const trusting: WorkspacesOptions = {
     tls: SERVER,
@@ -58,13 +58,13 @@ export interface Shards extends AsyncDisposable {
   readonly url: string;
 }
 
-/** How a shard is asked as one of its administrators. */
+/** Connection to a shard with the credentials of an administrator. */
 export const AS_ADMIN = {
   tls: { ca: serving.cert },
   credentials: { get: () => ({ headers: ["Authorization", "Bearer shard-token"] }) },
 } as const;
 
-/** Starts a front proxy; of the shards of `root`, if they are given. */
+/** Starts a front proxy, with the shards of `root` if it is given. */
 export async function startFront(root: string | undefined, options: Partial<FrontProxyOptions> = {}): Promise<Front> {
   await using stack = new AsyncDisposableStack();
   const upstream = root === undefined ? undefined : stack.use(new Upstream({ url: root, ...AS_ADMIN }));

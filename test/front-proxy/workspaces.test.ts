@@ -1,4 +1,4 @@
-// The workspaces of two shards by their paths at one address, each asked as whoever asks.
+// Workspaces of two shards by their paths at one address. Shards receive the identity of each caller.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect } from "chai";
@@ -56,7 +56,7 @@ describe("a front proxy before two shards", function () {
       options,
     );
 
-  it("serves each by its path and by its name, wherever it is", async () => {
+  it("serves each workspace by its path and by its cluster name, on any shard", async () => {
     const { body } = await front.get(`/clusters/root${WORKSPACES}/there`, ADMIN);
     const { cluster } = body.spec;
     for (const path of ["root:there", cluster, `${cluster}:sub`, "root:there:sub", "root:here"]) {
@@ -67,7 +67,7 @@ describe("a front proxy before two shards", function () {
     expect(sub.body.metadata.annotations["kcp.io/path"]).to.equal("root:there:sub");
   });
 
-  it("shows writes, watches and errors of the shard as they are", async () => {
+  it("returns writes, watches and errors of the shard unchanged", async () => {
     const maps = "/clusters/root:there/api/v1/namespaces/default/configmaps";
     await using watch = await front.watch(`${maps}?watch=1&fieldSelector=metadata.name%3Da`, ADMIN);
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { x: "1" } };
@@ -77,7 +77,7 @@ describe("a front proxy before two shards", function () {
     expect((await front.get(`${maps}?limit=x`, ADMIN)).status).to.equal(400);
   });
 
-  it("answers 403 for what leads nowhere, in words that say nothing of it", async () => {
+  it("answers 403 for paths without a workspace, without revealing anything", async () => {
     for (const path of ["root:nope", "root:here:nope", "nope", "user:nobody", "system:admin", "2x3y4z5a6b7c8d9e:x"]) {
       expect(outcome(await front.get(`/clusters/${path}/api`)), path).to.deep.equal(NOWHERE("alice"));
       expect(outcome(await front.get(`/clusters/${path}/api`, ADMIN)), path).to.deep.equal(NOWHERE("admin"));
@@ -87,7 +87,7 @@ describe("a front proxy before two shards", function () {
     expect(all.body.message).to.contain("workspace access not permitted");
   });
 
-  it("refuses paths that somebody might read otherwise", async () => {
+  it("rejects paths that other parsers might read differently", async () => {
     const bad = [
       "/clusters/root/../root:here/api",
       "/clusters/root:here/%2e%2e/root/api",
@@ -101,7 +101,7 @@ describe("a front proxy before two shards", function () {
     ];
     const { port } = new URL(front.url);
     for (const path of bad) {
-      // As it is: URLs of clients have no dot segments.
+      // Sent raw, because URLs of clients have no dot segments.
       const req = request({ port, path, headers: { authorization: "Bearer admin" } }).end();
       const [answer] = (await once(req, "response")) as [IncomingMessage];
       expect(answer.resume().statusCode, path).to.equal(400);
@@ -111,7 +111,7 @@ describe("a front proxy before two shards", function () {
     expect((await front.get("/clusters", ADMIN)).status).to.equal(404);
   });
 
-  it("says who asks, whatever the client says of that", async () => {
+  it("identifies the caller, whatever identity headers the client sends", async () => {
     const forged = {
       "x-remote-user": "root",
       "X-Remote-Group": "system:masters",
@@ -127,7 +127,7 @@ describe("a front proxy before two shards", function () {
     });
   });
 
-  it("drops the groups that give rights within the system", async () => {
+  it("drops the groups that grant rights within the system", async () => {
     const { body } = await whoami("root", { user: "boss" });
     expect(body.status.userInfo.groups).to.deep.equal(["team", "system:authenticated"]);
     await using open = await startFront(shards.url, {
@@ -141,7 +141,7 @@ describe("a front proxy before two shards", function () {
     expect(known.body.status.userInfo.groups).to.deep.equal(["system:masters", "team", "system:authenticated"]);
   });
 
-  it("leaves it to the shard who may go on as whom", async () => {
+  it("leaves the authorization of impersonation to the shard", async () => {
     const as = { "Impersonate-User": "bob", "Impersonate-Group": "guests" };
     const allowed = await whoami("root", { user: "admin", headers: as });
     expect(allowed.status, allowed.text).to.equal(201);
@@ -150,7 +150,7 @@ describe("a front proxy before two shards", function () {
     expect(refused.status).to.equal(403);
   });
 
-  it("passes on the tokens that it does not know, for the shard to find out", async () => {
+  it("forwards unknown tokens for the shard to authenticate", async () => {
     const { status, body, text } = await whoami("root", { user: "shard-token" });
     expect(status, text).to.equal(201);
     expect(body.status.userInfo.username).to.equal("root");
@@ -165,7 +165,7 @@ describe("a front proxy before two shards", function () {
     expect(robot.body.status?.userInfo.username, robot.text).to.equal("system:serviceaccount:default:robot");
   });
 
-  it("says how far the index is behind, to those who may know", async () => {
+  it("reports the lag of the index to authorized users", async () => {
     const { text } = await front.get("/metrics", ADMIN);
     expect(text).to.match(/^kcp_indexed_logicalclusters\{shard="shard-1"\} [1-9]/m);
     const [, lag] = /^virtual_workspaces_index_lag_seconds\{shard="shard-1"\} (\S+)$/m.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// A caller that gives up is told its own reason, and frees what it held: at every stage of a request.
+// A caller that aborts gets its own reason, and frees its resources, at every stage of a request.
 import { getEventListeners } from "node:events";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
@@ -6,18 +6,18 @@ import { plainAnswer, startRaw, thrown } from "../_support/raw.ts";
 import { until } from "../_support/until.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-/** Not even an error: it is passed on as it is. */
+/** Not even an error: it must be passed unchanged. */
 const REASON = { because: "the user left" };
 
 describe("a request's signal", () => {
-  it("ended before: nothing is sent", async () => {
+  it("prevents the request if it aborted before", async () => {
     await using server = await startRaw();
     await using upstream = new Upstream({ url: server.url });
     expect(await thrown(upstream.send({ path: "/", signal: AbortSignal.abort(REASON) }))).to.equal(REASON);
     expect([server.opened, upstream.stats.requests]).to.deep.equal([0, 0]);
   });
 
-  it("while waiting for credentials, and for a connection: it is never sent", async () => {
+  it("prevents the request while it waits for credentials or a connection", async () => {
     await using server = await startRaw();
     const gate = Promise.withResolvers<object>();
     let asked = 0;
@@ -44,7 +44,7 @@ describe("a request's signal", () => {
     expect(server.requests.map(({ text }) => text.split(" ")[1])).to.deep.equal(["/holding"]);
   });
 
-  it("while connecting: the dial and the handshake are given up", async () => {
+  it("aborts the dial and the handshake", async () => {
     await using silent = await startRaw();
     await using secure = new Upstream({ url: `https://127.0.0.1:${silent.port}` });
     const first = new AbortController();
@@ -71,7 +71,7 @@ describe("a request's signal", () => {
     expect(tunnel.stats).to.include({ active: 0, pending: 0, connections: 0 });
   });
 
-  it("in the head, and in the body: the server sees the connection end", async () => {
+  it("closes the connection during the head and during the body", async () => {
     await using server = await startRaw(({ text, socket }) => {
       if (text.includes("/body")) socket.write(`${HEAD}2\r\nab\r\n`);
     });
@@ -93,12 +93,12 @@ describe("a request's signal", () => {
     controller.abort(REASON);
     expect(await next).to.equal(REASON);
     await server.until(() => server.sockets.size === 0);
-    // That callers give up is no failure of the other server.
+    // Aborts by callers are no failures of the upstream.
     expect(Object.values(upstream.stats.failures).every((count) => count === 0)).to.equal(true);
     expect(upstream.stats.active).to.equal(0);
   });
 
-  it("lives long: nothing is left on it after thousands of requests, and nobody warns", async () => {
+  it("has no listeners left after thousands of requests, and causes no warning", async () => {
     await using server = await startRaw(({ socket, text }) => {
       if (text.includes("/cut")) socket.end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab");
       else socket.write(plainAnswer("ok"));

@@ -1,4 +1,4 @@
-// Answers as other servers send them, right and wrong, whole and piece by piece.
+// Responses of servers, valid and invalid, whole and streamed.
 import { header, headerValues, Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { faults, startFaulty } from "../_support/faulty.ts";
@@ -13,7 +13,7 @@ async function text(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(pieces).toString("latin1");
 }
 
-/** What comes of an answer: its code, read whole and piece by piece. */
+/** Returns the error codes of a response, read whole and streamed. */
 async function outcomes(answer: (request: RawRequest) => void): Promise<(string | undefined)[]> {
   await using server = await startRaw(answer);
   await using upstream = new Upstream({ url: server.url, deadlines: { head: 2000, idle: 2000 } });
@@ -25,7 +25,7 @@ async function outcomes(answer: (request: RawRequest) => void): Promise<(string 
   return [whole.code, streamed.code];
 }
 
-describe("answers", () => {
+describe("responses", () => {
   const sent = (bytes: string, end = false) => {
     return ({ socket }: RawRequest): void => void (end ? socket.end(bytes, "latin1") : socket.write(bytes, "latin1"));
   };
@@ -33,34 +33,34 @@ describe("answers", () => {
   for (const [what, answer, code] of [
     ["a body that is shorter than announced", sent("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", true), "reset"],
     [
-      "the same on a connection that was to end",
+      "the same with Connection: close",
       sent("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 9\r\n\r\nab", true),
       "reset",
     ],
-    ["a chunk that is cut", sent(`${CHUNKED}9\r\nab`, true), "reset"],
+    ["a truncated chunk", sent(`${CHUNKED}9\r\nab`, true), "reset"],
     ["a body without its last chunk", sent(`${CHUNKED}2\r\nab\r\n`, true), "reset"],
     [
-      "the same on a connection that was to end",
+      "the same with Connection: close",
       sent("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", true),
       "reset",
     ],
-    ["a head that is cut", sent("HTTP/1.1 200 OK\r\nContent-Le", true), "reset"],
-    ["no answer", sent("", true), "reset"],
+    ["a truncated head", sent("HTTP/1.1 200 OK\r\nContent-Le", true), "reset"],
+    ["no bytes", sent("", true), "reset"],
     ["a malformed chunk", sent(`${CHUNKED}zz\r\nab\r\n0\r\n\r\n`), "malformed"],
     ["a malformed head", sent("HTTP/1.1 200 OK\r\nBad Header\r\n\r\n"), "malformed"],
     ["two lengths", sent("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"), "malformed"],
     ["another protocol", sent("SSH-2.0-OpenSSH\r\n"), "malformed"],
     [
-      "a change of protocol that nobody asked for",
+      "an unexpected protocol upgrade",
       sent("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nab"),
       "malformed",
     ],
     ["a head that is too large", sent(`HTTP/1.1 200 OK\r\nX: ${"x".repeat(1 << 20)}\r\n\r\n`), "tooLarge"],
     ["a head that never ends", endlessHead, "tooLarge"],
   ] as const)
-    it(`${what}: ${code}`, async () => expect(await outcomes(answer)).to.deep.equal([code, code]));
+    it(`with ${what} give ${code}`, async () => expect(await outcomes(answer)).to.deep.equal([code, code]));
 
-  it("what is longer than announced is not taken for another answer", async () => {
+  it("do not take surplus bytes for another response", async () => {
     await using server = await startRaw(({ socket, nth }) =>
       socket.write(nth === 0 ? `${plainAnswer("ok")}${plainAnswer("smuggled")}` : plainAnswer("right")),
     );
@@ -70,7 +70,7 @@ describe("answers", () => {
     expect(server.opened).to.equal(2);
   });
 
-  it("a body up to the limit, and beyond it: announced or not, endless even", async () => {
+  it("have bodies up to the limit and none beyond it, announced or not, even endless ones", async () => {
     await using server = await startRaw(({ text: head, socket }) =>
       socket.write(head.includes("/plain") ? plainAnswer("12345") : `${CHUNKED}5\r\n12345\r\n0\r\n\r\n`),
     );
@@ -87,7 +87,7 @@ describe("answers", () => {
     expect(faulty.bytes.sent).to.be.below(64 << 20);
   });
 
-  it("the server waits for a reader that lags; an early end frees the connection, reading on ends", async () => {
+  it("apply backpressure for a slow reader, and free the connection after an early end", async () => {
     await using real = await startRaw();
     await using faulty = await startFaulty(real.url);
     faulty.fail(faults.endless());
@@ -95,7 +95,7 @@ describe("answers", () => {
     const answer = await upstream.stream({ path: "/" });
     const body = answer.body[Symbol.asyncIterator]();
     let length = (await body.next()).value?.length ?? 0;
-    // The server has filled what lies between when nothing moves any more.
+    // The server has filled all buffers once no more bytes arrive.
     let before = -1;
     while (before !== faulty.bytes.sent) {
       before = faulty.bytes.sent;
@@ -112,20 +112,20 @@ describe("answers", () => {
     expect(upstream.stats.active).to.equal(0);
   });
 
-  it("disposed of while it is read, and read by two", async () => {
+  it("can be disposed of while they are read, and reject a second reader", async () => {
     await using server = await startRaw(sent(`${CHUNKED}2\r\nab\r\n`));
     await using upstream = new Upstream({ url: server.url });
     const answer = await upstream.stream({ path: "/" });
     const body = answer.body[Symbol.asyncIterator]();
     await body.next();
     const waiting = body.next();
-    expect((await thrown(body.next())).message).to.contain("one reader");
+    expect((await thrown(body.next())).message).to.contain("concurrent reads of a body");
     await answer[Symbol.asyncDispose]();
     expect((await waiting).done).to.equal(true);
     await server.until(() => server.sockets.size === 0);
   });
 
-  it("2,000 values of a header, their characters, and names that objects have", async () => {
+  it("accept 2,000 values of a header, any characters, and names of Object.prototype", async () => {
     const groups = Array.from({ length: 2000 }, (_, at) => `X-Group: group-${at}`);
     await using server = await startRaw(({ socket }) =>
       socket.write(plainAnswer("", ...groups, "X-Name: J\u00f6rg", "constructor: x", "__proto__: y")),
@@ -141,7 +141,7 @@ describe("answers", () => {
     expect(header(headers, "hasOwnProperty")).to.equal(undefined);
   });
 
-  it("early hints are no answer; trailers end nothing early; HEAD and 204 have no body", async () => {
+  it("ignore early hints, finish with trailers, and have no body for HEAD and 204", async () => {
     await using server = await startRaw(({ text: head, socket }) => {
       if (head.startsWith("HEAD")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n");
       else if (head.includes("/204")) socket.write("HTTP/1.1 204 No Content\r\n\r\n");
@@ -164,7 +164,7 @@ describe("answers", () => {
     expect(upstream.stats.active).to.equal(0);
   });
 
-  it("an answer before the body was sent is the answer, and its connection is not used again", async () => {
+  it("before the body was sent are final, and their connection is not used again", async () => {
     await using server: RawServer = await startRaw(({ socket, text: head }) => {
       if (!head.startsWith("POST")) {
         socket.write(plainAnswer("ok"));

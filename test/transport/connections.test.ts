@@ -1,4 +1,4 @@
-// Connections: how many, whose, by which way, and what becomes of them.
+// Connections: their number, owners, routes and lifetime.
 
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { until } from "../_support/until.ts";
 const HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 describe("connections", () => {
-  it("a thousand watches have one each, and hold up nothing", async () => {
+  it("give each of a thousand watches its own, without delaying other requests", async () => {
     await using server = await startRaw(({ text, socket }) =>
       socket.write(text.includes("/watch") ? `${HEAD}2\r\nab\r\n` : plainAnswer("ok")),
     );
@@ -34,7 +34,7 @@ describe("connections", () => {
     expect(upstream.stats.active).to.equal(0);
   });
 
-  it("short requests have so many and no more, in the order in which they came", async () => {
+  it("limit the number of short requests, in their order", async () => {
     const order: string[] = [];
     let most = 0;
     let under = 0;
@@ -55,7 +55,7 @@ describe("connections", () => {
     expect(upstream.stats).to.include({ active: 0, pending: 0, requests: 300 });
   });
 
-  it("are used again behind a watch that ended, a DELETE with a body and a POST", async () => {
+  it("are reused after a watch that ended, a DELETE with a body and a POST", async () => {
     await using server = await startRaw(({ socket }) => socket.write(plainAnswer("ok")));
     await using upstream = new Upstream({ url: server.url });
     for await (const _ of (await upstream.stream({ path: "/", long: true })).body);
@@ -65,7 +65,7 @@ describe("connections", () => {
     expect(server.opened).to.equal(1);
   });
 
-  it("end with the upstream: in use, kept, being made and waited for", async () => {
+  it("end with the upstream: in use, idle, opening and awaited", async () => {
     await using server = await startRaw(({ text, socket }) => {
       if (text.includes("/body")) socket.write(`${HEAD}2\r\nab\r\n`);
       if (text.includes("/kept")) socket.write(plainAnswer("ok"));
@@ -102,7 +102,7 @@ describe("connections", () => {
     expect([(await making).code, signals[0]?.aborted]).to.deep.equal(["closed", true]);
   });
 
-  it("of an upstream that is drained bring what is under way, and nothing new; then they end", async () => {
+  it("finish pending requests and accept no new ones when the upstream drains", async () => {
     await using server = await startRaw(({ text, socket }) => {
       if (text.includes("/kept")) socket.write(plainAnswer("ok"));
       else socket.write(`${HEAD}2\r\nab\r\n`);
@@ -122,7 +122,7 @@ describe("connections", () => {
     await upstream.drain();
   });
 
-  it("by IPv6", async function () {
+  it("work over IPv6", async function () {
     const server = createServer((_request, response) => response.end(_request.headers.host)).listen(0, "::1");
     const up = await Promise.race([
       once(server, "listening").then(() => true),
@@ -137,7 +137,7 @@ describe("connections", () => {
     await once(server, "close");
   });
 
-  it("by a dial: plain and TLS, verified as ever, cut and made again", async () => {
+  it("work through a dial, plain and with verified TLS, and are opened again after a cut", async () => {
     const root = Authority.root("right");
     const shown = root.issue({ name: "127.0.0.1", usages: [SERVER_AUTH] });
     await using plain = await startRaw(({ socket }) => socket.write(plainAnswer("plain")));
@@ -172,7 +172,7 @@ describe("connections", () => {
     }
   }).timeout(20_000);
 
-  it("by a dial through what is no socket: answers, aborts and failed handshakes end it", async () => {
+  it("work through a dial that is not a socket: responses, aborts and failed handshakes end it", async () => {
     const root = Authority.root("right");
     await using plain = await startRaw(({ socket, text }) => text.includes("/hang") || socket.write(plainAnswer("ok")));
     const shown = root.issue({ name: "localhost", usages: [SERVER_AUTH] });
@@ -212,7 +212,7 @@ describe("connections", () => {
     }
   }).timeout(20_000);
 
-  it("by a dial whose connection breaks with an error of its own when TLS ends it: it is told once, and nothing is left over", async () => {
+  it("report the error of a dialed connection that breaks as TLS ends it only once", async () => {
     await using secure = await startRaw(
       undefined,
       Authority.root("right").issue({ name: "localhost", usages: [SERVER_AUTH] }),
@@ -228,7 +228,7 @@ describe("connections", () => {
     await secure.until(() => secure.sockets.size === 0);
   });
 
-  it("by a dial that fails, and one that is too late: what it gives then is destroyed", async () => {
+  it("fail with their dial, and destroy the connection of a late one", async () => {
     await using failing = new Upstream({ url: "http://x", dial: () => Promise.reject(new Error("no tunnel")) });
     const error = await thrown(failing.send({ path: "/" }));
     expect([error.code, error.message]).to.deep.equal(["connect", "GET http://x/: no tunnel"]);
@@ -251,7 +251,7 @@ describe("connections", () => {
     await server.until(() => server.sockets.size === 0);
   });
 
-  it("survive an upstream that goes and comes back, on the same port", async () => {
+  it("survive an upstream that restarts on the same port", async () => {
     await using server = await startRaw(({ socket }) => socket.write(plainAnswer("ok")));
     await using faulty = await startFaulty(server.url);
     await using upstream = new Upstream({ url: faulty.url });
@@ -262,7 +262,7 @@ describe("connections", () => {
     expect((await upstream.send({ path: "/" })).status).to.equal(200);
   });
 
-  it("are asked by the kernel whether the other side is there", async function () {
+  it("use kernel probes of the other side", async function () {
     const ss = await promisify(execFile)("ss", ["-V"]).catch(() => undefined);
     if (ss === undefined) this.skip();
     await using server = await startRaw(({ socket }) => socket.write(`${HEAD}2\r\nab\r\n`));
@@ -273,7 +273,7 @@ describe("connections", () => {
   });
 });
 
-/** Bytes both ways over something else, as a tunnel carries them. */
+/** Bytes in both directions over another transport, as in a tunnel. */
 class Tunnel extends Duplex {
   readonly #below: Socket;
 

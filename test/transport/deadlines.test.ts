@@ -1,4 +1,4 @@
-// Every wait for another server ends: at the deadline that it has, and not before.
+// Every wait for another server ends at its deadline, and not before.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ async function took(work: Promise<unknown>): Promise<number> {
 }
 
 describe("deadlines", () => {
-  it("head: a server that accepts and never answers; the connection is freed", async () => {
+  it("head: ends a request to a server that never answers, and frees the connection", async () => {
     await using server = await startRaw();
     await using upstream = new Upstream({ url: server.url, deadlines: { head: 150 } });
     const failed = thrown(upstream.send({ path: "/secret?token=1" }));
@@ -31,7 +31,7 @@ describe("deadlines", () => {
     expect(upstream.stats.failures.timeout).to.equal(1);
   });
 
-  it("head: a request's own goes before the upstream's", async () => {
+  it("head: the request's own takes precedence over the upstream's", async () => {
     await using server = await startRaw(({ socket }) => setTimeout(() => socket.write(plainAnswer("late")), 150));
     await using upstream = new Upstream({ url: server.url, deadlines: { head: 20 } });
     expect((await upstream.send({ path: "/", deadlines: { head: Number.POSITIVE_INFINITY } })).status).to.equal(200);
@@ -39,7 +39,7 @@ describe("deadlines", () => {
     expect((await thrown(upstream.send({ path: "/" }))).code).to.equal("timeout");
   });
 
-  it("head: waiting for credentials counts", async () => {
+  it("head: counts the wait for credentials", async () => {
     await using server = await startRaw(({ socket }) => socket.write(plainAnswer("")));
     const never = new Promise<never>(() => undefined);
     await using upstream = new Upstream({
@@ -51,7 +51,7 @@ describe("deadlines", () => {
     expect([error.code, error.delivered, server.opened]).to.deep.equal(["timeout", false, 0]);
   });
 
-  it("head: waiting for another credential, since one was refused, counts", async () => {
+  it("head: counts the wait for another credential after a rejection", async () => {
     await using server = await startRaw(({ socket }) =>
       socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno"),
     );
@@ -71,7 +71,7 @@ describe("deadlines", () => {
     expect(upstream.stats.active).to.equal(0);
   });
 
-  it("head: waiting for a free connection counts, and what waited too long is never sent", async () => {
+  it("head: counts the wait for a free connection, and prevents a late request", async () => {
     await using server = await startRaw(({ text, socket }) => {
       if (!text.startsWith("GET /hang")) socket.write(plainAnswer("ok"));
     });
@@ -91,7 +91,7 @@ describe("deadlines", () => {
     expect(server.requests.filter(({ text }) => text.includes("/late"))).to.have.length(0);
   });
 
-  it("connect: a dial that hangs, and a server that accepts but says nothing of TLS", async () => {
+  it("connect: ends a dial that hangs, and a TLS handshake without an answer", async () => {
     await using upstream = new Upstream({
       url: "http://nowhere.invalid",
       deadlines: { connect: 60 },
@@ -107,9 +107,9 @@ describe("deadlines", () => {
     await server.until(() => server.opened === 1 && server.sockets.size === 0);
   });
 
-  it("connect: a server that never accepts, whose backlog is full", async function () {
+  it("connect: ends an attempt on a server with a full backlog", async function () {
     if (process.platform !== "linux") this.skip();
-    // A process that is stopped: its kernel answers until the backlog is full, then no more.
+    // A stopped process: its kernel accepts connections until the backlog is full.
     const source =
       'require("net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port); })';
     const child = spawn(process.execPath, ["-e", source], { stdio: ["ignore", "pipe", "inherit"] });
@@ -120,7 +120,7 @@ describe("deadlines", () => {
         url: `http://127.0.0.1:${Number(line.toString())}`,
         deadlines: { connect: 150, head: 100 },
       });
-      // The first few are in the backlog: those get a connection, and no answer.
+      // The first few are in the backlog: these get a connection, and no response.
       const outcomes = await Promise.all(
         Array.from({ length: 6 }, () => thrown(upstream.send({ path: "/", deadlines: { head: 2000 } }))),
       );
@@ -134,7 +134,7 @@ describe("deadlines", () => {
     }
   });
 
-  it("connect: nobody listens", async () => {
+  it("connect: an unused port fails at once", async () => {
     const server = await startRaw();
     await server[Symbol.asyncDispose]();
     await using upstream = new Upstream({ url: server.url });
@@ -144,7 +144,7 @@ describe("deadlines", () => {
     expect(upstream.stats.failures.connect).to.equal(1);
   });
 
-  it("idle: a body that stops, for a reader and for the whole", async () => {
+  it("idle: ends a body that stops, streamed or whole", async () => {
     await using server = await startRaw(({ socket }) => socket.write(`${HEAD}2\r\nab\r\n`));
     await using upstream = new Upstream({ url: server.url, deadlines: { idle: 200 } });
     const answer = await upstream.stream({ path: "/" });
@@ -164,7 +164,7 @@ describe("deadlines", () => {
     expect(upstream.stats.failures.timeout).to.equal(2);
   });
 
-  it("idle: does not run while nobody reads, begins with each piece, and never ends if told so", async () => {
+  it("idle: only runs during reads, starts again with each chunk, and can be disabled", async () => {
     await using server = await startRaw(({ socket, text }) => {
       socket.write(HEAD);
       if (text.includes("/forever")) return;
@@ -175,11 +175,11 @@ describe("deadlines", () => {
     const forever = await upstream.stream({ path: "/forever", deadlines: { idle: Number.POSITIVE_INFINITY } });
     const patient = forever.body[Symbol.asyncIterator]().next();
     const rested = await upstream.stream({ path: "/rested" });
-    // It waits for this one, and then for none.
+    // This read waits, and the next ones do not.
     expect((await rested.body[Symbol.asyncIterator]().next()).value?.length).to.equal(1);
     const slow = await upstream.stream({ path: "/slow" });
     let length = 0;
-    // Eight pieces at 60 ms each: longer than 150 ms in all.
+    // Eight chunks at 60 ms each: longer than 150 ms in all.
     for await (const piece of slow.body) {
       length += piece.length;
       if (length >= 8) break;
@@ -191,7 +191,7 @@ describe("deadlines", () => {
     await rested[Symbol.asyncDispose]();
   });
 
-  it("a black hole in the middle of a watch, behind a relay", async () => {
+  it("idle: ends a watch whose relay becomes a black hole", async () => {
     await using server = await startRaw(({ socket }) => socket.write(`${HEAD}3\r\n{}\n\r\n`));
     await using faulty = await startFaulty(server.url);
     await using upstream = new Upstream({ url: faulty.url, deadlines: { idle: 100 } });
@@ -204,7 +204,7 @@ describe("deadlines", () => {
     await faulty.until(({ connections }) => connections === 0);
   });
 
-  it("refuses what is no length of time", async () => {
+  it("reject an invalid duration", async () => {
     expect(() => new Upstream({ url: "http://x", deadlines: { idle: Number.NaN } })).to.throw("deadlines.idle");
     await using upstream = new Upstream({ url: "http://x" });
     expect((await thrown(upstream.send({ path: "/", deadlines: { head: 0 } }))).message).to.contain("deadlines.head");

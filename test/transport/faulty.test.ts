@@ -1,4 +1,4 @@
-// The faults that clients are tried with are themselves real: seen by a client that reads bytes.
+// The faults of the test upstream are real: a client that reads bytes sees them.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { startTestServer } from "@virtual-workspaces/testing";
 import { expect } from "chai";
@@ -34,7 +34,7 @@ describe("a faulty upstream", () => {
     };
   }
 
-  it("lets everything through, and counts it", async () => {
+  it("lets all requests through, and counts them", async () => {
     await using up = await start();
     using wire = await Wire.open(up.faulty.port);
     wire.request(`GET ${NOTES}/a HTTP/1.1`, ...up.head);
@@ -56,7 +56,7 @@ describe("a faulty upstream", () => {
     await up.faulty.until(({ connections }) => connections === 0);
   });
 
-  it("answers otherwise: as often as told, to whom told, the last rule first", async () => {
+  it("answers by rules, with their limits and filters, the last rule first", async () => {
     await using up = await start();
     using wire = await Wire.open(up.faulty.port);
     const ask = async (path = `${NOTES}/a`): Promise<unknown[]> => {
@@ -81,7 +81,7 @@ describe("a faulty upstream", () => {
     expect(await ask("/livez")).to.deep.equal([200, "text/plain; charset=utf-8"]);
   });
 
-  it("cuts an answer after so many bytes, and in the middle of an event", async () => {
+  it("cuts a response after a number of bytes, and in the middle of an event", async () => {
     await using up = await start();
     up.faulty.fail(faults.cut({ bytes: 20 }), { times: 1 });
     using first = await Wire.open(up.faulty.port);
@@ -102,7 +102,7 @@ describe("a faulty upstream", () => {
     expect(second.ended).to.equal("end");
   });
 
-  it("is a black hole until it heals: connections open, nothing passes", async () => {
+  it("is a black hole until it heals: connections open, no byte passes", async () => {
     await using up = await start();
     using old = await Wire.open(up.faulty.port);
     old.request(`GET ${NOTES}?watch=true&resourceVersion=0 HTTP/1.1`, ...up.head);
@@ -151,7 +151,7 @@ describe("a faulty upstream", () => {
     expect([swallowed.ended, up.faulty.bytes.sent]).to.deep.equal([undefined, sent]);
   });
 
-  it("refuses connections, then listens again where it did", async () => {
+  it("refuses connections, then listens again on the same port", async () => {
     await using up = await start();
     using open = await Wire.open(up.faulty.port);
     const { port } = up.faulty;
@@ -165,7 +165,7 @@ describe("a faulty upstream", () => {
     expect((await again.answer())?.status).to.equal(200);
   });
 
-  it("never ends a body, announces a wrong length, sends what is no gzip and what is no HTTP", async () => {
+  it("sends endless bodies, wrong lengths, invalid gzip and invalid HTTP", async () => {
     await using up = await start();
     up.faulty.fail(faults.endless(), { times: 1 });
     using endless = await Wire.open(up.faulty.port);

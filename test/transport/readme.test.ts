@@ -1,4 +1,4 @@
-// The example of the package's README runs as it is printed.
+// The example of the package's README runs as printed.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,11 +1,11 @@
-// When a request is sent a second time, and when it must not be: a connection that was kept had ended, a credential was
-// refused.
+// When a request is retried, and when it must not be: after the end of a reused connection, and after the rejection of a
+// credential.
 import { type Credential, Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { plainAnswer, type RawRequest, startRaw, thrown } from "../_support/raw.ts";
 import { until } from "../_support/until.ts";
 
-/** Ends the connection as soon as a second request comes on it, without a word. */
+/** Ends the connection without an answer as soon as a second request comes on it. */
 function onceEach(): (request: RawRequest) => void {
   const used = new WeakSet<object>();
   return ({ socket }) => {
@@ -15,8 +15,8 @@ function onceEach(): (request: RawRequest) => void {
   };
 }
 
-describe("second tries", () => {
-  it("GET and HEAD, when a connection that was kept ends instead of answering", async () => {
+describe("retry", () => {
+  it("repeats GET and HEAD if a reused connection ends before any response", async () => {
     await using server = await startRaw(onceEach());
     await using upstream = new Upstream({ url: server.url });
     await upstream.send({ path: "/" });
@@ -28,7 +28,7 @@ describe("second tries", () => {
     expect(server.requests).to.have.length(5);
   });
 
-  it("no others, since the server may have got them", async () => {
+  it("does not repeat other methods, which the server may have received", async () => {
     await using server = await startRaw(onceEach());
     await using upstream = new Upstream({ url: server.url });
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
@@ -39,7 +39,7 @@ describe("second tries", () => {
     expect(upstream.stats.retries).to.equal(0);
   });
 
-  it("not when something of an answer had come, nor on a new connection, nor a third time", async () => {
+  it("does not happen after a partial response, on a new connection, or a third time", async () => {
     await using server = await startRaw(({ socket, nth }) => {
       if (nth % 2 === 0) socket.write(plainAnswer("ok"));
       else socket.end("HTTP/1.1 200 OK\r\n");
@@ -58,7 +58,7 @@ describe("second tries", () => {
     expect(never.requests).to.have.length(4);
   });
 
-  it("anything that a closed connection did not take: a POST behind a server's goodbye", async () => {
+  it("repeats any request that a closed connection did not send, such as a POST after the server's FIN", async () => {
     await using server = await startRaw(({ socket, nth }) => {
       socket.write(plainAnswer(`${nth}`), () => {
         if (nth % 2 === 0) socket.end();
@@ -67,7 +67,7 @@ describe("second tries", () => {
     await using upstream = new Upstream({ url: server.url });
     for (let round = 0; round < 20; round++) {
       await upstream.send({ path: "/" });
-      // Its end has come to this machine, though perhaps not to us.
+      // The FIN has reached this machine, but perhaps not this process.
       await server.until(() => server.requests.length % 2 === 1);
       await new Promise(setImmediate);
       expect((await upstream.send({ path: "/", method: "POST", body: "{}" })).status).to.equal(200);
@@ -82,7 +82,7 @@ describe("credentials", () => {
     else socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno");
   };
 
-  it("that were refused are renewed, once for all that had the same, and each request is sent once more", async () => {
+  it("are renewed once after a rejection, for all requests that used them, and each is sent once more", async () => {
     await using server = await startRaw(refuseOld);
     let current: Credential = { headers: ["Authorization", "Bearer old"] };
     let gets = 0;
@@ -114,7 +114,7 @@ describe("credentials", () => {
         await (answer as AsyncDisposable)[Symbol.asyncDispose]?.();
   });
 
-  it("that cannot be renewed: the caller gets the 401, and the source is told again the next time", async () => {
+  it("give the caller the 401 if they cannot be renewed, and ask the source again the next time", async () => {
     await using server = await startRaw(refuseOld);
     let refusals = 0;
     const credentials = {
@@ -136,7 +136,7 @@ describe("credentials", () => {
     expect(server.opened).to.be.at.most(3);
   });
 
-  it("whose source fails: its error, also for the second try, and no connection is left", async () => {
+  it("fail with the error of their source, also during a retry, and leave no connection behind", async () => {
     await using server = await startRaw(refuseOld);
     const error = new Error("the token file is gone");
     let gets = 0;
@@ -158,7 +158,7 @@ describe("credentials", () => {
     expect(upstream.stats.pending).to.equal(0);
   });
 
-  it("take the place of what a caller says of the same name, in any case, and of any Authorization", async () => {
+  it("replace the caller's headers of the same name, in any case, and any Authorization", async () => {
     await using server = await startRaw(({ socket }) => socket.write(plainAnswer("")));
     await using upstream = new Upstream({
       url: server.url,
@@ -188,7 +188,7 @@ describe("credentials", () => {
 });
 
 describe("header lines", () => {
-  it("are UTF-8 on the wire; those that would be read otherwise are refused by name, never by value", async () => {
+  it("are UTF-8 on the wire; ambiguous ones are rejected by name, never by value", async () => {
     await using server = await startRaw(({ socket }) => socket.write(plainAnswer("")));
     await using upstream = new Upstream({ url: server.url });
     await upstream.send({ path: "/", headers: ["Impersonate-User", "J\u00f6rg \u{1f600}"] });
@@ -203,7 +203,7 @@ describe("header lines", () => {
       expect((await thrown(upstream.send({ path: "/", headers: [name, "5"] }))).message).to.contain(name);
     for (const name of ["", "a b", "a:", "a\r\nb", "ä"])
       expect((await thrown(upstream.send({ path: "/", headers: [name, "5"] }))).message).to.contain(
-        "no name of a header",
+        "invalid header name",
       );
     for (const path of ["", "x", "/a b", "/a\r\nX: y", "/\u{1f600}"])
       expect((await thrown(upstream.send({ path }))).message).to.contain("path");

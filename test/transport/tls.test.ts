@@ -1,4 +1,4 @@
-// Whom we trust, whom we are taken for, and what is told when that fails: over handshakes that are real.
+// Trust in servers, client certificates, and errors, over real handshakes.
 import { execFile } from "node:child_process";
 import type { TLSSocket } from "node:tls";
 import { promisify } from "node:util";
@@ -10,15 +10,15 @@ import { plainAnswer, type RawRequest, startRaw, thrown } from "../_support/raw.
 const root = Authority.root("right");
 const other = Authority.root("other");
 const shown = root.issue({ name: "127.0.0.1", usages: [SERVER_AUTH] });
-/** Says whose certificate it was shown. */
+/** Returns the name in the client certificate. */
 const who = ({ socket }: RawRequest): void => {
   const { subject } = (socket as TLSSocket).getPeerCertificate();
   socket.write(plainAnswer(String(subject?.CN ?? "nobody")));
 };
 const mutual = { ...shown, ca: root.cert, requestCert: true, rejectUnauthorized: true };
 
-describe("TLS to another server", () => {
-  it("trusts the given authority and no other", async () => {
+describe("TLS to an upstream", () => {
+  it("trusts only the given authority", async () => {
     await using server = await startRaw(who, shown);
     await using right = new Upstream({ url: server.url, tls: { ca: root.cert } });
     expect((await right.send({ path: "/" })).status).to.equal(200);
@@ -33,9 +33,9 @@ describe("TLS to another server", () => {
     expect((await anyone.send({ path: "/" })).status).to.equal(200);
   });
 
-  it("is not switched off by the environment", async () => {
+  it("cannot be disabled by the environment", async () => {
     await using server = await startRaw(who, shown);
-    // A process of its own: Node warns when it looks at that variable.
+    // A separate process: Node.js warns when it reads that variable.
     const program = `
       import { Upstream } from "@virtual-workspaces/transport";
       await using upstream = new Upstream({ url: "${server.url}", tls: { ca: ${JSON.stringify(other.cert)} } });
@@ -49,7 +49,7 @@ describe("TLS to another server", () => {
     expect(server.requests).to.have.length(0);
   });
 
-  it("asks for the name it is told to, and for none by address", async () => {
+  it("verifies and sends the configured name, and sends no SNI for IP addresses", async () => {
     const asked: (string | false | null)[] = [];
     const name = ({ socket }: RawRequest): void => {
       asked.push((socket as TLSSocket & { servername: string | false | null }).servername);
@@ -66,7 +66,7 @@ describe("TLS to another server", () => {
     expect(asked).to.deep.equal(["localhost", false]);
   });
 
-  it("tells apart: no TLS there, a certificate that ended, ours refused, nobody there", async () => {
+  it("distinguishes no TLS, an expired certificate, a rejected client certificate and no server", async () => {
     await using plain = await startRaw(({ socket }) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     await using server = await startRaw(who, {
       ...root.issue({ name: "127.0.0.1", usages: [SERVER_AUTH], from: -3, to: -2 }),
@@ -77,7 +77,7 @@ describe("TLS to another server", () => {
     const codes: string[] = [];
     for (const port of [plain.port, server.port, strict.port, gone.port]) {
       await using upstream = new Upstream({ url: `https://127.0.0.1:${port}`, tls: { ca: root.cert } });
-      // The server without TLS reads until a request is whole: it is ended from its side.
+      // The server without TLS waits for a whole request, so the test ends the connection there.
       const failed = thrown(upstream.send({ path: "/", deadlines: { head: 3000 } }));
       if (port === plain.port) {
         await plain.until(() => plain.sockets.size === 1);
@@ -85,11 +85,11 @@ describe("TLS to another server", () => {
       }
       codes.push((await failed).code ?? "");
     }
-    // Node's servers say nothing of a client certificate that they miss.
+    // Node.js servers send no alert for a missing client certificate.
     expect(codes).to.deep.equal(["tls", "tls", "reset", "connect"]);
   });
 
-  it("shows a client certificate; a new one on new connections, while requests under way finish", async () => {
+  it("shows a new client certificate on new connections, while pending requests finish", async () => {
     const pending: RawRequest[] = [];
     await using server = await startRaw((request) => {
       if (request.text.includes("/slow")) pending.push(request);
@@ -108,7 +108,7 @@ describe("TLS to another server", () => {
     await Promise.all([ask(), ask()]);
     current = root.issue({ name: "second" });
     expect(await ask()).to.equal("second");
-    // Those that were idle end now, those in use when they are no more.
+    // Idle connections end now, others after their request.
     await server.until(() => server.sockets.size === 3);
     for (const request of pending) who(request);
     expect(await Promise.all(slow)).to.deep.equal(["first", "first"]);
@@ -133,7 +133,7 @@ describe("TLS to another server", () => {
     await server.until(() => server.sockets.size === 0);
   });
 
-  it("refuses certificates and keys that are none", async () => {
+  it("rejects invalid certificates and keys", async () => {
     await using server = await startRaw(who, shown);
     expect(() => new Upstream({ url: server.url, tls: { ca: "" } })).to.throw("tls.ca");
     expect(() => new Upstream({ url: server.url, tls: { ca: "not PEM" } })).to.throw("tls.ca");

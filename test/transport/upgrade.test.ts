@@ -1,4 +1,4 @@
-// Connections that become another protocol's, and bodies that are sent piece by piece.
+// Connections that switch protocols, and streamed request bodies.
 import { isUpgraded, type StreamedResponse, type UpgradedResponse, Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { plainAnswer, startRaw, thrown } from "../_support/raw.ts";
@@ -17,7 +17,7 @@ function upgraded(answer: StreamedResponse | UpgradedResponse): UpgradedResponse
 }
 
 describe("an upgrade", () => {
-  it("gives the connection, with what came behind the answer's head, and ends with it", async () => {
+  it("gives the connection with the bytes after the response's head, and ends with it", async () => {
     await using server = await startRaw(({ text, socket }) => {
       if (!text.startsWith("GET /echo")) return;
       socket.removeAllListeners("data");
@@ -38,7 +38,7 @@ describe("an upgrade", () => {
     expect(upstream.stats).to.include({ active: 0, connections: 0 });
   });
 
-  it("that is refused is an answer as any, and the connection is used again", async () => {
+  it("may be rejected with an ordinary response, and the connection is reused", async () => {
     await using server = await startRaw(({ socket }) => socket.write(plainAnswer("no")));
     await using upstream = new Upstream({ url: server.url });
     const answer = await upstream.upgrade({ path: "/", protocol: "echo" });
@@ -47,7 +47,7 @@ describe("an upgrade", () => {
     expect((await upstream.send({ path: "/" })).status).to.equal(200);
   });
 
-  it("ends when its caller leaves, and with the upstream", async () => {
+  it("ends when its caller closes it, and with the upstream", async () => {
     await using server = await startRaw(({ socket }) => socket.write(SWITCHED));
     await using upstream = new Upstream({ url: server.url });
     const leaving = new AbortController();
@@ -60,7 +60,7 @@ describe("an upgrade", () => {
     expect(open.socket.destroyed).to.equal(true);
   });
 
-  it("that nobody asked for is no answer", async () => {
+  it("without a request for it is an error", async () => {
     await using server = await startRaw(({ socket }) => socket.write(SWITCHED));
     await using upstream = new Upstream({ url: server.url });
     expect(await thrown(upstream.send({ path: "/" })))
@@ -70,12 +70,12 @@ describe("an upgrade", () => {
   });
 });
 
-describe("a body that is sent piece by piece", () => {
+describe("a streamed request body", () => {
   async function* pieces(...texts: readonly string[]): AsyncGenerator<Buffer> {
     for (const text of texts) yield Buffer.from(text);
   }
 
-  it("is sent as long as it is said to be, or in chunks", async () => {
+  it("is sent with the declared length, or in chunks", async () => {
     await using server = await startRaw(({ text, socket }) => {
       if (/(0\r\n\r\n|abcd)$/.test(text)) socket.write(plainAnswer("ok"));
     });
@@ -90,10 +90,10 @@ describe("a body that is sent piece by piece", () => {
     expect(server.requests[1]?.text).to.match(/\r\ntransfer-encoding: chunked\r\n/i);
     expect(await thrown(upstream.send({ path: "/", length: 4 })))
       .to.have.property("message")
-      .that.includes("length: give bytes");
+      .that.includes("invalid length: use bytes");
   });
 
-  it("is not sent a second time, and one that breaks off takes its request with it", async () => {
+  it("is sent only once, and fails its request if it breaks off", async () => {
     await using server = await startRaw(({ socket }) =>
       socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"),
     );

@@ -1,4 +1,4 @@
-// A connection on which the answer comes before it is told that the request was written, as TLS does it on a busy machine.
+// A connection that delivers the response before it reports the request as written, as TLS does on a busy machine.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -6,8 +6,8 @@ import { Duplex } from "node:stream";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 
-describe("an upstream whose connections tell late that they have written", () => {
-  it("uses them again", async () => {
+describe("an upstream whose connections report writes late", () => {
+  it("reuses them", async () => {
     const server = createServer((_req, res) => void res.end("here"));
     await once(server.listen(0, "127.0.0.1"), "listening");
     let dialled = 0;
@@ -30,7 +30,7 @@ describe("an upstream whose connections tell late that they have written", () =>
   });
 });
 
-/** Says that it has written once the answer has come, within that turn. */
+/** Reports a write only after the response has arrived, within that turn. */
 function tellingLate(host: string, port: number): Duplex {
   const socket = connect(port, host);
   let written: (() => void) | undefined;

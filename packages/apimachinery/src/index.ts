@@ -1,6 +1,6 @@
 /**
- * The vocabulary of Kubernetes: what its API servers and clients say to each other, as values and types. Pure: no I/O,
- * no dependencies, nothing of Node.
+ * Vocabulary of Kubernetes: the data that API servers and clients exchange, as values and types. Pure: no I/O, no
+ * dependencies, nothing of Node.js.
  *
  * @module
  */

@@ -1,22 +1,22 @@
 import type { KubeObject } from "./meta/types.ts";
 
-/** A CEL rule of a schema (apiextensions' ValidationRule). */
+/** CEL rule of a schema (apiextensions' ValidationRule). */
 export interface ValidationRule {
-  /** CEL, over `self` and, if the rule is about a change, `oldSelf`. */
+  /** CEL over `self` and, in a transition rule, `oldSelf`. */
   readonly rule: string;
   readonly message?: string;
-  /** CEL that gives the message; wins over `message`. */
+  /** CEL expression for the message; takes precedence over `message`. */
   readonly messageExpression?: string;
   readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
-  /** Where the error is said to be, relative to `self`. */
+  /** Path that the error reports, relative to `self`. */
   readonly fieldPath?: string;
-  /** Whether a rule about a change also runs when there is no old value. */
+  /** Whether a transition rule also runs without an old value. */
   readonly optionalOldSelf?: boolean;
 }
 
 /**
- * A structural schema, as a CustomResourceDefinition has it (apiextensions' JSONSchemaProps). Written as a literal it
- * is the type of the objects as well: `FromSchema`.
+ * Structural schema as in a CustomResourceDefinition (apiextensions' JSONSchemaProps). A literal is also the type of the
+ * objects: see `FromSchema`.
  */
 export interface JsonSchema {
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
@@ -26,13 +26,13 @@ export interface JsonSchema {
   readonly default?: unknown;
   readonly example?: unknown;
   readonly externalDocs?: { readonly description?: string; readonly url?: string };
-  /** Whether null is a value too. Default: no; null then counts as missing. */
+  /** Whether null is a value. Default: no; null then counts as missing. */
   readonly nullable?: boolean;
   readonly enum?: readonly unknown[];
 
   readonly properties?: { readonly [name: string]: JsonSchema };
   readonly required?: readonly string[];
-  /** The schema of all values of a map; not together with `properties`. */
+  /** Schema of all values of a map; excludes `properties`. */
   readonly additionalProperties?: boolean | JsonSchema;
   readonly minProperties?: number;
   readonly maxProperties?: number;
@@ -40,12 +40,12 @@ export interface JsonSchema {
   readonly items?: JsonSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** Refused if true, as in Kubernetes: say `x-kubernetes-list-type: set` instead. */
+  /** Rejected if true, as in Kubernetes: use `x-kubernetes-list-type: set`. */
   readonly uniqueItems?: boolean;
 
-  /** RE2 where the schema is served, as in Kubernetes; ECMAScript in `compileSchema` unless told otherwise. */
+  /** RE2 where the schema is served, as in Kubernetes; ECMAScript by default in `compileSchema`. */
   readonly pattern?: string;
-  /** Counted in code points, as `maxLength`. */
+  /** Counted in code points, like `maxLength`. */
   readonly minLength?: number;
   readonly maxLength?: number;
 
@@ -60,25 +60,25 @@ export interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
   readonly not?: JsonSchema;
 
-  /** Whether fields that the schema does not name are kept; otherwise they are pruned. */
+  /** Whether fields outside the schema are kept; otherwise they are pruned. */
   readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
-  /** Whether the value is an object with apiVersion, kind and metadata of its own. */
+  /** Whether the value is an object with its own apiVersion, kind and metadata. */
   readonly "x-kubernetes-embedded-resource"?: boolean;
-  /** Whether the value is an integer or a text; then without `type`. */
+  /** Whether the value is an integer or a text; excludes `type`. */
   readonly "x-kubernetes-int-or-string"?: boolean;
   readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
   readonly "x-kubernetes-map-type"?: "atomic" | "granular";
-  /** How a strategic merge patch treats the value: `merge`, `replace`, `retainKeys`, or `retainKeys` and another by a comma. */
+  /** Treatment in a strategic merge patch: `merge`, `replace`, `retainKeys`, or `retainKeys` and another, separated by a comma. */
   readonly "x-kubernetes-patch-strategy"?: string;
-  /** The member that tells the items of a merged list apart in a strategic merge patch. */
+  /** Member that identifies the items of a merged list in a strategic merge patch. */
   readonly "x-kubernetes-patch-merge-key"?: string;
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
 }
 
 /**
- * A schema literal without mistakes that a type parameter alone lets through: keywords that are none, and names in
- * `required` that are no properties. Intersect the parameter with it, and such a literal does not compile:
+ * Schema literal without mistakes that a type parameter alone accepts: unknown keywords, and names in `required` that are not
+ * properties. Intersect the parameter with it, and such a literal does not compile:
  *
  * `function define<const S extends JsonSchema>(schema: S & CheckedSchema<S>): FromSchema<S>`
  */
@@ -96,19 +96,19 @@ type CheckedKeyword<S, K extends keyof S & keyof JsonSchema> = K extends "proper
         ? RequiredNames<S>
         : S[K];
 
-/** Of each property, or of each element of a list. */
+/** Checks each property, or each element of a list. */
 type CheckedSchemas<C> = { readonly [K in keyof C]: CheckedSchema<C[K]> };
 
 type RequiredNames<S> = S extends { readonly properties: infer P } ? readonly (keyof P)[] : readonly string[];
 
 /**
- * The type of the values of a schema, from the schema as a literal (`as const`, or a `const` type parameter):
+ * Type of the values of a schema, from the schema as a literal (`as const`, or a `const` type parameter):
  *
- * `{ type: "object", required: ["text"], properties: { text: { type: "string" }, author: { type: "string" } } }`
- * is `{ text: string; author?: string }`.
+ * `{ type: "object", required: ["text"], properties: { text: { type: "string" }, author: { type: "string" } } }` is `{ text:
+ * string; author?: string }`.
  *
- * `allOf`, `anyOf`, `oneOf` and `not` only validate in a structural schema, so they add nothing here. A schema that
- * is not known as a literal is `unknown`.
+ * `allOf`, `anyOf`, `oneOf` and `not` only validate in a structural schema, so they add nothing here. A schema that is not a
+ * literal gives `unknown`.
  */
 export type FromSchema<S> = S extends { readonly nullable: true } ? ValueOf<S> | null : ValueOf<S>;
 
@@ -154,8 +154,8 @@ type FieldsOf<S> = S extends { readonly properties: infer P }
     >
   : unknown;
 
-/** The names in `required`; none when they are not known as literals. */
+/** Names in `required`; none if they are not literals. */
 type RequiredOf<S> = S extends { readonly required: readonly (infer R)[] } ? (string extends R ? never : R) : never;
 
-/** An intersection as one object type, which is how editors should show it. */
+/** Intersection as one object type, so that editors show it as one. */
 type Flat<T> = { [K in keyof T]: T[K] };

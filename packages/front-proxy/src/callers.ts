@@ -2,17 +2,17 @@ import { type Authenticator, User } from "@virtual-workspaces/framework";
 import { ANONYMOUS, clientCertificate, UNAUTHENTICATED } from "@virtual-workspaces/framework/authn";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 
-/** Groups that servers behind a front proxy are told of. `*` at the end stands for any text. */
+/** Filter of the groups that the proxy reports to upstreams. A final `*` stands for any text. */
 export interface GroupFilter {
-  /** Only these (`--authentication-pass-on-groups`). @default all */
+  /** Groups to report, and no others (`--authentication-pass-on-groups`). @default all */
   readonly passOn?: readonly string[];
-  /** Not these, whatever `passOn` says (`--authentication-drop-groups`). @default {@link DROPPED_GROUPS} */
+  /** Groups not to report, even if `passOn` has them (`--authentication-drop-groups`). @default {@link DROPPED_GROUPS} */
   readonly drop?: readonly string[];
 }
 
 /**
- * Those that kcp's front proxy drops: they give rights within the system, which nobody is to have from outside. Who administers workspaces
- * through a front proxy is in `system:kcp:external-logical-cluster-admin`.
+ * Groups that kcp's front proxy drops. Security: they grant rights within the system, which no external caller may have.
+ * Administrators of workspaces behind a front proxy are in `system:kcp:external-logical-cluster-admin`.
  */
 export const DROPPED_GROUPS: readonly string[] = [
   MASTERS_GROUP,
@@ -21,7 +21,7 @@ export const DROPPED_GROUPS: readonly string[] = [
   "system:kcp:terminator:*",
 ];
 
-/** The same users, who are in no group that is dropped. */
+/** Returns a function that removes dropped groups from users. */
 export function withoutGroups(filter: GroupFilter): (user: User) => User {
   const passes = passesFilter(filter);
   const known = new WeakMap<User, User>();
@@ -36,7 +36,7 @@ export function withoutGroups(filter: GroupFilter): (user: User) => User {
   };
 }
 
-/** The same authenticator, whose users are in no group that is dropped. */
+/** Returns the authenticator without dropped groups in its users. */
 export function withGroupFilter(authenticator: Authenticator, filter: GroupFilter): Authenticator {
   const left = withoutGroups(filter);
   const without = (user: User | undefined): User | undefined => user && left(user);
@@ -64,8 +64,8 @@ function among(patterns: readonly string[]): (group: string) => boolean {
 const UNKNOWN_CALLER = new User({ name: ANONYMOUS, groups: [UNAUTHENTICATED] });
 
 /**
- * Lets in who is not known here, and shows no client certificate: the server behind finds out by the token, or says that somebody has to log in.
- * No certificate gets that far, so that who shows one that nobody knows here is 401, as in kcp. Comes last, behind what a view knows.
+ * Accepts unknown callers without a client certificate: the upstream authenticates them by their token, or rejects them.
+ * Security: an unknown client certificate is 401, as in kcp. Must be the last authenticator, after those of the view.
  */
 export const unknownCallers: Authenticator = {
   name: "strangers",
@@ -81,7 +81,7 @@ export function identityHeaderGuard(headers: readonly string[]): Authenticator {
   };
 }
 
-/** Whether the caller is one of these: nothing is said of them. */
+/** Whether the proxy forwards the caller without an identity. */
 export function isUnknownCaller(user: User): boolean {
   return user === UNKNOWN_CALLER;
 }

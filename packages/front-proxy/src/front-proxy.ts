@@ -10,7 +10,7 @@ import { type ClustersPath, clustersOf } from "./views/clusters-path.ts";
 import type { Destinations } from "./views/destinations.ts";
 import { mappedViews } from "./views/mapped-views.ts";
 
-/** One address for the workspaces of all shards, by path, and for servers of virtual workspaces. Made by {@link createFrontProxy}. */
+/** Single address for the workspaces of all shards and for servers of virtual workspaces. See {@link createFrontProxy}. */
 export class FrontProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #routes: Routes;
@@ -18,7 +18,7 @@ export class FrontProxy implements AsyncDisposable {
   readonly #objects: PathMappings | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @throws Error on a mapping, or options of a server, that cannot be used */
+  /** @throws Error for an invalid mapping, or invalid options of a server */
   constructor(options: FrontProxyOptions) {
     const { mapping, authentication, groups = {}, log, virtualWorkspaces = [], metrics: read, ...rest } = options;
     const { shards: _, workspaceAuthentication: __, pathMappings: followed, ...listener } = rest;
@@ -48,25 +48,25 @@ export class FrontProxy implements AsyncDisposable {
     });
   }
 
-  /** Resolves when shards and PathMappings have been read, or could not be. Rejects when the proxy is closed before. */
+  /** Resolves after the first attempt to read shards and PathMappings. Rejects if the proxy is closed before. */
   get started(): Promise<void> {
     return Promise.all([this.#clusters?.shards.started, this.#objects?.tried]).then(() => undefined);
   }
 
-  /** Listens. Requests for workspaces are 503 until the shards have been read. @throws what the listener throws */
+  /** Listens. Requests for workspaces are 503 until the shards have been read. @throws the listener's errors */
   listen(options: ListenOptions): Promise<Listening> {
     return this.#server.listen(options);
   }
 
   /**
-   * Puts servers behind a path while the proxy runs. What it returns takes them away again at once: requests under way there have a
-   * minute, watches end. The headers by which they are told who asks have to be `X-Remote-*`, or those of another mapping that was there
-   * from the start: of others clients are not kept.
+   * Maps a path while the proxy runs. Disposing the result removes it at once: pending requests may take a minute, watches
+   * end. Security: its identity headers must be `X-Remote-*`, or those of a mapping in the options; the proxy strips no
+   * others from clients.
    *
-   * @throws Error on a mapping that cannot be used, on `/clusters/`, and where the path is mapped already
+   * @throws Error for an invalid mapping, for `/clusters/`, and for a path that is already mapped
    */
   add(mapping: Mapping): AsyncDisposable {
-    if (mapping.path === CLUSTERS_PATH) throw new Error(`${CLUSTERS_PATH} is mapped from the start, or not at all`);
+    if (mapping.path === CLUSTERS_PATH) throw new Error(`cannot add ${CLUSTERS_PATH}: set it in the option mapping`);
     const added = this.#routes.add(mapping);
     this.#objects?.look();
     return {
@@ -78,7 +78,7 @@ export class FrontProxy implements AsyncDisposable {
     };
   }
 
-  /** Ends watches cleanly, and lets requests under way finish. */
+  /** Closes the proxy gracefully: watches end cleanly, and pending requests finish. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -100,7 +100,7 @@ export class FrontProxy implements AsyncDisposable {
   }
 }
 
-/** A front proxy; it serves once `listen` has resolved. @throws Error on a mapping, or options of a server, that cannot be used */
+/** Creates a front proxy; it serves once `listen` has resolved. @throws Error for an invalid mapping, or invalid options of a server */
 export function createFrontProxy(options: FrontProxyOptions): FrontProxy {
   return new FrontProxy(options);
 }
@@ -112,7 +112,7 @@ function headersOf(mapping: readonly Mapping[]): readonly string[] {
   });
 }
 
-/** How the index stands to the shards (kcp's `kcp_indexed_logicalclusters` among it), and how servers behind paths are. */
+/** Returns the metrics of the index (among them kcp's `kcp_indexed_logicalclusters`) and of the backends. */
 function proxyFamilies(clusters: ClustersPath | undefined, routes: Routes): readonly MetricFamily[] {
   const indexed = clusters && [...shardFamilies(clusters.shards.states), refusedFamily(clusters.destinations)];
   return [...(indexed ?? []), backendFamily(routes)];
@@ -122,7 +122,7 @@ function refusedFamily({ refused }: Destinations): MetricFamily {
   return {
     name: "virtual_workspaces_unreachable_requests_total",
     type: "counter",
-    help: "Requests for paths that lead nowhere: unknown, not there yet (pending), or deleted (gone).",
+    help: "Requests for paths without a workspace: unknown, not ready yet (pending), or deleted (gone).",
     labelNames: ["kind"],
     samples: Object.entries(refused).map(([kind, value]) => ({ labels: [kind], value })),
   };
@@ -133,14 +133,14 @@ function shardFamilies(states: readonly ShardState[]): readonly MetricFamily[] {
     {
       name: "kcp_indexed_logicalclusters",
       type: "gauge",
-      help: "Logical clusters that are known, by shard.",
+      help: "Logical clusters in the index, by shard.",
       labelNames: ["shard"],
       samples: states.map(({ name, logicalClusters }) => ({ labels: [name], value: logicalClusters })),
     },
     {
       name: "virtual_workspaces_index_lag_seconds",
       type: "gauge",
-      help: "How old what is known of a shard's workspaces may be: since when the shard has given no sign of life.",
+      help: "Age of the index of a shard's workspaces: time since the last event or bookmark of the shard.",
       labelNames: ["shard"],
       samples: states.map(({ name, lag }) => ({ labels: [name], value: lag })),
     },
@@ -151,7 +151,7 @@ function backendFamily(routes: Routes): MetricFamily {
   return {
     name: "virtual_workspaces_backend_ready",
     type: "gauge",
-    help: "Whether a server behind a path is asked, where there are several.",
+    help: "Whether a backend is ready, for paths with several backends.",
     labelNames: ["path", "backend"],
     samples: routes.all.flatMap(({ path, states }) =>
       states.map(({ url, isReady }) => ({ labels: [path, url], value: isReady ? 1 : 0 })),

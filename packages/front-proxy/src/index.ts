@@ -1,5 +1,5 @@
 /**
- * A front proxy as kcp's: one address for the workspaces of all shards, by path, and for servers of virtual workspaces.
+ * Front proxy like kcp's: one address for the workspaces of all shards, by path, and for servers of virtual workspaces.
  *
  * @module
  */

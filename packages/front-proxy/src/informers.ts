@@ -1,16 +1,16 @@
 import { isApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { Informer, type InformerOptions, type LifecycleEvent } from "@virtual-workspaces/client";
 
-/** A kind of a shard, and who is told of its objects. */
+/** Kind of a shard, with callbacks for its objects. */
 export interface KindInformerOptions<T extends object>
   extends Pick<InformerOptions<T>, "resource" | "transform" | "backoff"> {
   readonly set: (object: ObjectOf<T>) => void;
   readonly deleted: (key: ObjectKey) => void;
-  /** Told of failures, each spell once. */
+  /** Called for failures, once for several in a row. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The objects of one kind of a shard, told as they are and as they change, until the end. */
+/** Informer of one kind of a shard. Calls the callbacks for existing objects and for changes, until it is disposed of. */
 export class KindInformer<T extends object = object> implements AsyncDisposable {
   readonly #informer: Informer<T>;
   readonly #progress: InformerProgress;
@@ -34,59 +34,59 @@ export class KindInformer<T extends object = object> implements AsyncDisposable 
     this.#informer.start();
   }
 
-  /** Resolves when all of it has been read, or could not be. */
+  /** Resolves after the first attempt to read all objects. */
   get tried(): Promise<void> {
     return this.#progress.tried;
   }
 
-  /** Whether all of it has been told, however old that is by now. */
+  /** Whether all objects have been read at least once. */
   get isFilled(): boolean {
     return this.#progress.isFilled;
   }
 
-  /** When the shard last gave a sign of life about it, ms. */
+  /** Time of the last event from the shard, ms. */
   get seenAt(): number {
     return this.#informer.lastEventAt?.getTime() ?? this.#began;
   }
 
-  /** Nothing is told from now on; what was told stays. */
+  /** Stops the callbacks. Objects that they have received stay. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     await this.#informer.stop();
   }
 }
 
-/** One of whichever kind. */
+/** Informer of any kind. */
 export type AnyKind = Pick<KindInformer, "tried" | "isFilled" | "seenAt" | typeof Symbol.asyncDispose>;
 
-/** How reading one kind goes: what is seen of its informer. */
+/** Progress of reading one kind, from the events of its informer. */
 export class InformerProgress {
   readonly #onError: (error: unknown) => void;
   readonly #tried = Promise.withResolvers<void>();
   #isAway = false;
-  /** Whether all of it has been read, or there is none. */
+  /** Whether all objects have been read, or the kind does not exist. */
   isFilled = false;
 
-  /** @param onError told of the first of several failures in a row */
+  /** @param onError called for the first of several failures in a row */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
-  /** Resolves when all was read, or could not be. */
+  /** Resolves after the first attempt to read all objects. */
   get tried(): Promise<void> {
     return this.#tried.promise;
   }
 
   see(event: LifecycleEvent): void {
     if (event.type === "connected") this.#isAway = false;
-    // That the kind is not there is no failure: nothing of it is.
+    // A missing kind is no failure: it has no objects.
     const isNothing = event.type === "error" && isApiError(event.error) && event.error.code === 404;
     if (event.type === "synced" || isNothing) this.isFilled = true;
     else if (event.type === "error") this.failed(event.error);
     if (event.type === "synced" || event.type === "error") this.#tried.resolve();
   }
 
-  /** Anything else that is needed for it failed. */
+  /** Reports another failure that affects the kind. */
   failed(error: unknown): void {
     if (!this.#isAway) this.#onError(error);
     this.#isAway = true;

@@ -5,44 +5,46 @@ import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { GroupFilter } from "./callers.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 
-/** What a front proxy is made of. */
+/** Options of a front proxy. */
 export interface FrontProxyOptions
   extends Pick<
     ServerOptions,
     "audit" | "closeDelay" | "closeTimeout" | "limits" | "onRequest" | "authenticationFailures" | "tls"
   > {
-  /** Paths, and the servers behind them: {@link readMapping}. More may come and go: {@link FrontProxy.add}. */
+  /** Paths and their servers: {@link readMapping}. {@link FrontProxy.add} adds more at run time. */
   readonly mapping: readonly Mapping[];
   /**
-   * Who asks: users of client certificates, of OpenID Connect and so on. Who is not known by these, and shows no client certificate, is let
-   * through to the servers behind, which find out by the token, and are told nothing of them.
+   * Authenticators of callers, by client certificate, OpenID Connect and so on. Unknown callers without a client certificate
+   * are forwarded without an identity; the upstreams authenticate their tokens.
    */
   readonly authentication: readonly Authenticator[];
-  /** Which groups servers behind are told of. @default all but those by which the system gives rights within itself, as in kcp */
+  /** Groups that upstreams receive. @default all except those that grant rights within the system, as in kcp */
   readonly groups?: GroupFilter;
-  /** Where the shards are; needed for the path `/clusters/`. Closed by whoever gave it. */
+  /** Shards; required for the path `/clusters/`. The caller closes them. */
   readonly shards?: {
-    /** The server of `root`, asked as one of its administrators (`--root-kubeconfig`). */
+    /** Server of `root`, with the credentials of an administrator (`--root-kubeconfig`). */
     readonly root: Upstream;
-    /** How each shard is read, as one of its administrators: all but its URL (`--shards-kubeconfig`). */
+    /** Options of the connection to each shard, with the credentials of an administrator; all but its URL (`--shards-kubeconfig`). */
     readonly read: Omit<UpstreamOptions, "url">;
   };
   /**
-   * Follows the PathMappings in `root`, whose server is asked as one of its administrators, and closed by whoever gave it: who may write
-   * these says where requests below `/services` go that `mapping` has not, and reads what comes with them. @default none are followed
+   * Serves the PathMappings in `root`, with the credentials of an administrator; the caller closes the upstream. Security:
+   * their authors choose where requests below `/services` go that `mapping` lacks, and can read these requests.
+   * @default no PathMappings
    */
   readonly pathMappings?: { readonly root: Upstream };
   /**
-   * Has those come in at paths with `{cluster}` whom the issuers know that the type of that workspace names (kcp's feature gate `WorkspaceAuthentication`), and says
-   * how these are asked: as `workspaceAuthentication` of a workspace server, which sees to it at `/clusters/` by itself. Needs `/clusters/`, whose shards say
-   * what there is. Servers behind must heed `authentication.kcp.io/scopes`: whoever may make a workspace may choose the names of its users.
+   * Authenticates callers at paths with `{cluster}` by the issuers that the type of that workspace names (kcp's feature gate
+   * `WorkspaceAuthentication`). The settings are those of `workspaceAuthentication` of a workspace server, which does this
+   * itself at `/clusters/`. Needs `/clusters/`, whose shards have the types. Security: upstreams must respect
+   * `authentication.kcp.io/scopes`, because the creator of a workspace may choose the names of its users.
    *
-   * @default their tokens go on to the servers behind, as all that nobody knows
+   * @default false: tokens are forwarded to upstreams, as for every unknown caller
    */
   readonly workspaceAuthentication?: false | Omit<JwtSettings, "log">;
-  /** Who may read `/metrics`. @default nobody */
+  /** Authorizes requests for `/metrics`. @default none are allowed */
   readonly metrics?: Pick<Metrics, "authorize">;
-  /** Served besides, before what is mapped. Who is not known is 401 there, unless a view has a way to log in of its own. @default none */
+  /** Additional views, before mapped paths. Unknown callers are 401 there, unless a view has its own authentication. @default none */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   readonly log: Log;
 }

@@ -1,6 +1,6 @@
 /**
- * Bytes to and from another HTTP server: pools of connections, TLS, credentials, deadlines and limits. What the requests
- * mean is for the packages above.
+ * HTTP requests to other servers: connection pools, TLS, credentials, deadlines and limits. Higher packages define the
+ * meaning of the requests.
  *
  * @module
  */

@@ -1,20 +1,19 @@
 const BRAND = Symbol.for("@virtual-workspaces/transport/TransportError");
 
 /**
- * What went wrong between us and the other server: no connection (`connect`), its certificate is not to be trusted (`tls`),
- * nothing came in time (`timeout`), the connection ended early (`reset`), what came is no HTTP or contradicts itself
- * (`malformed`), it is longer than allowed (`tooLarge`), or our side was closed (`closed`).
+ * Kind of failure: no connection (`connect`), untrusted certificate (`tls`), timeout (`timeout`), connection ended early
+ * (`reset`), invalid HTTP (`malformed`), response over the limit (`tooLarge`), or upstream closed by this process (`closed`).
  */
 export type TransportErrorCode = "connect" | "tls" | "timeout" | "reset" | "malformed" | "tooLarge" | "closed";
 
 /**
- * No answer, or no whole one. Recognise one with {@link isTransportError}, not `instanceof`: two copies of this package may
- * be loaded. The message names the server's origin and the path, never a query, a header or a body.
+ * Failure without a complete response. Recognize one with {@link isTransportError}, not `instanceof`: two copies of this
+ * package may be loaded. Security: the message names the server's origin and the path, never a query, a header or a body.
  */
 export class TransportError extends Error {
   override readonly name: string = "TransportError";
   readonly code: TransportErrorCode;
-  /** Whether the other server may have got the request: then only what is idempotent can be sent again. */
+  /** Whether the upstream may have received the request: then only idempotent requests can be retried. */
   readonly delivered: boolean;
 
   static {
@@ -28,24 +27,24 @@ export class TransportError extends Error {
   }
 }
 
-/** Whether a thrown value is a {@link TransportError}, whichever copy of this package made it. */
+/** Whether a thrown value is a {@link TransportError}, from any copy of this package. */
 export function isTransportError(error: unknown): error is TransportError {
   return typeof error === "object" && error !== null && BRAND in error;
 }
 
-/** What is known of a request that failed. */
+/** State of a request that failed. */
 interface FailedRequest {
   /** `GET https://host/path`, without the query. */
   readonly what: string;
-  /** Whether a connection had begun to write it, at this try or an earlier one. */
+  /** Whether a connection had begun to write the request, in this or an earlier attempt. */
   readonly delivered: boolean;
-  /** Whether one had at this try. */
+  /** Whether this attempt had begun to write it. */
   readonly written: boolean;
-  /** Whether a head of an answer had come. */
+  /** Whether the head of a response had arrived. */
   readonly answered?: boolean;
 }
 
-/** What an error of undici, or of Node below it, comes to. */
+/** Converts an error of undici, or of Node below it. */
 export function failureOf(error: unknown, request: FailedRequest): TransportError {
   if (error instanceof TransportError) return error;
   const { what, delivered, written, answered = false } = request;
@@ -57,7 +56,7 @@ export function failureOf(error: unknown, request: FailedRequest): TransportErro
   });
 }
 
-/** No connection in time. */
+/** Failure to connect within the deadline. */
 export class ConnectDeadline extends Error {
   readonly code = "UND_ERR_CONNECT_TIMEOUT";
 }
@@ -78,13 +77,13 @@ interface Known {
 function codeOf({ code, name, text, written, answered }: Known): TransportErrorCode {
   const known = CODES[code];
   if (known !== undefined) return known;
-  // A client certificate is refused only after the first request was sent (TLS 1.3).
+  // Servers reject a client certificate only after the first request was sent (TLS 1.3).
   if (OF_TLS.test(code)) return "tls";
-  // A body that is shorter than announced; before a body, two lengths that differ.
+  // A body shorter than announced; before a body, two contradictory lengths.
   if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return answered ? "reset" : "malformed";
-  // An end in the middle is no fault of form.
+  // An early end is no syntax error.
   if (name === "HTTPParserError") return text.includes("EOF") ? "reset" : "malformed";
-  // What undici says of an answer to nothing, and of a change of protocol that nobody asked for.
+  // Undici's errors for a response without a request, and for an unexpected protocol upgrade.
   if (code === "UND_ERR_SOCKET" && text.startsWith("bad ")) return "malformed";
   return written ? "reset" : "connect";
 }
@@ -92,7 +91,7 @@ function codeOf({ code, name, text, written, answered }: Known): TransportErrorC
 const OF_TLS =
   /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO|HOSTNAME_MISMATCH|INVALID_(?:CA|PURPOSE)|PATH_LENGTH)/;
 
-/** Node says nothing itself when it tried several addresses. */
+/** Node's own message is empty if it tried several addresses. */
 function attempts(error: unknown): string {
   if (!(error instanceof AggregateError)) return String(error);
   return error.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join("; ");

@@ -25,35 +25,35 @@ import {
 } from "./http/messages.ts";
 import { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
 
-/** Where another server is, and how it is talked to. */
+/** Options of an {@link Upstream}: its address, and how to communicate with it. */
 export interface UpstreamOptions {
-  /** Where its paths begin: `https://host:6443/services/quotes`. No user, password, query or fragment. */
+  /** Base URL: `https://host:6443/services/quotes`. No user, password, query or fragment. */
   readonly url: string;
   readonly tls?: UpstreamTls;
-  /** @default none: the other server takes us for whoever it takes anybody */
+  /** @default none: requests are anonymous */
   readonly credentials?: Credentials;
-  /** For requests that say nothing else. @default {@link defaultDeadlines} */
+  /** Deadlines of requests without their own. @default {@link defaultDeadlines} */
   readonly deadlines?: Partial<Deadlines>;
-  /** How many short requests may be under way at once; the others wait, in order, within their deadlines. @default 256 */
+  /** Maximum number of concurrent short requests; further ones wait, in order, within their deadlines. @default 256 */
   readonly connections?: number;
-  /** What requests say they come from, unless they say something else. @default "virtual-workspaces" */
+  /** User-Agent of requests that do not set one. @default "virtual-workspaces" */
   readonly userAgent?: string;
   readonly dial?: Dial;
 }
 
-/** The longest body that is read whole, bytes. */
+/** Maximum size of a body that is read whole, in bytes. */
 const LONGEST = 64 * 1024 * 1024;
 
 /**
- * Another HTTP server: connections that are kept, who we are to it, deadlines on everything. Follows no redirect, since it
- * would carry credentials elsewhere. Immutable but for its connections: what belongs to one request goes with it, so that
- * any number of callers can share one.
+ * Another HTTP server, with persistent connections, credentials and deadlines. Security: it follows no redirects, which would
+ * send credentials elsewhere. Immutable except for its connections: the state of a request stays with the request, so any
+ * number of callers can share an upstream.
  *
- * A request is sent a second time, on a new connection, only when one that was kept ended before anything of an answer came,
- * and it is a GET or HEAD, or was not sent at all; and when a credential was refused for which there is another.
+ * It retries a request in two cases. On a new connection, if a reused one ended before any response, and the request is a GET
+ * or HEAD, or was not sent. And with another credential, if the first was rejected.
  */
 export class Upstream implements AsyncDisposable {
-  /** As it was given, without a slash at its end. */
+  /** URL from the options, without a trailing slash. */
   readonly url: string;
   readonly #prefix: string;
   readonly #authentication: Authentication;
@@ -61,21 +61,21 @@ export class Upstream implements AsyncDisposable {
   readonly #userAgent: string;
   readonly #connections: Connections;
   readonly #calls = new Set<Call>();
-  /** The lines of requests whose headers were frozen. */
+  /** Encoded header lines of frozen arrays. */
   readonly #known = new WeakMap<readonly string[], readonly string[]>();
   #resolved: { readonly of: object; readonly deadlines: Deadlines } | undefined;
   readonly #counts = new Counts();
-  /** Told when nothing is under way any more. */
+  /** Called when no request is pending. */
   #idle: (() => void) | undefined;
   #closed = false;
 
-  /** @throws Error on a URL, authorities, deadlines or a number of connections that cannot be used */
+  /** @throws Error for an invalid URL, authority, deadline or number of connections */
   constructor(options: UpstreamOptions) {
     const url = parsed(options.url);
     const { tls = {}, connections = 256, userAgent = "virtual-workspaces", dial } = options;
-    if (!(connections >= 1)) throw new Error("connections of an upstream: give at least 1");
+    if (!(connections >= 1)) throw new Error("invalid connections of an upstream: use at least 1");
     if (tls.ca !== undefined && !tls.ca.includes("-----BEGIN CERTIFICATE-----"))
-      throw new Error("tls.ca of an upstream: give certificates as PEM");
+      throw new Error("invalid tls.ca of an upstream: use PEM certificates");
     this.#prefix = url.pathname.replace(/\/+$/, "");
     this.url = `${url.origin}${this.#prefix}`;
     this.#authentication = new Authentication(options.credentials);
@@ -84,37 +84,40 @@ export class Upstream implements AsyncDisposable {
     this.#connections = new Connections({ url, tls, deadline: this.#deadlines.connect, limit: connections, dial });
   }
 
-  /** As they are now. */
+  /** Present counters and gauges. */
   get stats(): UpstreamStats {
     const { requests, retries, failures } = this.#counts;
     const { open, pending } = this.#connections;
     return { connections: open, active: this.#calls.size, pending, requests, retries, failures: { ...failures } };
   }
 
-  /** Sends a request and reads the whole answer, whatever its status. @throws TransportError when there is none; the signal's reason; Error on a request that cannot be sent; what the credentials throw */
+  /**
+   * Sends a request and reads the whole response, whatever its status.
+   * @throws TransportError without a response; the signal's reason; Error for an invalid request; errors of the credentials
+   */
   send(request: Outgoing): Promise<WholeResponse> {
     const { limit = LONGEST } = request;
     return this.#call(request, (options) => new WholeExchange({ ...options, limit }));
   }
 
-  /** Sends a request; resolves with the head of the answer, whose body is read piece by piece. @throws as {@link send} */
+  /** Sends a request; resolves with the head of the response, whose body is streamed. @throws as {@link send} */
   stream(request: Outgoing): Promise<StreamedResponse> {
     return this.#call(request, (options) => new StreamedExchange(options));
   }
 
   /**
-   * Asks to speak another protocol on the connection. Resolves with that, or with what the other server says instead, which
-   * is read as of {@link stream}; `isUpgraded` tells which.
+   * Asks to switch the connection to another protocol. Resolves with the connection, or with the upstream's other response,
+   * as {@link stream} does; `isUpgraded` distinguishes them.
    *
    * @throws as {@link send}
    */
   upgrade({ protocol, ...request }: OutgoingUpgrade): Promise<StreamedResponse | UpgradedResponse> {
-    if (!/^[!-~]+(?: *, *[!-~]+)*$/.test(protocol)) throw new Error("protocol: give what an Upgrade header says");
+    if (!/^[!-~]+(?: *, *[!-~]+)*$/.test(protocol)) throw new Error("invalid protocol: use that of an Upgrade header");
     const make = (options: ExchangeOptions): Exchange<StreamedResponse> => new UpgradeExchange(options);
     return this.#call({ ...request, long: true, protocol }, make);
   }
 
-  /** Lets what is under way come to its end, and then ends all connections. What is asked from now on fails as `closed`. */
+  /** Waits for pending requests, and then closes all connections. New requests fail as `closed`. */
   async drain(): Promise<void> {
     this.#closed = true;
     if (this.#calls.size > 0)
@@ -124,7 +127,7 @@ export class Upstream implements AsyncDisposable {
     await this[Symbol.asyncDispose]();
   }
 
-  /** Ends all connections, and what is under way on them. */
+  /** Closes all connections, and fails their pending requests. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const call of [...this.#calls]) call.end(call.failure("closed", "the upstream was closed"));
@@ -152,7 +155,7 @@ export class Upstream implements AsyncDisposable {
     }
   }
 
-  /** Those who ask often say the same each time. */
+  /** Callers often pass the same object each time. */
   #deadlinesOf({ deadlines }: Sent): Deadlines {
     if (deadlines === undefined || !Object.isFrozen(deadlines)) return resolvedDeadlines(deadlines, this.#deadlines);
     if (this.#resolved?.of !== deadlines)
@@ -160,7 +163,7 @@ export class Upstream implements AsyncDisposable {
     return this.#resolved.deadlines;
   }
 
-  /** As they are sent. An array that is frozen is looked through once. */
+  /** Encodes header lines. A frozen array is checked once. */
   #lines(headers: readonly string[]): readonly string[] {
     const known = this.#known.get(headers);
     if (known !== undefined) return known;
@@ -200,13 +203,13 @@ export class Upstream implements AsyncDisposable {
     const { request, own, idle, call, make } = attempt;
     const { method = "GET", path, body = null, length, long = false, protocol } = request;
     const said = this.#authentication.headers(own, credential);
-    // Undici only reads them.
+    // The cast is safe: undici only reads them.
     const headers = (length === undefined ? said : [...said, "Content-Length", String(length)]) as string[];
     for (let fresh = false; ; fresh = true) {
       const taken = this.#connections.take({ credential, long, fresh, call });
       const lease = taken instanceof Promise ? await taken : taken;
       const exchange = make({ call, lease, idle });
-      // Undici gives up the connection of a DELETE with a body, unless told not to.
+      // By default, undici closes the connection of a DELETE with a body.
       const reset = method === "HEAD" ? {} : { reset: false };
       const upgrade = protocol === undefined ? {} : { upgrade: protocol };
       exchange.start({ method, path: this.#prefix + path, headers, body: body as SentBody, ...reset, ...upgrade });
@@ -221,14 +224,14 @@ export class Upstream implements AsyncDisposable {
   }
 }
 
-/** What is looked at of an answer before its caller gets it. */
+/** Parts of a response that are checked before its caller gets it. */
 interface Head extends Partial<AsyncDisposable> {
   readonly status: number;
 }
 
 type Make<R> = (options: ExchangeOptions) => Exchange<R>;
 
-/** Undici takes what can be iterated as well, and does not say so. */
+/** The types of undici omit iterables, which it accepts. */
 type SentBody = string | Buffer | null;
 
 type Sent = Outgoing & Partial<Pick<OutgoingUpgrade, "protocol">>;
@@ -241,7 +244,7 @@ interface Attempt<R> {
   readonly make: Make<R>;
 }
 
-/** Whether a connection that was kept had ended, so that another can be tried. */
+/** Whether a reused connection had ended, so that the request can be retried. */
 function isStale(
   { begun, delivered }: Pick<Exchange<unknown>, "begun" | "delivered">,
   { error, method }: { readonly error: unknown; readonly method: string },
@@ -254,30 +257,29 @@ function isStale(
 function parsed(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
-    throw new Error("url of an upstream: give it an http or https URL");
-  if (url.username !== "" || url.password !== "")
-    throw new Error("url of an upstream: credentials do not belong in it");
-  if (url.search !== "" || url.hash !== "") throw new Error("url of an upstream: leave out its query and fragment");
+    throw new Error("invalid url of an upstream: use an http or https URL");
+  if (url.username !== "" || url.password !== "") throw new Error("invalid url of an upstream: remove the credentials");
+  if (url.search !== "" || url.hash !== "") throw new Error("invalid url of an upstream: remove query and fragment");
   return url;
 }
 
-/** What an {@link Upstream} is doing and has done: gauges, and counters since the beginning. */
+/** Gauges and counters of an {@link Upstream}; counters since its creation. */
 export interface UpstreamStats {
-  /** Open connections, those that are kept for the next request among them. */
+  /** Open connections, including idle ones. */
   readonly connections: number;
-  /** Requests whose answers have not come to their end. */
+  /** Requests without a complete response. */
   readonly active: number;
-  /** Of these, those that wait for a connection. */
+  /** Requests among these that wait for a connection. */
   readonly pending: number;
-  /** Requests since the beginning. Second tries do not count again. */
+  /** Requests so far; retries do not count again. */
   readonly requests: number;
-  /** Second tries since the beginning: on another connection, or with another credential. */
+  /** Retries so far: on another connection, or with another credential. */
   readonly retries: number;
-  /** Requests that failed since the beginning, by the code of their error; those that their callers ended are not among them. */
+  /** Failed requests so far, by error code; those that their callers aborted do not count. */
   readonly failures: Readonly<Record<TransportErrorCode, number>>;
 }
 
-/** The counters. */
+/** Counters of an upstream. */
 class Counts {
   requests = 0;
   retries = 0;

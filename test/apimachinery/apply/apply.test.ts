@@ -39,7 +39,7 @@ function refusal(act: () => unknown): Status {
 }
 
 describe("Server-side apply", () => {
-  it("creates", () => {
+  it("creates an object", () => {
     const config = thing({ text: "hi", strings: ["x"], ports: [{ port: 80 }] }, { labels: { app: "x" } });
     const { metadata, ...rest } = fields.apply({ live: undefined, config, manager: "a", now: at(0) });
     expect(rest.spec).to.deep.equal(config.spec);
@@ -62,7 +62,7 @@ describe("Server-side apply", () => {
     ]);
   });
 
-  it("is nothing if nothing changes: the same object, times too", () => {
+  it("returns the same object, times included, if nothing changes", () => {
     const config = thing({ text: "hi", strings: ["x"], ports: [{ port: 80, tags: [] }], free: { a: { b: [1] } } });
     const live = apply(undefined, config);
     expect(fields.apply({ live, config, manager: "a", now: at(9) })).to.equal(live);
@@ -71,14 +71,14 @@ describe("Server-side apply", () => {
     );
   });
 
-  it("merges, and removes what is applied no more and nobody else manages", () => {
+  it("merges, and removes fields that are no longer applied and that no other manager owns", () => {
     let live = apply(undefined, thing({ text: "hi", strings: ["x", "y"], labels: { a: "1", b: "2" } }));
     live = apply(live, thing({ strings: ["y", "z"], labels: { b: "2" } }), { manager: "b" });
     live = apply(live, thing({ count: 1, strings: ["x"] }));
     expect(live.spec).to.deep.equal({ count: 1, strings: ["x", "y", "z"], labels: { b: "2" } });
   });
 
-  it("fails on what others manage, names every field, and takes it by force", () => {
+  it("rejects changes to fields of other managers by name, unless forced", () => {
     const live = apply(undefined, thing({ text: "hi", count: 1, ports: [{ port: 80, name: "web" }] }), {
       manager: "a",
     });
@@ -124,7 +124,7 @@ describe("Server-side apply", () => {
     );
   });
 
-  it("shares fields whose values are equal", () => {
+  it("shares ownership of fields with equal values", () => {
     let live = apply(undefined, thing({ text: "hi" }));
     live = apply(live, thing({ text: "hi" }), { manager: "b" });
     live = apply(live, thing({ count: 1 }));
@@ -132,7 +132,7 @@ describe("Server-side apply", () => {
     expect(apply(live, thing({ flag: true }), { manager: "b" }).spec).to.deep.equal({ count: 1, flag: true });
   });
 
-  it("keeps what an object had before it was first applied to", () => {
+  it("keeps the fields from before the first apply", () => {
     const live = stored(thing({ text: "hi", count: 1 }));
     const applied = apply(live, thing({ text: "hi" }));
     expect(applied.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).to.deep.equal([
@@ -144,7 +144,7 @@ describe("Server-side apply", () => {
     );
   });
 
-  it("lets kubectl follow upon its client-side applies", () => {
+  it("lets kubectl take over fields of its client-side applies", () => {
     const name = "kubectl.kubernetes.io/last-applied-configuration";
     const before = thing({ text: "hi", count: 1 });
     const annotations = { [name]: `${JSON.stringify(before)}\n` };
@@ -160,7 +160,7 @@ describe("Server-side apply", () => {
     expect(refusal(() => apply(changed, config, { manager: "kubectl" })).details?.causes).to.have.length(1);
   });
 
-  it("owns nothing that it cannot set", () => {
+  it("owns no fields that it cannot set", () => {
     const config = { ...thing({ text: "hi" }), status: { phase: "x" } };
     const [entry] = apply(undefined, config).metadata.managedFields ?? [];
     expect(entry?.fieldsV1).to.deep.equal({ "f:spec": { "f:text": {} } });
@@ -170,7 +170,7 @@ describe("Server-side apply", () => {
     expect(status.metadata.managedFields?.[0]?.fieldsV1).to.deep.equal({ "f:status": { "f:phase": {} } });
   });
 
-  it("has no need of a schema", () => {
+  it("works without a schema", () => {
     const free = new FieldManager({ apiVersion: "example.dev/v1", kind: "Thing" });
     const live = free.apply({ live: undefined, config: thing({ a: { b: 1 }, list: [1] }), manager: "a", now: at(0) });
     const merged = free.apply({ live, config: thing({ a: { c: 2 } }), manager: "b", now: at(1) });
@@ -180,7 +180,7 @@ describe("Server-side apply", () => {
     ).to.equal('Apply failed with 1 conflict: conflict with "a": .spec.list');
   });
 
-  it("tells what a manager applied last", () => {
+  it("extracts the configuration that a manager applied last", () => {
     const config = thing({ text: "hi", ports: [{ port: 80, name: "x" }], open: {} }, { labels: { a: "b" } });
     const live = apply(
       apply(undefined, config),

@@ -25,8 +25,8 @@ function refusal(act: () => unknown): Status {
 
 const long = "k".repeat(100_000);
 
-describe("Server-side apply: bounds", () => {
-  it("tells of some problems where there are very many, with long paths", () => {
+describe("Server-side apply within its limits", () => {
+  it("reports only some of very many problems with long paths", () => {
     const labels = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, i]));
     const { message } = refusal(() => fields.apply({ live: undefined, config: thing({ labels }), manager: "a", now }));
     expect(message.split("\n")).to.have.length(21);
@@ -35,7 +35,7 @@ describe("Server-side apply: bounds", () => {
     expect(told).to.contain(".a: expected string").and.to.have.length.below(101_000);
   });
 
-  it("counts all conflicts, and tells of as many as there is room for", () => {
+  it("counts all conflicts, and lists as many as fit", () => {
     const members = (value: number): object => ({
       [long]: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [i, value])),
     });
@@ -47,7 +47,7 @@ describe("Server-side apply: bounds", () => {
       .and.to.match(/\n- and 997 more$/);
   });
 
-  it("takes what is nested as deep as JSON may be", () => {
+  it("accepts objects as deep as JSON may be", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 990; level++) deep = level % 2 === 0 ? { a: deep } : { __proto__x: deep };
     const live = free.apply({ live: undefined, config: thing(deep), manager: "a", now });
@@ -57,7 +57,7 @@ describe("Server-side apply: bounds", () => {
     expect(free.apply({ live, config: thing(deep), manager: "a", now })).to.equal(live);
   });
 
-  it("puts very many managers together in no time to speak of", () => {
+  it("merges very many managers quickly", () => {
     const live = { ...thing({ a: 1 }), metadata: { name: "n", uid: "u" } };
     const managedFields = Array.from({ length: 20_000 }, (_, i) => ({
       manager: `m${i}`,
@@ -74,7 +74,7 @@ describe("Server-side apply: bounds", () => {
     expect(took, "milliseconds").to.be.below(2000);
   });
 
-  it("takes no path element or annotation nested deeper", () => {
+  it("rejects path elements and annotations that are nested deeper", () => {
     const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
     const live = free.update({ live: undefined, next: thing({ a: 1 }), manager: "u", now });
     const entry = { manager: "x", operation: "Update" as const, apiVersion: "example.dev/v1", fieldsType: "FieldsV1" };
@@ -92,7 +92,7 @@ describe("Server-side apply: bounds", () => {
     ).to.equal(409);
   });
 
-  it("takes names that objects have of themselves, and __proto__", () => {
+  it("accepts field names of Object.prototype, and __proto__", () => {
     const spec = JSON.parse('{"__proto__":{"a":1},"constructor":{"b":1},"toString":1}') as unknown;
     const live = free.apply({ live: undefined, config: thing(spec), manager: "a", now });
     const text = '{"__proto__":{"a":2},"hasOwnProperty":1}';
@@ -109,7 +109,7 @@ describe("Server-side apply: bounds", () => {
     expect(({} as { a?: unknown }).a).to.equal(undefined);
   });
 
-  it("drops the annotation of client-side apply where annotations would be too long", () => {
+  it("drops the annotation of client-side apply if annotations would be too long", () => {
     const name = "kubectl.kubernetes.io/last-applied-configuration";
     const live = fields.update({ live: undefined, next: thing({}, { [name]: "{}" }), manager: "kubectl", now });
     const apply = (text: string): KubeObject =>
@@ -119,13 +119,13 @@ describe("Server-side apply: bounds", () => {
   });
 
   for (const [what, annotation] of [
-    ["no JSON", "{"],
-    ["no object", "1"],
-    ["another version's", '{"apiVersion":"example.dev/v9","kind":"Thing"}'],
-    ["of no kind", '{"apiVersion":"example.dev/v1","spec":{"text":"hi"}}'],
+    ["invalid JSON", "{"],
+    ["not an object", "1"],
+    ["of another version", '{"apiVersion":"example.dev/v9","kind":"Thing"}'],
+    ["without a kind", '{"apiVersion":"example.dev/v1","spec":{"text":"hi"}}'],
     ["of another schema", '{"apiVersion":"example.dev/v1","kind":"Thing","spec":{"text":"hi","no":1}}'],
   ] as const) {
-    it(`takes nothing from a client-side apply that is ${what}`, () => {
+    it(`takes over no fields from a client-side apply that is ${what}`, () => {
       const annotations = { "kubectl.kubernetes.io/last-applied-configuration": annotation };
       const live = fields.update({ live: undefined, next: thing({ text: "hi" }, annotations), manager: "u", now });
       const status = refusal(() => fields.apply({ live, config: thing({ text: "ho" }), manager: "kubectl", now }));

@@ -12,7 +12,7 @@ const element = fc.oneof(
 );
 const paths = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLength: 8 });
 
-/** A set by its paths, written as a client might: nothing sorted. */
+/** Builds a set from paths in any order, as a client might write it. */
 function setOf(all: readonly (readonly string[])[]): FieldSet {
   return all
     .map(wireOf)
@@ -29,7 +29,7 @@ function wireOf(path: readonly string[]): unknown {
 
 const listed = (set: FieldSet): string[] => [...set.paths()].sort();
 
-describe("Field sets", () => {
+describe("FieldSet", () => {
   it("reads and writes FieldsV1", () => {
     const wire = {
       "f:metadata": { "f:labels": { ".": {}, "f:app": {} } },
@@ -49,7 +49,7 @@ describe("Field sets", () => {
     ]);
   });
 
-  it("writes one form of what others write in many, in Go's order", () => {
+  it("writes the many forms of other writers in one form, in Go's order", () => {
     const set = parseFieldsV1({
       "i:007": {},
       "v: 10": {},
@@ -77,7 +77,7 @@ describe("Field sets", () => {
       "v:null",
       "i:7",
     ]);
-    // json-iterator's, which differs from encoding/json's in these.
+    // In json-iterator's form, which differs from encoding/json's for these texts.
     const unlike = { 'v:"\\b\\f \\\\b e-7"': {}, "v:1e-7": {}, 'k:{"a":-2.5e-8}': {}, "v:1e-10": {} };
     expect(Object.keys(formatFieldsV1(parseFieldsV1(unlike)))).to.deep.equal([
       'k:{"a":-2.5e-08}',
@@ -90,7 +90,7 @@ describe("Field sets", () => {
     ]);
   });
 
-  it("keeps integers of 64 bits whole", () => {
+  it("keeps 64-bit integers exact", () => {
     const wire = { 'k:{"id":9007199254740993}': {} };
     expect(formatFieldsV1(parseFieldsV1(wire))).to.deep.equal(wire);
   });
@@ -98,19 +98,19 @@ describe("Field sets", () => {
   for (const [what, wire] of [
     ["a text", "x"],
     ["a list", []],
-    ["an element without kind", { spec: {} }],
-    ["an element of no length", { "": {} }],
-    ["an index that is none", { "i:x": {} }],
-    ["a value that is no JSON", { "v:x": {} }],
-    ["keys that are no object", { "k:1": {} }],
-    ["a child that is no object", { "f:spec": 1 }],
+    ["an element without a kind", { spec: {} }],
+    ["an empty element", { "": {} }],
+    ["an invalid index", { "i:x": {} }],
+    ["a value that is not JSON", { "v:x": {} }],
+    ["keys that are not an object", { "k:1": {} }],
+    ["a child that is not an object", { "f:spec": 1 }],
   ] as const) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => parseFieldsV1(wire)).to.throw(SyntaxError);
     });
   }
 
-  it("is only what is said: neither what is above nor what is below", () => {
+  it("contains only the given fields, not those above or below them", () => {
     const spec = setOf([["f:spec"]]);
     const text = setOf([["f:spec", "f:text"]]);
     expect(listed(spec.difference(text))).to.deep.equal([".spec"]);
@@ -120,7 +120,7 @@ describe("Field sets", () => {
     expect(listed(spec.union(text).leaves())).to.deep.equal([".spec.text"]);
   });
 
-  it("does what sets do", () => {
+  it("has union, difference and intersection", () => {
     fc.assert(
       fc.property(paths, paths, (left, right) => {
         const [a, b] = [setOf(left), setOf(right)];
@@ -137,7 +137,7 @@ describe("Field sets", () => {
     );
   });
 
-  it("shares what it does not change", () => {
+  it("shares unchanged parts", () => {
     fc.assert(
       fc.property(paths, (all) => {
         const set = setOf(all);
@@ -163,7 +163,7 @@ describe("Field sets", () => {
   });
 });
 
-/** Paths are only texts here: `.a` is above `.a.b` and `.a[0]`, not above `.ab`. */
+/** Paths are plain texts here: `.a` is above `.a.b` and `.a[0]`, not above `.ab`. */
 function isBelow(path: string, above: string): boolean {
   return path === above || (path.startsWith(above) && [".", "["].includes(path.charAt(above.length)));
 }

@@ -5,7 +5,7 @@ import { cloneJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import { fieldManagerOf } from "./kinds.ts";
 
-/** One write of a history. What it leads to is what Kubernetes' own field manager led to as well. */
+/** Write of a history. Its result was recorded from Kubernetes' own field manager. */
 interface Step {
   readonly kind: string;
   readonly version: string;
@@ -14,12 +14,12 @@ interface Step {
   readonly subresource?: string;
   readonly force?: boolean;
   readonly now: string;
-  /** The object before, where it is not what the step before led to; null for none. */
+  /** Object before the write, if it is not the previous result; null for none. */
   readonly live?: KubeObject | null;
-  /** Given to the object since. */
+  /** UID that the object has since got. */
   readonly uid?: string;
   readonly next: KubeObject;
-  /** What it leads to: an object or an error. */
+  /** Result: an object or an error. */
   readonly object?: KubeObject;
   readonly status?: Status;
 }
@@ -49,7 +49,7 @@ function play(step: Step, live: KubeObject | undefined): Pick<Step, "object" | "
   }
 }
 
-describe("Server-side apply: histories", () => {
+describe("Server-side apply of recorded histories", () => {
   it("has histories of every kind of outcome", () => {
     const steps = histories.flat();
     expect(steps.filter(({ status }) => status?.code === 409)).to.have.length.above(20);
@@ -58,7 +58,7 @@ describe("Server-side apply: histories", () => {
   });
 
   for (const [at, history] of histories.entries()) {
-    it(`leads to what Kubernetes leads to: ${at} (${[...new Set(history.map(({ kind }) => kind))].join(", ")})`, () => {
+    it(`gives Kubernetes' result: ${at} (${[...new Set(history.map(({ kind }) => kind))].join(", ")})`, () => {
       let live: KubeObject | undefined;
       for (const [number, step] of history.entries()) {
         if (step.live !== undefined) live = step.live ?? undefined;

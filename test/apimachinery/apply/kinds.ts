@@ -64,7 +64,7 @@ function schemaOf(properties: Record<string, JsonSchema>): JsonSchema {
   return struct({ spec: struct(properties), status });
 }
 
-/** The same fields, of which some have become atomic, one granular. */
+/** The same fields, some of which have become atomic, and one granular. */
 const altered: Record<string, JsonSchema> = {
   ...spec,
   labels: { type: "object", additionalProperties: text, "x-kubernetes-map-type": "atomic" },
@@ -84,9 +84,9 @@ const altered: Record<string, JsonSchema> = {
 
 const { text: _, ...others } = spec;
 
-/** A kind of the recorded histories. */
+/** Kind of the recorded histories. */
 interface Kind {
-  /** By name of the version. */
+  /** Schemas by version name. */
   readonly versions: Readonly<Record<string, JsonSchema | undefined>>;
   readonly ignored?: Readonly<Record<string, readonly (readonly string[])[]>>;
   /** Whether `spec.text` of v1 is `spec.message` in v2. */
@@ -95,7 +95,7 @@ interface Kind {
 
 const ignored = { "": [["status"]], status: [["metadata"], ["spec"]] };
 
-/** The kinds of the recorded histories: every way in which a schema changes what is owned. */
+/** Kinds of the recorded histories: every way in which a schema affects ownership. */
 const kinds: Readonly<Record<string, Kind>> = {
   rich: { versions: { v1: schemaOf(spec) }, ignored },
   "rich-noignore": { versions: { v1: schemaOf(spec) } },
@@ -114,7 +114,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   altered: { versions: { v1: schemaOf(altered) }, ignored },
 };
 
-/** A field manager of a kind in one of its versions. */
+/** Returns a field manager of a kind in one of its versions. */
 export function fieldManagerOf(kindName: string, version = "v1"): FieldManager {
   const kind = kinds[kindName];
   if (kind === undefined) throw new Error(`no kind ${kindName}`);

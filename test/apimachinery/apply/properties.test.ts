@@ -26,7 +26,7 @@ const { value } = fc.letrec<{ value: unknown; object: JsonObject }>((tie) => ({
   object: fc.array(fc.tuple(fc.constantFrom(...INNER), tie("value")), { maxLength: 4 }).map(objectOf),
 }));
 
-/** Values that a schema takes, and at times ones that it does not. */
+/** Values that fit the schema, and occasionally ones that do not. */
 const element = fc.record(
   {
     name: fc.constantFrom("x", "y"),
@@ -78,7 +78,7 @@ function objectFor({ spec: inner, labels }: Write): KubeObject {
   return { apiVersion: "example.dev/v1", kind: "Thing", metadata, spec: inner };
 }
 
-/** The object after a write; undefined if it was refused, which it may only be as an API server refuses. */
+/** Returns the object after a write; undefined for a rejected write, which must be an ApiError. */
 function perform(
   fields: FieldManager,
   live: KubeObject | undefined,
@@ -118,15 +118,15 @@ function play(
   }
 }
 
-describe("Server-side apply: any history", () => {
-  it("leads to objects or to errors of the API, and leaves what it is given", () => {
+describe("Server-side apply of any history", () => {
+  it("gives objects or ApiErrors, and does not change its input", () => {
     fc.assert(
       fc.property(history, ({ kind, writes }) => play(kind, writes, () => undefined)),
       { numRuns: 500 },
     );
   });
 
-  it("leaves managedFields that can be read, one entry for each manager, none empty", () => {
+  it("leaves readable managedFields, one non-empty entry for each manager", () => {
     fc.assert(
       fc.property(history, ({ kind, writes }) =>
         play(kind, writes, ({ metadata: { managedFields = [] } }) => {
@@ -142,14 +142,14 @@ describe("Server-side apply: any history", () => {
     );
   });
 
-  it("lets an apply be repeated: it is the same object, times too", () => {
+  it("makes a repeated apply a no-op, times included", () => {
     let repeated = 0;
     fc.assert(
       fc.property(history, ({ kind, writes }) =>
         play(kind, writes, (live, step, second) => {
           const fields = managers[kind] ?? managers[0];
-          // Kubernetes' own corners: what loses its last member is null or gone, nobody manages an empty list, and who
-          // manages nothing is not remembered. Where there are such, an apply may need another one.
+          // Corner cases of Kubernetes: a parent that loses its last member is null or gone, an empty list has no owner, and
+          // a manager without fields is forgotten. With these, an apply may need a second one.
           if (/null|\[\]|\{\}/.test(stringifyJson([live["spec"], live.metadata.labels, objectFor(step)]))) return;
           if (step.op !== "apply" || live.metadata.managedFields === undefined) return;
           repeated += 1;
@@ -162,7 +162,7 @@ describe("Server-side apply: any history", () => {
     expect(repeated).to.be.above(50);
   });
 
-  it("has what was applied in it", () => {
+  it("contains the applied fields", () => {
     const fields = new FieldManager({ apiVersion: "example.dev/v1", kind: "Thing" });
     fc.assert(
       fc.property(write, write, (first, second) => {

@@ -18,7 +18,7 @@ const head = { apiVersion: "example.dev/v1", kind: "Thing" };
 const metadata = { name: "n", namespace: "ns" };
 const PATCH = "failed to create typed patch object (ns/n; example.dev/v1, Kind=Thing): ";
 
-describe("Server-side apply: what is refused", () => {
+describe("Server-side apply of invalid input", () => {
   for (const [what, spec, problem] of [
     ["a field that the schema does not know", { x: 1 }, ".spec.x: field not declared in schema"],
     ["a text for a number", { count: "1" }, ".spec.count: expected numeric (int or float), got string"],
@@ -85,7 +85,7 @@ describe("Server-side apply: what is refused", () => {
       "errors:\n  .spec.count: expected numeric (int or float), got string\n  .spec.flag: expected boolean, got &{1}",
     ],
   ] as const) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const { code, reason, message } = refusal({ ...head, metadata, spec });
       expect({ code, reason, message }).to.deep.equal({ code: 500, reason: undefined, message: PATCH + problem });
     });
@@ -96,22 +96,22 @@ describe("Server-side apply: what is refused", () => {
     ["another kind", { ...head, kind: "Pod" }, "invalid object type: example.dev/v1, Kind=Pod"],
     ["the core group", { ...head, apiVersion: "v1" }, "invalid object type: /v1, Kind=Thing"],
     ["no version", { kind: "Thing" }, "invalid object type: /, Kind=Thing"],
-    ["what is no version", { ...head, apiVersion: "a/b/c" }, "invalid object type: /, Kind="],
+    ["an invalid version", { ...head, apiVersion: "a/b/c" }, "invalid object type: /, Kind="],
   ] as const) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const { code, reason, message: said } = refusal({ metadata, ...config } as unknown as KubeObject);
       expect({ code, reason, message: said }).to.deep.equal({ code: 400, reason: "BadRequest", message });
     });
   }
 
-  it("refuses managedFields in a configuration, not null in their place", () => {
+  it("rejects managedFields in a configuration, but accepts null there", () => {
     const message = "metadata.managedFields must be nil";
     expect(refusal({ ...head, metadata: { ...metadata, managedFields: [] } })).to.include({ code: 400, message });
     const config = { ...head, metadata: { ...metadata, managedFields: null } } as unknown as KubeObject;
     expect(fields.apply({ live: undefined, config, manager: "a", now: new Date(0) }).metadata).to.deep.equal(metadata);
   });
 
-  it("says so if what is stored cannot be read", () => {
+  it("reports that a stored object is unreadable", () => {
     const entry = { manager: "a", operation: "Apply", apiVersion: "example.dev/v1", fieldsType: "FieldsV2" } as const;
     const live = { ...head, metadata: { ...metadata, uid: "u", managedFields: [entry] } };
     expect(refusal({ ...head, metadata }, live)).to.include({

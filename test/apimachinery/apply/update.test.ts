@@ -39,7 +39,7 @@ const entry = (manager: string, text: string): ManagedFieldsEntry => ({
 });
 
 describe("Managed fields of updates", () => {
-  it("are those that are set, with what they stand in", () => {
+  it("contain the set fields with their parents", () => {
     const live = update(undefined, thing({ text: "hi", ports: [{ port: 1 }] }, { labels: { a: "b" } }));
     expect(live.metadata.managedFields).to.deep.equal([
       {
@@ -56,7 +56,7 @@ describe("Managed fields of updates", () => {
     ]);
   });
 
-  it("pass to whoever changes them, and go with them", () => {
+  it("move to the manager that changes a field, and disappear with the field", () => {
     const live = update(undefined, thing({ text: "hi", count: 1, flag: true }));
     const { managedFields } = update(
       live,
@@ -69,7 +69,7 @@ describe("Managed fields of updates", () => {
     ]);
   });
 
-  it("stay as they are, times too, if nothing changes, whoever says so", () => {
+  it("stay the same, times included, if nothing changes, whichever manager writes", () => {
     const live = update(undefined, thing({ text: "hi", strings: ["a", "b"] }));
     for (const next of [live, JSON.parse(JSON.stringify(live)) as KubeObject, withoutEntries(live)])
       expect(fields.update({ live, next, manager: "v", now: at(9) })).to.deep.equal(live);
@@ -78,7 +78,7 @@ describe("Managed fields of updates", () => {
     ).to.equal(live.metadata.managedFields);
   });
 
-  it("are another's through a subresource or another version", () => {
+  it("have separate entries for a subresource or another version", () => {
     const live = update(undefined, thing({ text: "hi" }));
     const next = { ...live, status: { phase: "x" } };
     const written = fields.update({ live, next, manager: "u", subresource: "status", now: at(1) });
@@ -92,7 +92,7 @@ describe("Managed fields of updates", () => {
     ["a list of one empty entry", [{}]],
     ["a list of one entry of empty texts", [{ manager: "", operation: "" }]],
   ] as const) {
-    it(`are forgotten at ${what}, and not begun again by an update`, () => {
+    it(`are reset by ${what}, and not tracked again by an update`, () => {
       const live = update(undefined, thing({ text: "hi" }));
       const reset = fields.update({ live, next: withEntries(live, managedFields), manager: "u", now: at(1) });
       expect(reset).to.deep.equal(withoutEntries(live));
@@ -104,19 +104,19 @@ describe("Managed fields of updates", () => {
     ["nothing", undefined],
     ["null", null],
     ["a text", "x"],
-    ["a list of nothing", [null]],
-    ["an entry of wrong types", [{ ...entry("x", "text"), manager: 1 }]],
-    ["an entry of no time", [{ ...entry("x", "text"), time: "now" }]],
-    ["an entry of the 30th of February", [{ ...entry("x", "text"), time: "2024-02-30T00:00:00Z" }]],
-    ["an entry of the 24th hour", [{ ...entry("x", "text"), time: "2024-02-29T24:00:00Z" }]],
-    ["an entry of a 13th month", [{ ...entry("x", "text"), time: "2026-13-01T00:00:00Z" }]],
-    ["an entry without operation", [{ ...entry("x", "text"), operation: undefined }]],
-    ["an entry without version", [{ ...entry("x", "text"), apiVersion: "" }]],
-    ["an entry without type", [{ ...entry("x", "text"), fieldsType: "" }]],
-    ["an entry of malformed fields", [{ ...entry("x", "text"), fieldsV1: { text: {} } }]],
-    ["an entry of fields that are none", [{ ...entry("x", "text"), fieldsV1: "f:text" }]],
+    ["a list of null", [null]],
+    ["an entry of a wrong type", [{ ...entry("x", "text"), manager: 1 }]],
+    ["an entry with an invalid time", [{ ...entry("x", "text"), time: "now" }]],
+    ["an entry with a time on 30 February", [{ ...entry("x", "text"), time: "2024-02-30T00:00:00Z" }]],
+    ["an entry with a time in hour 24", [{ ...entry("x", "text"), time: "2024-02-29T24:00:00Z" }]],
+    ["an entry with a time in month 13", [{ ...entry("x", "text"), time: "2026-13-01T00:00:00Z" }]],
+    ["an entry without an operation", [{ ...entry("x", "text"), operation: undefined }]],
+    ["an entry without a version", [{ ...entry("x", "text"), apiVersion: "" }]],
+    ["an entry without a fieldsType", [{ ...entry("x", "text"), fieldsType: "" }]],
+    ["an entry with malformed fields", [{ ...entry("x", "text"), fieldsV1: { text: {} } }]],
+    ["an entry with a text for fields", [{ ...entry("x", "text"), fieldsV1: "f:text" }]],
   ] as const) {
-    it(`are those of before if the client gives ${what}`, () => {
+    it(`keep their previous state if the client sends ${what}`, () => {
       const live = update(undefined, thing({ text: "hi" }));
       const next = withEntries(live, managedFields);
       expect(fields.update({ live, next, manager: "v", now: at(1) })).to.deep.equal(live);
@@ -131,7 +131,7 @@ describe("Managed fields of updates", () => {
     });
   }
 
-  it("may be set by the client, and are then written in order", () => {
+  it("accept entries of the client, and sort them", () => {
     const live = update(undefined, thing({ text: "hi", count: 1 }));
     const given = [
       {
@@ -150,13 +150,13 @@ describe("Managed fields of updates", () => {
     ]);
   });
 
-  it("are kept as they were where an object does not fit the schema", () => {
+  it("stay the same if an object does not fit the schema", () => {
     const live = update(undefined, thing({ text: "hi" }));
     const next = withEntries({ ...live, spec: { text: 1 } }, []);
     expect(update(live, withoutEntries(next)).metadata.managedFields).to.equal(live.metadata.managedFields);
   });
 
-  it("of the oldest are put together once there are more than ten", () => {
+  it("merge the oldest entries beyond ten", () => {
     let live = update(undefined, thing({ labels: { start: "x" } }), { manager: "u0" });
     for (let i = 1; i <= 12; i++) {
       const labels = { ...((live as { spec?: { labels?: object } }).spec?.labels ?? {}), [`l${i}`]: "x" };
@@ -173,13 +173,13 @@ describe("Managed fields of updates", () => {
     });
   });
 
-  it("of a manager without name are those of unknown", () => {
+  it("belong to unknown for a manager without a name", () => {
     expect(update(undefined, thing({ text: "hi" }), { manager: "" }).metadata.managedFields?.[0]?.manager).to.equal(
       "unknown",
     );
   });
 
-  it("keep their times if the write comes to nothing in the end", () => {
+  it("keep their times if the write changes nothing in the end", () => {
     const live = update(undefined, thing({ text: "hi" }));
     const touched = withEntries(live, [{ ...live.metadata.managedFields?.[0], time: "2026-02-02T00:00:00Z" }]);
     expect(keepManagedFieldsTimes(touched, live)).to.deep.equal(live);

@@ -21,11 +21,11 @@ function entriesOf(object: KubeObject): Record<string, unknown> {
 
 const [v1, v2] = [fieldManagerOf("rename", "v1"), fieldManagerOf("rename", "v2")];
 
-describe("Server-side apply: versions", () => {
+describe("Server-side apply across versions", () => {
   const live = v1.apply({ live: undefined, config: thing("v1", { text: "hi", count: 1 }), manager: "a", now });
   const asV2 = { ...thing("v2", { message: "hi", count: 1 }), metadata: live.metadata };
 
-  it("finds what another version's manager manages, in its version", () => {
+  it("finds the fields of another version's manager in its version", () => {
     const config = thing("v2", { message: "ho" });
     expect(() => v2.apply({ live: asV2, config, manager: "b", now })).to.throw(/conflict with "a": \.spec\.text$/);
     const forced = v2.apply({ live: asV2, config, manager: "b", force: true, now });
@@ -36,7 +36,7 @@ describe("Server-side apply: versions", () => {
     });
   });
 
-  it("removes what a manager applied in another version and applies no more", () => {
+  it("removes fields that a manager applied in another version and no longer applies", () => {
     const again = v2.apply({ live: asV2, config: thing("v2", { count: 1 }), manager: "a", now });
     expect(again["spec"]).to.deep.equal({ count: 1 });
     expect(entriesOf(again)).to.deep.equal({ "a example.dev/v2": { "f:spec": { "f:count": {} } } });
@@ -45,7 +45,7 @@ describe("Server-side apply: versions", () => {
     });
   });
 
-  it("forgets managers of versions that are gone", () => {
+  it("drops managers of versions that no longer exist", () => {
     const only = new FieldManager({ apiVersion: "example.dev/v2", kind: "Thing" });
     const applied = only.apply({ live: asV2, config: thing("v2", { message: "ho" }), manager: "b", now });
     expect(entriesOf(applied)).to.deep.equal({ "b example.dev/v2": { "f:spec": { ".": {}, "f:message": {} } } });
@@ -53,7 +53,7 @@ describe("Server-side apply: versions", () => {
     expect(managedFields).to.equal(undefined);
   });
 
-  it("changes only apiVersion where no conversion is given", () => {
+  it("changes only apiVersion without a conversion", () => {
     const schema: JsonSchema = { type: "object", properties: { spec: { type: "object", additionalProperties: true } } };
     const versions = new Map([["example.dev/v1", schema]]);
     const plain = new FieldManager({ apiVersion: "example.dev/v2", kind: "Thing", schema, versions });
@@ -64,17 +64,17 @@ describe("Server-side apply: versions", () => {
 
   for (const [what, convert] of [
     [
-      "a conversion that fails",
+      "a failing conversion",
       () => {
         throw new Error("no way");
       },
     ],
     [
-      "a conversion to what is no such object",
+      "a conversion to an invalid object",
       (object: KubeObject, apiVersion: string) => ({ ...object, apiVersion, spec: { no: 1 } }),
     ],
   ] as const) {
-    it(`keeps who manages what at ${what} on update, and fails on apply`, () => {
+    it(`keeps managedFields at ${what} on update, and fails on apply`, () => {
       const schema: JsonSchema = {
         type: "object",
         properties: { spec: { type: "object", properties: { text: { type: "string" } } } },
@@ -98,7 +98,7 @@ describe("Server-side apply: versions", () => {
     });
   }
 
-  it("owns the whole of what has become atomic", () => {
+  it("owns the whole of a value that has become atomic", () => {
     const entry: ManagedFieldsEntry = {
       manager: "a",
       operation: "Apply",

@@ -42,7 +42,7 @@ const apps: DiscoveredResource = { ...authors, group: "apps", kind: "Deployment"
 const resources = [quotes, old, apps, pods, authors];
 
 describe("apiVersionsDocument", () => {
-  it("has v1 when there is a core group", () => {
+  it("has v1 if there is a core group", () => {
     expect(apiVersionsDocument(true)).to.deep.equal({
       kind: "APIVersions",
       versions: ["v1"],
@@ -51,14 +51,14 @@ describe("apiVersionsDocument", () => {
     expect(apiVersionsDocument(false).versions).to.deep.equal([]);
   });
 
-  it("tells the address of the server", () => {
+  it("contains the address of the server", () => {
     const address = { clientCIDR: "0.0.0.0/0", serverAddress: "127.0.0.1:6443" };
     expect(apiVersionsDocument(true, [address]).serverAddressByClientCIDRs).to.deep.equal([address]);
   });
 });
 
 describe("apiGroupListDocument", () => {
-  it("has the groups but the core one, by name, and their versions, preferred first", () => {
+  it("lists all groups except the core one by name, and their versions, preferred first", () => {
     const v1 = { groupVersion: "apps/v1", version: "v1" };
     const [stable, beta] = ["v1", "v1beta1"].map((version) => ({ groupVersion: `example.dev/${version}`, version }));
     expect(apiGroupListDocument(resources)).to.deep.equal({
@@ -75,7 +75,7 @@ describe("apiGroupListDocument", () => {
 });
 
 describe("apiGroupDocument", () => {
-  it("is that group alone", () => {
+  it("describes that group alone", () => {
     const v1 = { groupVersion: "apps/v1", version: "v1" };
     expect(apiGroupDocument(resources, "apps")).to.deep.equal({
       kind: "APIGroup",
@@ -86,13 +86,13 @@ describe("apiGroupDocument", () => {
     });
   });
 
-  it("is not there for a group that is not served", () => {
+  it("returns undefined for a group that is not served", () => {
     expect(apiGroupDocument(resources, "batch")).to.equal(undefined);
   });
 });
 
 describe("apiResourceListDocument", () => {
-  it("has resources and subresources by name", () => {
+  it("lists resources and subresources by name", () => {
     expect(apiResourceListDocument(resources, { group: "example.dev", version: "v1" })).to.deep.equal({
       kind: "APIResourceList",
       apiVersion: "v1",
@@ -123,19 +123,19 @@ describe("apiResourceListDocument", () => {
     });
   });
 
-  it("calls the core version v1", () => {
+  it("names the core version v1", () => {
     const core = apiResourceListDocument(resources, { group: "", version: "v1" });
     expect(core?.groupVersion).to.equal("v1");
     expect(core?.resources.map(({ name }) => name)).to.deep.equal(["pods"]);
   });
 
-  it("is not there for a version that is not served", () => {
+  it("returns undefined for a version that is not served", () => {
     expect(apiResourceListDocument(resources, { group: "example.dev", version: "v2" })).to.equal(undefined);
   });
 });
 
 describe("aggregatedDiscoveryDocument", () => {
-  it("has everything but the core group", () => {
+  it("has all groups except the core one", () => {
     const kind = { group: "example.dev", version: "v1", kind: "Quote" };
     const author = (version: string): object => ({
       resource: "authors",
@@ -187,7 +187,7 @@ describe("aggregatedDiscoveryDocument", () => {
     expect(document.items[0]?.versions.map(({ version }) => version)).to.deep.equal(["v1"]);
   });
 
-  it("has no items when nothing is served, but for an empty core group, which kubectl asks for its lists", () => {
+  it("has only an empty core group if nothing is served, which kubectl needs for its lists", () => {
     expect(aggregatedDiscoveryDocument([], { version: "v2", core: false }).items).to.deep.equal([]);
     expect(aggregatedDiscoveryDocument([], { version: "v2", core: true }).items).to.deep.equal([
       { metadata: { name: "" }, versions: [{ version: "v1", resources: [], freshness: "Current" }] },

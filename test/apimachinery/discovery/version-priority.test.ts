@@ -2,7 +2,7 @@ import { compareVersionPriority } from "@virtual-workspaces/apimachinery/discove
 import { expect } from "chai";
 import fc from "fast-check";
 
-// The example of Kubernetes' documentation on versions of CustomResourceDefinitions.
+// Example from Kubernetes' documentation on versions of CustomResourceDefinitions.
 const documented = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"];
 
 describe("compareVersionPriority", () => {
@@ -14,7 +14,7 @@ describe("compareVersionPriority", () => {
     );
   });
 
-  it("is 0 only for equal versions", () => {
+  it("returns 0 only for equal versions", () => {
     const version = fc.constantFrom(...documented, "v1beta1", "v1alpha1", "v1gamma1", "v", "");
     fc.assert(
       fc.property(version, version, (a, b) => {

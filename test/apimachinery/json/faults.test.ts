@@ -1,4 +1,4 @@
-// What is wrong with a text that is no JSON, in the words that Kubernetes has for it (recorded), and where it is wrong.
+// Faults of texts that are not JSON, in Kubernetes' words (recorded), with their position.
 import { parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -37,12 +37,13 @@ const faults: Readonly<Record<string, string>> = {
   '{"\u{1f600}": 😀}': "invalid character '😀' looking for beginning of value at line 1 column 8",
 };
 
-describe("a text that is no JSON", () => {
+describe("a text that is not JSON", () => {
   for (const [text, fault] of Object.entries(faults)) {
-    it(`${JSON.stringify(text)}: ${fault}`, () => expect(() => parseJson(text)).to.throw(SyntaxError, fault));
+    it(`fails with its fault: ${JSON.stringify(text)}: ${fault}`, () =>
+      expect(() => parseJson(text)).to.throw(SyntaxError, fault));
   }
 
-  it("is one if and only if JSON.parse says so, long numbers or none", () => {
+  it("is exactly one that JSON.parse rejects, with or without long numbers", () => {
     const text = fc.oneof(
       fc.json(),
       fc.string({ unit: fc.constantFrom(...'{}[],:"\\ \n-+.0123456789eEtrufalsn') }),
@@ -64,7 +65,7 @@ describe("a text that is no JSON", () => {
   });
 });
 
-/** With integers of 64 bits as the doubles that `JSON.parse` makes of them. */
+/** Converts 64-bit integers to the doubles of `JSON.parse`. */
 function rounded(value: unknown): unknown {
   return JSON.parse(stringifyJson(value));
 }
@@ -83,7 +84,7 @@ function read(value: () => unknown): unknown {
 }
 
 describe("limits of JSON", () => {
-  it("are on names, counted once, and on objects and arrays", () => {
+  it("apply to names, counted once, and to objects and arrays", () => {
     const text = '{"a":[{"a":1},{"\\u0061":2,"b":3}]}';
     expect(parseJson(text, { names: 2, containers: 4 }).value).to.deep.equal({ a: [{ a: 1 }, { a: 2, b: 3 }] });
     expect(() => parseJson(text, { names: 1 })).to.throw(RangeError, "members of more than 1 different names");

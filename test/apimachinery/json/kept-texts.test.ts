@@ -1,4 +1,4 @@
-// Why: a string cut out of another keeps that whole in memory, and a few strings of a body are kept for long.
+// Why: a slice of a string keeps the whole string in memory, and a few strings of a body live for long.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { parseJson, parseOwnJson } from "@virtual-workspaces/apimachinery/json";
@@ -17,7 +17,7 @@ describe("strings of parsed JSON", () => {
     ["parseOwnJson", parseOwnJson],
   ] as const) {
     for (const number of ["1", "9007199254740993"]) {
-      it(`do not keep the text that they came in: ${what}, with ${number}`, () => {
+      it(`do not keep their source text in memory: ${what}, with ${number}`, () => {
         const before = held();
         const kept = Array.from({ length: 200 }, (_, at) => {
           const text = `{"name":"a-name-of-more-than-a-few-characters-${at}","n":${number},"rest":"${"x".repeat(100_000)}"}`;

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 describe("JSON", () => {
-  it("keeps integers of 64 bits whole", () => {
+  it("keeps 64-bit integers exact", () => {
     const text =
       '{"a":9007199254740993,"b":[-9223372036854775808,9223372036854775807],"c":1.5,"d":10000000000000000000000}';
     const { value } = parseJson(text);
@@ -12,7 +12,7 @@ describe("JSON", () => {
     expect(parseOwnJson(stringifyJson(value))).to.deep.equal(value);
   });
 
-  it("names members given twice by their paths", () => {
+  it("reports duplicate members by their paths", () => {
     const { value, duplicates } = parseJson(
       '{"a":{"b":[{"c":1},{"c":1,"\\u0063":2}]},"a\\"":1,"x,":{"y":"{"},"a\\"":2}',
     );
@@ -20,7 +20,7 @@ describe("JSON", () => {
     expect(value).to.deep.equal({ a: { b: [{ c: 1 }, { c: 2 }] }, 'a"': 2, "x,": { y: "{" } });
   });
 
-  it("names each such path once, a hundred at most", () => {
+  it("reports each such path once, a hundred at most", () => {
     expect(parseJson(`{${'"a":1,'.repeat(1000)}"b":1,"b":2}`).duplicates).to.deep.equal(["a", "b"]);
     const pairs = Array.from({ length: 500 }, (_, at) => `"a${at}":1,"a${at}":2`).join();
     expect(parseJson(`{${pairs}}`).duplicates)
@@ -28,7 +28,7 @@ describe("JSON", () => {
       .and.include("a99");
   });
 
-  it("finds the names given twice among many", () => {
+  it("finds the duplicates among many names", () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(60), { maxLength: 30 }), { maxLength: 40 }), (objects) => {
         const texts = objects.map((names) => `{${names.map((name) => `"${name}":[{"x":1}]`).join()}}`);
@@ -40,7 +40,7 @@ describe("JSON", () => {
     );
   });
 
-  it("has members named __proto__ as members, given twice or not", () => {
+  it("treats __proto__ as a member like any other, duplicate or not", () => {
     const { value, duplicates } = parseJson('{"__proto__":{"polluted":true},"__proto__":{"polluted":true}}');
     expect(duplicates).to.deep.equal(["__proto__"]);
     expect(stringifyJson(value)).to.equal('{"__proto__":{"polluted":true}}');
@@ -55,18 +55,18 @@ describe("JSON", () => {
     ["an integer beyond doubles", `[${"9".repeat(400)}]`],
     ["1,001 levels", `${"[".repeat(1001)}${"]".repeat(1001)}`],
     ["a million levels", "[".repeat(1_000_000)],
-    ["no JSON", "{a:1}"],
-    ["nothing", ""],
+    ["invalid JSON", "{a:1}"],
+    ["an empty text", ""],
   ] as const) {
-    it(`refuses ${what}`, () => expect(() => parseJson(text)).to.throw(SyntaxError));
+    it(`rejects ${what}`, () => expect(() => parseJson(text)).to.throw(SyntaxError));
   }
 
-  it("reads whatever JSON.stringify writes, without duplicates", () => {
+  it("parses every output of JSON.stringify, without duplicates", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         const text = JSON.stringify(json);
         const { value, duplicates } = parseJson(text);
-        // As text: integers from 2^53 on are exact in the one and doubles in the other.
+        // Compared as text: integers from 2^53 on are exact in one and doubles in the other.
         expect([stringifyJson(value), duplicates]).to.deep.equal([text, []]);
       }),
     );

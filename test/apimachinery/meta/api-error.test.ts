@@ -4,7 +4,7 @@ import { expect } from "chai";
 const quotes = { group: "example.dev", resource: "quotes" };
 const pods = { group: "", resource: "pods" };
 
-/** What each factory answers: code, reason, message, details. */
+/** Result of each factory: code, reason, message, details. */
 const table: readonly [ApiError, number, string, string, Status["details"]?][] = [
   [ApiError.badRequest("m"), 400, "BadRequest", "m"],
   [ApiError.unauthorized(), 401, "Unauthorized", "Unauthorized"],
@@ -93,7 +93,7 @@ describe("ApiError", () => {
     expect([...new Set(used)].sort()).to.deep.equal([...statusReasons]);
   });
 
-  it("has no reason when a forwarded Status has none", () => {
+  it("has no reason if a forwarded Status has none", () => {
     const { reason: _, ...status } = ApiError.badRequest("m").status;
     expect(new ApiError(status).reason).to.equal("");
   });
@@ -101,18 +101,18 @@ describe("ApiError", () => {
 
 describe("isApiError", () => {
   for (const value of [undefined, null, "ApiError", 400, {}, new Error("m"), { status: {}, name: "ApiError" }]) {
-    it(`knows that ${JSON.stringify(value)} is none`, () => expect(isApiError(value)).to.equal(false));
+    it(`returns false for ${JSON.stringify(value)}`, () => expect(isApiError(value)).to.equal(false));
   }
 });
 
 describe("toApiError", () => {
-  it("leaves an ApiError as it is", () => {
+  it("returns an ApiError unchanged", () => {
     const error = ApiError.gone("m");
     expect(toApiError(error)).to.equal(error);
   });
 
   for (const thrown of [new Error("password is hunter2"), "hunter2", undefined, null, { message: "hunter2" }]) {
-    it(`tells nothing of ${JSON.stringify(thrown) ?? "undefined"}, and keeps it as the cause`, () => {
+    it(`hides ${JSON.stringify(thrown) ?? "undefined"}, and keeps it as the cause`, () => {
       const error = toApiError(thrown);
       expect(error.cause).to.equal(thrown);
       expect(error.status).to.include({ code: 500, reason: "InternalError", message: "Internal error occurred" });

@@ -15,8 +15,8 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 
-describe("causes", () => {
-  it("print as Kubernetes' field errors", () => {
+describe("field causes", () => {
+  it("print like Kubernetes' field errors", () => {
     expect(formatCause(fieldInvalid("spec.a", "v\n", "too odd"))).to.equal('spec.a: Invalid value: "v\\n": too odd');
     expect(formatCause(fieldInvalid("n", 5, "d"))).to.equal("n: Invalid value: 5: d");
     expect(formatCause(fieldInvalid("l", ["x"], "d"))).to.equal('l: Invalid value: ["x"]: d');
@@ -28,7 +28,7 @@ describe("causes", () => {
     );
   });
 
-  it("print values as Go", () => {
+  it("print values like Go", () => {
     const printed = (value: unknown): string | undefined => fieldInvalid("f", value, "d").message;
     expect(printed(1_000_000)).to.equal("Invalid value: 1000000: d");
     expect(printed(9_007_199_254_740_993n)).to.equal("Invalid value: 9007199254740993: d");
@@ -43,7 +43,7 @@ describe("causes", () => {
     expect(printed(OMITTED_VALUE)).to.equal("Invalid value: d");
   });
 
-  it("are of the kinds that schemas need", () => {
+  it("have the kinds that schemas need", () => {
     expect(fieldTypeInvalid("f", "string", "d")).to.deep.equal({
       reason: "FieldValueTypeInvalid",
       message: 'Invalid value: "string": d',
@@ -56,20 +56,20 @@ describe("causes", () => {
     expect(formatCause(fieldTooMany("f", 3, 2))).to.equal("f: Too many: 3: must have at most 2 items");
   });
 
-  it("print without what is not there", () => {
+  it("print without absent parts", () => {
     expect(formatCause({ message: "m" })).to.equal("m");
     expect(formatCause(fieldNotSupported("e", "f", []))).to.equal('e: Unsupported value: "f"');
     expect(formatCause(fieldInvalid("e", undefined, ""))).to.equal("e: Invalid value: null");
   });
 
-  it("print as one, or in brackets, and repeated ones once", () => {
+  it("print a single cause plain, several in brackets, and repeated ones once", () => {
     const [a, b] = [fieldRequired("a"), fieldRequired("b")];
     expect(formatCauses([a])).to.equal("a: Required value");
     expect(formatCauses([a, a])).to.equal("a: Required value");
     expect(formatCauses([a, b])).to.equal("[a: Required value, b: Required value]");
   });
 
-  it("are in the Status and in its message", () => {
+  it("appear in the Status and in its message", () => {
     const causes = [fieldRequired("spec.a"), fieldInvalid("spec.b", 1, "too small")];
     const error = ApiError.invalid({ kind: { group: "example.dev", kind: "Quote" }, name: "x", causes });
     expect(error.message).to.equal(
@@ -85,7 +85,7 @@ describe("causes", () => {
 describe("forbiddenFor", () => {
   const resource = { group: "example.dev", resource: "quotes" };
 
-  it("says who cannot do what, at the cluster scope", () => {
+  it("names the user, verb and resource, at the cluster scope", () => {
     const error = forbiddenFor({ user: "u", verb: "get", resource, name: "x" });
     expect(error.code).to.equal(403);
     expect(error.message).to.equal(
@@ -94,20 +94,20 @@ describe("forbiddenFor", () => {
     expect(error.status.details).to.deep.equal({ name: "x", group: "example.dev", kind: "quotes" });
   });
 
-  it("says the namespace, the subresource and the reason", () => {
+  it("names the namespace, the subresource and the reason", () => {
     const request = { user: "u", verb: "update", resource: { group: "", resource: "pods" }, namespace: "ns" };
     expect(forbiddenFor({ ...request, subresource: "status", reason: "because <x>" }).message).to.equal(
       'pods is forbidden: User "u" cannot update resource "pods/status" in API group "" in the namespace "ns": because <x>',
     );
   });
 
-  it("says the path when the request is about no resource", () => {
+  it("names the path of a non-resource request", () => {
     expect(forbiddenFor({ user: "u", verb: "get", path: "/metrics" }).message).to.equal(
       'forbidden: User "u" cannot get path "/metrics"',
     );
   });
 
-  it("lets no markup, quote or new line of the client's through", () => {
+  it("escapes markup, quotes and new lines of the client", () => {
     expect(forbiddenFor({ user: '<b>&"\n', verb: "get", path: "/<x>" }).message).to.equal(
       'forbidden: User "&lt;b&gt;&amp;\\"\\n" cannot get path "/&lt;x&gt;"',
     );

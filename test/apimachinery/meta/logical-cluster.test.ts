@@ -32,9 +32,9 @@ describe("isClusterName", () => {
     "system:",
     "system:../x",
   ]) {
-    it(`refuses ${JSON.stringify(name)}`, () => expect(isClusterName(name)).to.equal(false));
+    it(`rejects ${JSON.stringify(name)}`, () => expect(isClusterName(name)).to.equal(false));
   }
-  it("refuses 64 characters", () => expect(isClusterName("a".repeat(64))).to.equal(false));
+  it("rejects 64 characters", () => expect(isClusterName("a".repeat(64))).to.equal(false));
 });
 
 describe("isWorkspacePath", () => {
@@ -54,13 +54,13 @@ describe("isWorkspacePath", () => {
     WILDCARD,
     "a b",
   ]) {
-    it(`refuses ${JSON.stringify(text)}`, () => expect(isWorkspacePath(text)).to.equal(false));
+    it(`rejects ${JSON.stringify(text)}`, () => expect(isWorkspacePath(text)).to.equal(false));
   }
-  it("refuses a segment of 64 characters", () => expect(isWorkspacePath(`root:${"a".repeat(64)}`)).to.equal(false));
+  it("rejects a segment of 64 characters", () => expect(isWorkspacePath(`root:${"a".repeat(64)}`)).to.equal(false));
 });
 
 describe("a workspace path", () => {
-  it("is its parent joined with its base name", () => {
+  it("equals its parent joined with its base name", () => {
     expect(parentPath("root:org:team")).to.equal("root:org");
     expect(baseName("root:org:team")).to.equal("team");
     fc.assert(
@@ -70,7 +70,7 @@ describe("a workspace path", () => {
     );
   });
 
-  it("is its names joined, and each join is a path", () => {
+  it("equals its names joined, and each join is a path", () => {
     fc.assert(
       fc.property(path, path, (a, b) => {
         expect(joinWorkspacePath(...splitWorkspacePath(a))).to.equal(a);
@@ -81,18 +81,18 @@ describe("a workspace path", () => {
     );
   });
 
-  it("of one name has no parent", () => {
+  it("has no parent if it is a single name", () => {
     expect(parentPath("root")).to.equal(undefined);
     expect(baseName("root")).to.equal("root");
   });
 
-  it("that is a system name is one name", () => {
+  it("has one name if it is a system name", () => {
     expect(splitWorkspacePath("system:admin")).to.deep.equal(["system:admin"]);
     expect(parentPath("system:admin")).to.equal(undefined);
     expect(baseName("system:admin")).to.equal("system:admin");
   });
 
-  it("may be empty: no names", () => {
+  it("may be empty, without names", () => {
     expect(splitWorkspacePath("")).to.deep.equal([]);
     expect(joinWorkspacePath()).to.equal("");
     expect(joinWorkspacePath("", "root", "")).to.equal("root");

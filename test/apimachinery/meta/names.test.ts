@@ -21,7 +21,7 @@ function accepts(rule: Rule, texts: readonly string[]): void {
 }
 
 function refuses(rule: Rule, texts: readonly string[]): void {
-  for (const text of texts) it(`refuses ${show(text)}`, () => expect(rule(text)).not.to.deep.equal([]));
+  for (const text of texts) it(`rejects ${show(text)}`, () => expect(rule(text)).not.to.deep.equal([]));
 }
 
 function show(text: string): string {
@@ -47,14 +47,14 @@ describe("nameProblems", () => {
     "a".repeat(254),
   ]);
 
-  it("says what Kubernetes says", () => {
+  it("answers like Kubernetes", () => {
     expect(nameProblems("A")).to.deep.equal([
       `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${LABEL}(\\.${LABEL})*')`,
     ]);
     expect(nameProblems("a".repeat(254))).to.deep.equal(["must be no more than 253 characters"]);
   });
 
-  it("is done soon with a long hostile name", () => {
+  it("judges a long hostile name quickly", () => {
     const started = computed();
     expect(nameProblems(`${"a-".repeat(500_000)}!`)).to.have.length(2);
     expect(computed() - started).to.be.below(1000);
@@ -65,7 +65,7 @@ describe("dnsLabelProblems", () => {
   accepts(dnsLabelProblems, ["a", "a-1", "1-a", "a".repeat(63)]);
   refuses(dnsLabelProblems, ["", "A", "-a", "a-", "a_b", "a".repeat(64)]);
 
-  it("says what Kubernetes says", () => {
+  it("answers like Kubernetes", () => {
     expect(dnsLabelProblems("a.b")).to.deep.equal(["must not contain dots"]);
     expect(dnsLabelProblems("a".repeat(64))).to.deep.equal(["must be no more than 63 characters"]);
     expect(dnsLabelProblems("_")).to.deep.equal([
@@ -77,7 +77,7 @@ describe("dnsLabelProblems", () => {
 describe("pathSegmentProblems", () => {
   accepts(pathSegmentProblems, ["a", "A:b@c", "...", "a b", "é"]);
 
-  it("says what Kubernetes says", () => {
+  it("answers like Kubernetes", () => {
     expect(pathSegmentProblems(".")).to.deep.equal(["may not be '.'"]);
     expect(pathSegmentProblems("..")).to.deep.equal(["may not be '..'"]);
     expect(pathSegmentProblems("a/b%c")).to.deep.equal(["may not contain '/'", "may not contain '%'"]);
@@ -88,7 +88,7 @@ describe("labelKeyProblems", () => {
   accepts(labelKeyProblems, ["a", "A.b_c-d", "example.com/a", "1.2/3", `${"a".repeat(253)}/${"b".repeat(63)}`]);
   refuses(labelKeyProblems, ["", "/", "a/", "/a", "A/b", "a b", "-a", "a-", "a".repeat(64), `${"a".repeat(254)}/b`]);
 
-  it("says what Kubernetes says", () => {
+  it("answers like Kubernetes", () => {
     expect(labelKeyProblems("a/b/c")).to.deep.equal([
       `a valid label key ${QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ]);
@@ -105,7 +105,7 @@ describe("labelValueProblems", () => {
   accepts(labelValueProblems, ["", "a", "A.b_c-d", "1", "a".repeat(63)]);
   refuses(labelValueProblems, ["-", "a-", "a/b", "a b", "a,b", "é", "a".repeat(64)]);
 
-  it("accepts what a qualified name without a prefix is", () => {
+  it("accepts every qualified name without a prefix", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 70 }), (text) => {
         fc.pre(!text.includes("/"));
@@ -121,11 +121,11 @@ describe("pluralOf", () => {
     Ingress: "ingresses",
     NetworkPolicy: "networkpolicies",
     Endpoints: "endpoints",
-    Key: "keies", // as Kubernetes guesses
+    Key: "keies", // As Kubernetes guesses.
     APIExport: "apiexports",
     "": "",
   };
   for (const [kind, plural] of Object.entries(plurals)) {
-    it(`of ${JSON.stringify(kind)} is ${plural}`, () => expect(pluralOf(kind)).to.equal(plural));
+    it(`returns ${plural} for ${JSON.stringify(kind)}`, () => expect(pluralOf(kind)).to.equal(plural));
   }
 });

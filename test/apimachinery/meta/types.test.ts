@@ -9,7 +9,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 describe("apiVersion", () => {
-  it("has a group and a version, or a version alone for the core group", () => {
+  it("has a group and a version, or only a version for the core group", () => {
     expect(parseApiVersion("apps/v1")).to.deep.equal({ group: "apps", version: "v1" });
     expect(parseApiVersion("v1")).to.deep.equal({ group: "", version: "v1" });
     expect(parseApiVersion("")).to.deep.equal({ group: "", version: "" });
@@ -24,7 +24,7 @@ describe("apiVersion", () => {
       .with.property("code", 400);
   });
 
-  it("comes back from its text", () => {
+  it("round-trips through its text", () => {
     const part = fc.stringMatching(/^[a-z][a-z0-9.]*$/);
     fc.assert(
       fc.property(fc.option(part, { nil: "" }), part, (group, version) => {
@@ -35,7 +35,7 @@ describe("apiVersion", () => {
 });
 
 describe("a qualified name in messages", () => {
-  it("has the group behind it, unless that is the core group", () => {
+  it("ends with the group, unless it is the core group", () => {
     expect(formatGroupResource({ group: "example.dev", resource: "quotes" })).to.equal("quotes.example.dev");
     expect(formatGroupResource({ group: "", resource: "pods" })).to.equal("pods");
     expect(formatGroupKind({ group: "example.dev", kind: "Quote" })).to.equal("Quote.example.dev");

@@ -1,4 +1,4 @@
-// Why: a patch is a stranger's, small, and asks for work on an object that is large.
+// Why: a patch is untrusted and small, and can request much work on a large object.
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { cloneJson, parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from "@virtual-workspaces/apimachinery/patch";
@@ -10,7 +10,7 @@ import { outcomeOf } from "./recorded.ts";
 
 const repeat = <T>(count: number, item: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at));
 
-/** Runs `apply` and says how long it computed, ms: other programs on the machine do not count. */
+/** Runs `apply` and measures its CPU time, ms: other programs on the machine do not count. */
 function timed(apply: () => unknown): {
   code: number;
   message: string | undefined;
@@ -24,7 +24,7 @@ function timed(apply: () => unknown): {
 }
 
 describe("patches that explode", () => {
-  it("may not have more than 10,000 operations", () => {
+  it("cannot have more than 10,000 operations", () => {
     const test = { op: "test", path: "/a", value: 1 };
     expect(
       timed(() =>
@@ -46,9 +46,9 @@ describe("patches that explode", () => {
     ]);
   });
 
-  it("may not copy more than 3 MiB, counted as Go does", () => {
+  it("cannot copy more than 3 MiB, counted as in Go", () => {
     const copies = (count: number): unknown[] => repeat(count, () => ({ op: "copy", from: "/a", path: "/b" }));
-    // 1 KiB as JSON: a quote at either end, and an escape of six bytes.
+    // 1 KiB as JSON: two quotes, and an escape of six bytes.
     const document = { a: `<${"x".repeat(1016)}`, b: 0 };
     expect(timed(() => applyJsonPatch(document, copies(3072))).code).to.equal(200);
     const { code, cause } = timed(() => applyJsonPatch(document, copies(3073)));
@@ -96,7 +96,7 @@ describe("patches that explode", () => {
     ["depth by moving", { a: deep, b: deep }, [{ op: "move", from: "/a", path: `/b${"/a".repeat(899)}/b` }], 422],
     ["a path of a hundred thousand steps", deep, [{ op: "add", path: "/a".repeat(100_000), value: 1 }], 422],
   ] as const) {
-    it(`are refused in little time: ${what}`, () => {
+    it(`are rejected quickly: ${what}`, () => {
       const outcome = timed(() => applyJsonPatch(document, patch));
       expect(outcome.code, outcome.message).to.equal(code);
       expect(outcome.ms).to.be.lessThan(500);
@@ -162,10 +162,10 @@ describe("any patch", () => {
     );
   });
 
-  it("applied as a merge patch, makes a document that it changes no further", () => {
+  it("has no further effect when applied again as a merge patch", () => {
     fc.assert(
       fc.property(object, object, (document, patched) => {
-        // Kubernetes removes nulls from lists that replace lists, and not from those that replace objects.
+        // Kubernetes removes nulls from lists that replace lists, but not from those that replace objects.
         fc.pre(!/\[.*null/s.test(stringifyJson(patched)));
         const once = applyMergePatch(document, patched);
         expect(stringifyJson(applyMergePatch(once, patched))).to.equal(stringifyJson(once));

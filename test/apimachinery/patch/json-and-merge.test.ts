@@ -6,7 +6,7 @@ import { expectJson, outcomeOf, type Recorded, recorded, titleOf } from "./recor
 const pairs = recorded("json-and-merge.snapshot.json");
 
 describe("JSON patches and merge patches, as Kubernetes applies them", () => {
-  it("are recorded in number", () => expect(pairs.length).to.be.greaterThan(300));
+  it("have recordings", () => expect(pairs.length).to.be.greaterThan(300));
 
   for (const pair of pairs) {
     it(`${pair.kind} ${titleOf(pair)}`, () => {
@@ -22,7 +22,7 @@ describe("JSON patches and merge patches, as Kubernetes applies them", () => {
   }
 });
 
-/** Kubernetes tells the reason of a 400; that of a 422 it keeps for its log, and we tell it as a cause. */
+/** Kubernetes reports the reason of a 400, but only logs that of a 422, which is a cause here. */
 function expectRefusal({ message, reason, status }: ApiError, { code, error = "" }: Recorded): void {
   if (code === 400) {
     expect([reason, message]).to.deep.equal(["BadRequest", error]);
@@ -38,7 +38,7 @@ function expectRefusal({ message, reason, status }: ApiError, { code, error = ""
 }
 
 describe("applyJsonPatch", () => {
-  it("says which operation it is that cannot be applied", () => {
+  it("names the operation that cannot be applied", () => {
     const patch = [
       { op: "add", path: "/a", value: 1 },
       { op: "remove", path: "/b" },
@@ -50,7 +50,7 @@ describe("applyJsonPatch", () => {
     });
   });
 
-  it("copies nothing but the way to what changes", () => {
+  it("copies only the path to a change", () => {
     const document = { spec: { a: { b: [{ c: 1 }, { d: 2 }] }, large: { many: [1, 2, 3] } }, status: {} };
     const patch = [
       { op: "replace", path: "/spec/a/b/0/c", value: 2 },
@@ -64,12 +64,12 @@ describe("applyJsonPatch", () => {
     expect(document.spec.a.b[0]).to.deep.equal({ c: 1 });
   });
 
-  it("gives a document back as it is when nothing changes", () => {
+  it("returns the document itself if nothing changes", () => {
     const document = { a: 1 };
     expect(applyJsonPatch(document, [{ op: "test", path: "/a", value: 1 }])).to.equal(document);
   });
 
-  it("keeps copies apart from what they are copied from, changed or not", () => {
+  it("separates copies from their source, changed or not", () => {
     const patch = [
       { op: "add", path: "/a/x", value: 1 },
       { op: "copy", from: "/a", path: "/b" },
@@ -81,7 +81,7 @@ describe("applyJsonPatch", () => {
 });
 
 describe("applyMergePatch", () => {
-  it("shares what does not change", () => {
+  it("shares unchanged parts", () => {
     const document: JsonObject = { spec: { a: 1, deep: { b: 1 } }, status: { c: 1 } };
     const result = applyMergePatch(document, { spec: { a: 2 } }) as { spec: JsonObject; status: unknown };
     expect(result.status).to.equal(document["status"]);

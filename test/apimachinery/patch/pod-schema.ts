@@ -1,5 +1,5 @@
-// The part of core/v1 Pod and apps/v1 Deployment that strategic merge patches are tried on, with the keywords that
-// Kubernetes' OpenAPI has there.
+// The part of core/v1 Pod and apps/v1 Deployment that strategic merge patches are tested on, with the keywords of Kubernetes'
+// OpenAPI.
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 
 const text: JsonSchema = { type: "string" };
@@ -8,7 +8,7 @@ const textMap: JsonSchema = { type: "object", additionalProperties: text };
 
 const object = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({ type: "object", properties });
 
-/** A list that is merged, its items told apart by `mergeKey`; of scalars when there is none. */
+/** Returns a merged list whose items are identified by `mergeKey`; one of scalars without a key. */
 function merged(items: JsonSchema, mergeKey?: string, strategy = "merge"): JsonSchema {
   const key = mergeKey === undefined ? {} : { "x-kubernetes-patch-merge-key": mergeKey };
   return { type: "array", items, "x-kubernetes-patch-strategy": strategy, ...key };

@@ -1,37 +1,37 @@
-// Why: what Kubernetes makes of a patch was recorded once, from its own libraries; here it is replayed without Go.
+// Why: results of patches were recorded once from Kubernetes' own libraries, and are replayed here without Go.
 import { readFileSync } from "node:fs";
 import { type ApiError, isApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { equalJson, parseJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { expect } from "chai";
 
-/** What Kubernetes made of one patch. */
+/** Recorded result of one patch. */
 export interface Recorded {
   readonly kind: "json" | "merge" | "strategic";
-  /** Of the schema, in strategic merge patches. */
+  /** Schema of strategic merge patches. */
   readonly type?: "Pod" | "Deployment";
   readonly what?: string;
   readonly doc: JsonObject;
   readonly patch: unknown;
   readonly code: number;
   readonly error?: string;
-  /** What strict decoding found. */
+  /** Faults that strict decoding found. */
   readonly strict?: readonly string[];
   readonly result?: unknown;
 }
 
-/** The pairs in a file beside this one. */
+/** Returns the pairs in a file beside this one. */
 export function recorded(file: string): readonly Recorded[] {
   const text = readFileSync(new URL(file, import.meta.url), "utf8");
   return parseJson(text).value as readonly Recorded[];
 }
 
-/** A title for a pair. */
+/** Returns a title for a pair. */
 export function titleOf({ what, patch, doc, code }: Recorded): string {
   const text = what ?? `${stringifyJson(patch)} on ${stringifyJson(doc)}`;
   return `${code} ${text.length > 110 ? `${text.slice(0, 110)}…` : text}`;
 }
 
-/** What `apply` makes of a pair: it may throw nothing but an ApiError, and change none of its arguments. */
+/** Applies a pair and checks that `apply` throws only ApiErrors and changes none of its arguments. */
 export function outcomeOf(apply: () => unknown, ...args: readonly unknown[]): { result?: unknown; error?: ApiError } {
   const before = args.map(stringifyJson);
   try {

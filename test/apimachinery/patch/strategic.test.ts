@@ -8,35 +8,35 @@ import { expectJson, outcomeOf, type Recorded, recorded, titleOf } from "./recor
 const pairs = recorded("strategic.snapshot.json");
 
 describe("strategic merge patches, as Kubernetes applies them", () => {
-  it("are recorded in number", () => expect(pairs.length).to.be.greaterThan(150));
+  it("have recordings", () => expect(pairs.length).to.be.greaterThan(150));
 
   for (const pair of pairs) {
     it(titleOf(pair), () => {
       const { doc, patch, type, code } = pair;
       const schema = type === "Deployment" ? deploymentSchema : podSchema;
       const { result, error } = outcomeOf(() => applyStrategicMergePatch(doc, patch, schema), doc, patch);
-      // What Kubernetes answers 500 is the patch's fault all the same.
+      // Kubernetes answers 500 for some invalid patches.
       expect(error?.code ?? 200, error?.message).to.equal(code === 500 ? 400 : code);
       if (error === undefined) expectJson(result, pair.result);
       else expectRefusal(error, pair);
     });
   }
 
-  it("name the place in the object", () => {
+  it("name the path in the object", () => {
     const patch = { spec: { containers: [{ name: "a", env: [{ value: "1" }] }] } };
     const document = { spec: { containers: [{ name: "a", env: [{ name: "X" }] }] } };
     const { error } = outcomeOf(() => applyStrategicMergePatch(document, patch, podSchema));
     expect(error?.message).to.equal("an item does not contain the declared merge key name: spec.containers[0].env");
   });
 
-  it("have nothing to order in an empty list, where Kubernetes fails", () => {
+  it("accept an order for an empty list, where Kubernetes fails", () => {
     const patch = { spec: { "$setElementOrder/containers": [{ name: "a" }] } };
     expect(applyStrategicMergePatch({ spec: { containers: [] } }, patch, podSchema)).to.deep.equal({
       spec: { containers: [] },
     });
   });
 
-  it("merge what the schema does not name, and replace its lists", () => {
+  it("merge objects that the schema does not name, and replace lists", () => {
     const document = { spec: { own: { a: 1, list: [{ name: "a" }] } } };
     const patch = { spec: { own: { b: 2, list: [{ name: "b" }] } } };
     expect(applyStrategicMergePatch(document, patch, podSchema)).to.deep.equal({
@@ -44,7 +44,7 @@ describe("strategic merge patches, as Kubernetes applies them", () => {
     });
   });
 
-  it("share what does not change", () => {
+  it("share unchanged parts", () => {
     const document: JsonObject = {
       metadata: { labels: { a: "b" } },
       spec: { containers: [{ name: "a" }, { name: "b" }] },
@@ -53,7 +53,7 @@ describe("strategic merge patches, as Kubernetes applies them", () => {
     expect(result["metadata"]).to.equal(document["metadata"]);
   });
 
-  it("take long lists in little time", () => {
+  it("process long lists quickly", () => {
     const names = Array.from({ length: 50_000 }, (_, at) => ({ name: `n${at}` }));
     const patch = { spec: { containers: [...names].reverse(), "$setElementOrder/containers": [...names].reverse() } };
     const started = computed();
@@ -70,7 +70,7 @@ function expectRefusal({ message, reason, status }: ApiError, { code, error = ""
 }
 
 describe("hasPatchStrategy", () => {
-  it("finds the keyword wherever it stands", () => {
+  it("finds the keyword at any depth", () => {
     expect(hasPatchStrategy(podSchema)).to.equal(true);
     expect(hasPatchStrategy({ type: "object", additionalProperties: podSchema })).to.equal(true);
     expect(hasPatchStrategy({ type: "array", items: podSchema })).to.equal(true);

@@ -14,11 +14,11 @@ function encoded(value: unknown): string {
 }
 
 describe("a continue token", () => {
-  it("comes back as it was, whatever the key, and beyond 2^53", () => {
+  it("decodes to the same position, for any key, and beyond 2^53", () => {
     fc.assert(fc.property(token, (value) => void expect(decodeContinue(encodeContinue(value))).to.deep.equal(value)));
   });
 
-  it("is safe in a URL as it is", () => {
+  it("is safe in a URL without escaping", () => {
     fc.assert(fc.property(token, (value) => void expect(encodeContinue(value)).to.match(/^[A-Za-z0-9_-]+$/)));
   });
 
@@ -27,7 +27,7 @@ describe("a continue token", () => {
     expect(Buffer.from(text, "base64url").toString()).to.equal('{"v":"meta.k8s.io/v1","rv":"12","start":"root/ns/x"}');
   });
 
-  it("has no cluster or namespace with a slash", () => {
+  it("accepts no cluster or namespace with a slash", () => {
     const key = { cluster: "", namespace: "", name: "" };
     for (const start of [
       { ...key, cluster: "a/b" },
@@ -59,14 +59,14 @@ describe("a continue token", () => {
     [encoded({ v: good.v, rv: good.rv })]: "malformed start key",
   };
   for (const [text, message] of Object.entries(refused)) {
-    it(`is refused: ${JSON.stringify(text)}`, () => {
+    it(`is rejected: ${JSON.stringify(text)}`, () => {
       expect(() => decodeContinue(text))
         .to.throw(ApiError, message)
         .with.property("code", 400);
     });
   }
 
-  it("that is made up is decoded or refused with a 400", () => {
+  it("decodes or is rejected with a 400 if it is forged", () => {
     const json = fc.record({ v: fc.constantFrom(good.v, 1, null), rv: fc.jsonValue(), start: fc.jsonValue() });
     const text = fc.oneof(fc.string(), fc.base64String(), json.map(encoded), fc.jsonValue().map(encoded));
     fc.assert(

@@ -7,21 +7,21 @@ function parse(query: string): ListOptions {
   return parseListOptions(new URLSearchParams(query));
 }
 
-/** What a query sets besides the selectors and the booleans that always are. */
+/** Returns the options of a query without the selectors and the booleans that are always set. */
 function rest(query: string): Omit<ListOptions, "labelSelector" | "fieldSelector" | "watch" | "allowWatchBookmarks"> {
   const { labelSelector: _l, fieldSelector: _f, watch: _w, allowWatchBookmarks: _a, ...others } = parse(query);
   return others;
 }
 
 describe("parseListOptions", () => {
-  it("of nothing selects everything, and sets nothing", () => {
+  it("selects everything, and sets nothing, for an empty query", () => {
     const options = parse("");
     expect(options).to.include({ watch: false, allowWatchBookmarks: false });
     expect(options.labelSelector.empty && options.fieldSelector.empty).to.equal(true);
     expect(rest("")).to.deep.equal({});
   });
 
-  it("takes what a client sends", () => {
+  it("accepts the queries of clients", () => {
     const options = parse(
       "labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&limit=500&continue=tok&timeoutSeconds=30",
     );
@@ -35,30 +35,30 @@ describe("parseListOptions", () => {
     });
   });
 
-  it("leaves out what is empty or not a limit", () => {
+  it("leaves out empty values, and limits that are no limit", () => {
     expect(rest("continue=&resourceVersion=&resourceVersionMatch=&limit=0")).to.deep.equal({});
     expect(rest("limit=-5")).to.deep.equal({});
   });
 
-  it("ignores unknown parameters, and takes the first of repeated ones", () => {
+  it("ignores unknown parameters, and uses the first of repeated ones", () => {
     expect(rest("pretty=true&x=y&limit=1&limit=2")).to.deep.equal({ limit: 1 });
   });
 
   const booleans = { "": true, "1": true, true: true, x: true, "0": false, false: false, FALSE: false };
   for (const [text, expected] of Object.entries(booleans)) {
-    it(`reads the boolean ${JSON.stringify(text)} as ${expected}`, () => {
+    it(`parses the boolean ${JSON.stringify(text)} as ${expected}`, () => {
       const options = parse(`watch=${text}&allowWatchBookmarks=${text}&sendInitialEvents=${text}`);
       expect(options).to.include({ watch: expected, allowWatchBookmarks: expected, sendInitialEvents: expected });
     });
   }
 
-  it("drops leading zeros of a resource version, as the number has none", () => {
+  it("drops leading zeros of a resource version, like a number", () => {
     expect(parse("resourceVersion=007").resourceVersion).to.equal("7");
     expect(parse("resourceVersion=000").resourceVersion).to.equal("0");
     expect(parse("resourceVersion=18446744073709551615").resourceVersion).to.equal("18446744073709551615");
   });
 
-  it("cuts an enormous number to a safe one", () => {
+  it("cuts a huge number to a safe one", () => {
     expect(parse("limit=9223372036854775807").limit).to.equal(Number.MAX_SAFE_INTEGER);
     expect(parse("timeoutSeconds=-9223372036854775808").timeoutSeconds).to.equal(Number.MIN_SAFE_INTEGER);
   });
@@ -79,7 +79,7 @@ describe("parseListOptions", () => {
       'invalid resource version: resourceVersion: Invalid value: "18446744073709551616": strconv.ParseUint: parsing "18446744073709551616": value out of range',
   };
   for (const [query, message] of Object.entries(refused)) {
-    it(`refuses ${query}`, () => {
+    it(`rejects ${query}`, () => {
       expect(() => parse(query))
         .to.throw(ApiError)
         .with.property("message", message);
@@ -89,7 +89,7 @@ describe("parseListOptions", () => {
     });
   }
 
-  it("parses or refuses with a 400, whatever the query", () => {
+  it("parses any query, or rejects it with a 400", () => {
     const name = fc.constantFrom("limit", "continue", "resourceVersion", "timeoutSeconds", "labelSelector", "watch");
     fc.assert(
       fc.property(fc.array(fc.tuple(name, fc.oneof(fc.string(), fc.bigInt().map(String)))), (pairs) => {
@@ -119,7 +119,7 @@ describe("withListDefaults", () => {
     "watch=1&sendInitialEvents=false",
     "watch=1&resourceVersionMatch=NotOlderThan",
   ]) {
-    it(`leaves ${query === "" ? "a list" : query} as it is`, () => {
+    it(`does not change ${query === "" ? "a list" : query}`, () => {
       const options = parse(query);
       expect(withListDefaults(options)).to.equal(options);
     });

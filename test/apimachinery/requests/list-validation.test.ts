@@ -6,7 +6,7 @@ function validate(query: string, isWatch: boolean): void {
   validateListOptions(parseListOptions(new URLSearchParams(query)), { isWatch });
 }
 
-/** The causes, as `field: message`. */
+/** Returns the causes, as `field: message`. */
 function causes(query: string, isWatch: boolean): string[] {
   try {
     validate(query, isWatch);
@@ -70,15 +70,15 @@ const watches: Record<string, string[]> = {
 
 describe("validateListOptions", () => {
   for (const [query, expected] of Object.entries(lists)) {
-    it(`of a list with ${query === "" ? "nothing" : query}`, () =>
+    it(`checks a list with ${query === "" ? "nothing" : query}`, () =>
       expect(causes(query, false)).to.deep.equal(expected));
   }
   for (const [query, expected] of Object.entries(watches)) {
-    it(`of a watch with ${query === "" ? "nothing" : query}`, () =>
+    it(`checks a watch with ${query === "" ? "nothing" : query}`, () =>
       expect(causes(query, true)).to.deep.equal(expected));
   }
 
-  it("names what is invalid as Kubernetes does", () => {
+  it("names invalid values as Kubernetes does", () => {
     expect(() => validate("sendInitialEvents=true", false)).to.throw(
       ApiError,
       'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',

@@ -5,7 +5,7 @@ import fc from "fast-check";
 const version = fc.bigInt({ min: 1n, max: 10n ** 30n });
 
 describe("compareResourceVersions", () => {
-  it("is the order of the numbers, also beyond 2^53", () => {
+  it("orders by number, also beyond 2^53", () => {
     fc.assert(
       fc.property(version, version, (a, b) => {
         const expected = a < b ? -1 : Number(a > b);
@@ -14,7 +14,7 @@ describe("compareResourceVersions", () => {
     );
   });
 
-  it("sorts", () => {
+  it("works as a sort function", () => {
     const sorted = ["9", "10", "99", "100", "9007199254740992", "9007199254740993", "10000000000000000000"];
     expect(sorted.toReversed().sort(compareResourceVersions)).to.deep.equal(sorted);
   });
@@ -26,6 +26,6 @@ describe("isResourceVersion", () => {
   });
 
   for (const text of ["", "0", "01", "-1", "+1", "1.0", "1e3", " 1", "1\n", "a", "0x1", "１"]) {
-    it(`refuses ${JSON.stringify(text)}`, () => expect(isResourceVersion(text)).to.equal(false));
+    it(`rejects ${JSON.stringify(text)}`, () => expect(isResourceVersion(text)).to.equal(false));
   }
 });

@@ -4,7 +4,7 @@ import { expect } from "chai";
 describe("bookmarkObject", () => {
   const bookmark = { apiVersion: "example.dev/v1", kind: "Quote", resourceVersion: "12" };
 
-  it("is of the watched kind, with nothing but a version", () => {
+  it("has the watched kind, and only a version", () => {
     expect(bookmarkObject(bookmark)).to.deep.equal({
       kind: "Quote",
       apiVersion: "example.dev/v1",
@@ -12,7 +12,7 @@ describe("bookmarkObject", () => {
     });
   });
 
-  it("says that the initial events are over", () => {
+  it("marks the end of the initial events", () => {
     expect(INITIAL_EVENTS_END).to.equal("k8s.io/initial-events-end");
     expect(bookmarkObject({ ...bookmark, initialEventsEnd: true }).metadata).to.deep.equal({
       resourceVersion: "12",

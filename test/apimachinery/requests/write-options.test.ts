@@ -13,8 +13,8 @@ function refusal(act: () => unknown): Status {
   throw new Error("not refused");
 }
 
-describe("options of writes", () => {
-  it("tell of some of very many characters that no manager may have", () => {
+describe("write options", () => {
+  it("report only some of very many invalid characters of a manager", () => {
     const query = new URLSearchParams({ fieldManager: "\u202e".repeat(100_000) });
     const started = computed();
     const { details } = refusal(() => parseWriteOptions(query, { kind: "CreateOptions" }));
@@ -27,7 +27,7 @@ describe("options of writes", () => {
     ["soon", "invalid syntax"],
     ["9223372036854775808", "value out of range"],
   ] as const) {
-    it(`of a delete have no grace period of ${text}`, () => {
+    it(`of a delete reject a grace period of ${text}`, () => {
       const { code, message } = refusal(() =>
         parseDeleteOptions(new URLSearchParams({ gracePeriodSeconds: text }), undefined),
       );
@@ -35,7 +35,7 @@ describe("options of writes", () => {
     });
   }
 
-  it("of a delete read from its query what those of a list are read as", () => {
+  it("of a delete parse a query like those of a list", () => {
     const query = new URLSearchParams("gracePeriodSeconds=%2B007&orphanDependents=False");
     expect(parseDeleteOptions(query, undefined)).to.deep.equal({
       dryRun: false,

@@ -34,7 +34,7 @@ describe("parseFieldSelector", () => {
     "a=b\\": "invalid field selector: invalid escape sequence: \\",
   };
   for (const [text, message] of Object.entries(refused)) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => parseFieldSelector(text))
         .to.throw(ApiError)
         .with.property("message", message);
@@ -44,7 +44,7 @@ describe("parseFieldSelector", () => {
     });
   }
 
-  it("says which fields it asks about, and which values they must have", () => {
+  it("reports its fields, and the values that they must have", () => {
     const selector = parseFieldSelector("spec.b=2,spec.a!=1,spec.b!=3");
     expect(selector.fields).to.deep.equal(["spec.a", "spec.b"]);
     expect(selector.exactMatch("spec.b")).to.equal("2");
@@ -56,7 +56,7 @@ describe("parseFieldSelector", () => {
     ]);
   });
 
-  it("is empty when everything matches", () => {
+  it("is empty if everything matches", () => {
     expect(parseFieldSelector("")).to.equal(everyField);
     expect(everyField.empty).to.equal(true);
     expect(parseFieldSelector("a=b").empty).to.equal(false);
@@ -70,7 +70,7 @@ const term = fc.tuple(field, operator, value).map(([f, o, v]) => `${f}${o}${v.re
 const terms = fc.array(term, { maxLength: 4 });
 
 describe("a field selector", () => {
-  it("has the value that was escaped", () => {
+  it("keeps an escaped value", () => {
     fc.assert(
       fc.property(field, value, (name, text) => {
         const selector = parseFieldSelector(`${name}=${text.replace(/[\\,=]/g, "\\$&")}`);
@@ -79,7 +79,7 @@ describe("a field selector", () => {
     );
   });
 
-  it("matches the same when it comes back from its text, and has the same text again", () => {
+  it("matches the same after a round trip through its text, and has the same text again", () => {
     fc.assert(
       fc.property(terms, fc.dictionary(field, value), (parts, object) => {
         const selector = parseFieldSelector(parts.join(","));
@@ -100,7 +100,7 @@ describe("a field selector", () => {
     );
   });
 
-  it("is parsed or refused with a 400, whatever the text", () => {
+  it("is parsed or rejected with a 400, for any text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(..."\\,=!a\n") })), (text) => {
         try {
@@ -114,7 +114,7 @@ describe("a field selector", () => {
   });
 
   for (const part of [",", "a=b,", "\\", "=", "a\\"]) {
-    it(`is done soon with a mebibyte of ${JSON.stringify(part)}`, () => {
+    it(`parses a mebibyte of ${JSON.stringify(part)} quickly`, () => {
       const started = computed();
       const text = part.repeat(2 ** 20 / part.length);
       if (part === "," || part === "a=b,") parseFieldSelector(text);

@@ -55,7 +55,7 @@ describe("parseLabelSelector", () => {
     });
   }
 
-  it("takes no labels as empty ones", () => {
+  it("treats missing labels as empty ones", () => {
     expect(parseLabelSelector("!a").matches(undefined)).to.equal(true);
     expect(parseLabelSelector("a").matches(undefined)).to.equal(false);
   });
@@ -73,10 +73,10 @@ describe("parseLabelSelector", () => {
     "a in (b,)": "a in (,b)",
   };
   for (const [text, expected] of Object.entries(canonical)) {
-    it(`writes ${text} as ${expected}`, () => expect(parseLabelSelector(text).toString()).to.equal(expected));
+    it(`formats ${text} as ${expected}`, () => expect(parseLabelSelector(text).toString()).to.equal(expected));
   }
 
-  it("says which requirements it has", () => {
+  it("reports its requirements", () => {
     const [first, second, ...rest] = parseLabelSelector("b in (y,x),!a").requirements;
     expect(first).to.include({ key: "a", operator: "!" }).and.deep.include({ values: [] });
     expect(second)
@@ -85,7 +85,7 @@ describe("parseLabelSelector", () => {
     expect(rest).to.deep.equal([]);
   });
 
-  it("is empty when everything matches", () => {
+  it("is empty if everything matches", () => {
     expect(parseLabelSelector("")).to.equal(everyLabel);
     expect(everyLabel.empty).to.equal(true);
     expect(everyLabel.toString()).to.equal("");
@@ -96,7 +96,7 @@ describe("parseLabelSelector", () => {
 const LABEL_VALUE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-/** Texts that are no selector, with what Kubernetes 1.37 says of them. */
+/** Texts that are not selectors, with the messages of Kubernetes 1.37. */
 const refused = {
   ",": "found ',', expected: !, identifier, or 'end of string'",
   "=a": "found '=', expected: !, identifier, or 'end of string'",
@@ -120,9 +120,9 @@ const refused = {
   "a in (z/z,b)": `unable to parse requirement: values[1][a]: Invalid value: "z/z": ${LABEL_VALUE}`,
 };
 
-describe("parseLabelSelector refuses", () => {
+describe("parseLabelSelector with invalid input", () => {
   for (const [text, message] of Object.entries(refused)) {
-    it(JSON.stringify(text), () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => parseLabelSelector(text))
         .to.throw(ApiError)
         .with.property("message", message);
@@ -132,14 +132,14 @@ describe("parseLabelSelector refuses", () => {
     });
   }
 
-  it("a key that is none", () => {
+  it("rejects an invalid key", () => {
     expect(() => parseLabelSelector("-a=b")).to.throw(
       ApiError,
       'unable to parse requirement: <nil>: Invalid value: "-a": name part must consist of alphanumeric characters',
     );
   });
 
-  it("a NUL, rather than ending there", () => {
+  it("rejects a NUL, and does not end there", () => {
     expect(() => parseLabelSelector("a\0,b")).to.throw(ApiError, 'Invalid value: "a\\x00"');
   });
 });
@@ -159,7 +159,7 @@ const requirements = fc.array(requirement, { maxLength: 4 });
 const labels = fc.dictionary(key, value);
 
 describe("a label selector", () => {
-  it("matches the same when it comes back from its text, and has the same text again", () => {
+  it("matches the same after a round trip through its text, and has the same text again", () => {
     fc.assert(
       fc.property(requirements, labels, (parts, object) => {
         const selector = parseLabelSelector(parts.join(","));
@@ -180,7 +180,7 @@ describe("a label selector", () => {
     );
   });
 
-  it("is all of its requirements", () => {
+  it("matches if all of its requirements do", () => {
     fc.assert(
       fc.property(requirements, labels, (parts, object) => {
         const each = parts.every((part) => parseLabelSelector(part).matches(object));
@@ -189,7 +189,7 @@ describe("a label selector", () => {
     );
   });
 
-  it("is parsed or refused with a 400, whatever the text", () => {
+  it("is parsed or rejected with a 400, for any text", () => {
     const token = fc.constantFrom(..."=!(),<> \t\0ab1-/é", "in", "notin", "==", "!=");
     fc.assert(
       fc.property(
@@ -210,7 +210,7 @@ describe("a label selector", () => {
   });
 
   for (const part of ["a,", "a in (b,c),", "(", "!", "a>1,", "((((", "a=b,"]) {
-    it(`is done soon with a mebibyte of ${JSON.stringify(part)}`, () => {
+    it(`parses a mebibyte of ${JSON.stringify(part)} quickly`, () => {
       const started = computed();
       const text = part.repeat(2 ** 20 / part.length);
       expect(() => parseLabelSelector(text)).to.throw(ApiError);
@@ -233,7 +233,7 @@ describe("labelSelectorFromObject", () => {
     expect(selector.toString()).to.equal("a=2,b=1,c in (x,y),d!=z,e,!f");
   });
 
-  it("without parts matches everything", () => {
+  it("matches everything without parts", () => {
     expect(labelSelectorFromObject({}).empty).to.equal(true);
     expect(labelSelectorFromObject({ matchLabels: {}, matchExpressions: [] }).empty).to.equal(true);
   });
@@ -250,7 +250,7 @@ describe("labelSelectorFromObject", () => {
     '"Gt" is not a valid label selector operator': { matchExpressions: [{ key: "a", operator: "Gt", values: ["1"] }] },
   };
   for (const [message, object] of Object.entries(refusedObjects)) {
-    it(`refuses ${JSON.stringify(object)}`, () => {
+    it(`rejects ${JSON.stringify(object)}`, () => {
       expect(() => labelSelectorFromObject(object as never)).to.throw(ApiError, message);
     });
   }

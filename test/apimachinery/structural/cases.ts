@@ -1,5 +1,5 @@
-// What Kubernetes' own packages (k8s.io/apiextensions-apiserver 0.37.2) made of the same schemas and objects, recorded:
-// written by hand, or made at random and kept because they say something new.
+// Recorded results of Kubernetes' own packages (k8s.io/apiextensions-apiserver 0.37.2) for the same schemas and objects:
+// written by hand, or generated at random and kept for their new results.
 import { readFileSync } from "node:fs";
 import type { JsonObject, JsonSchema, StatusCause } from "@virtual-workspaces/apimachinery";
 import { parseJson } from "@virtual-workspaces/apimachinery/json";
@@ -52,7 +52,7 @@ export function load<K extends keyof Cases>(name: K): readonly Cases[K][] {
   return parseJson(text).value as readonly Cases[K][];
 }
 
-/** In an order that does not depend on that of members, which Kubernetes does not keep. */
+/** Sorts causes independently of the order of members, which Kubernetes does not keep. */
 export function sorted(causes: readonly StatusCause[]): StatusCause[] {
   const key = ({ field, message, reason }: StatusCause): string => `${field}\0${message}\0${reason}`;
   return [...causes].sort((a, b) => (key(a) < key(b) ? -1 : 1));

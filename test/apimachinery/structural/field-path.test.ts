@@ -27,7 +27,7 @@ describe("resolveFieldPath", () => {
     expect(typeAt(".open.x")).to.deep.equal(["open[x]", undefined]);
   });
 
-  it("says why there is no such field", () => {
+  it("returns why there is no such field", () => {
     const none = "does not refer to a valid field";
     for (const path of [".nope", ".spec.x.y", ".list[0]", ".list.a", ".constructor", ".spec['x']", ".open.x.y"])
       expect(typeAt(path), path).to.be.a("string");

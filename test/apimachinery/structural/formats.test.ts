@@ -11,17 +11,17 @@ describe("formats", () => {
 
   const cases = load("formats");
 
-  it("are all those of a CustomResourceDefinition", () => {
+  it("include all of a CustomResourceDefinition", () => {
     expect(cases.map(({ format }) => format)).to.have.length(26);
   });
 
   for (const { format, valid, invalid } of cases) {
-    it(`${format} is what Kubernetes takes for it`, () => {
+    it(`accept the texts that Kubernetes accepts for ${format}`, () => {
       expect(valid.filter((text) => !test(format)(text))).to.deep.equal([]);
       expect(invalid.filter((text) => test(format)(text))).to.deep.equal([]);
     });
 
-    it(`${format} is found out in time, whatever the text`, () => {
+    it(`check ${format} in bounded time, for any text`, () => {
       const started = computed();
       for (const part of ["1", "a", "1a ", "a.", "(", "::", "=", '"\\', "[", "%41", " "]) {
         test(format)(part.repeat(Math.floor(200_000 / part.length)));
@@ -31,7 +31,7 @@ describe("formats", () => {
     });
   }
 
-  it("that mean nothing are ignored", () => {
+  it("are ignored without a meaning for the type", () => {
     expect(test("nonsense")("x")).to.equal(true);
     expect(test("int32")("x")).to.equal(true);
   });

@@ -1,4 +1,4 @@
-// Why: objects, and the schemas of kinds, are strangers' and large; what is wrong with all of it is never told in full.
+// Why: objects, and the schemas of kinds, are untrusted and large; the list of their faults is always bounded.
 import type { JsonObject, JsonSchema } from "@virtual-workspaces/apimachinery";
 import { compileSchema, structuralProblems } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
@@ -8,14 +8,14 @@ const MOST = 1_000;
 const MANY = 150_000;
 const long = "n".repeat(100_000);
 
-/** A list, each item twice. */
+/** Returns a list with each item twice. */
 const twice = (item: (at: number) => unknown): unknown[] =>
   Array.from({ length: 2 * MANY }, (_, at) => item(at % MANY));
 
 const members = (count: number, value: unknown): JsonObject =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, value]));
 
-/** What `find` finds, in how much text; fails if it takes long. */
+/** Measures the number and text of the results of `find`; fails if it takes long. */
 function found<T>(find: () => readonly T[]): { readonly count: number; readonly text: number } {
   const started = computed();
   const all = find();
@@ -41,20 +41,20 @@ const inMap = (schema: JsonSchema): JsonSchema => ({
   properties: { spec: { type: "object", additionalProperties: schema } },
 });
 
-describe("structural schemas that are to cost much", () => {
+describe("structural schemas that are expensive to check", () => {
   const objects: readonly (readonly [what: string, schema: JsonSchema, spec: JsonObject])[] = [
-    ["items that a set has twice", set, { a: twice(String) }],
-    ["keys that a list has twice", keyed, { a: twice((at) => ({ name: String(at) })) }],
+    ["duplicate items of a set", set, { a: twice(String) }],
+    ["duplicate keys of a list", keyed, { a: twice((at) => ({ name: String(at) })) }],
     ["such keys below a long name", keyed, { [long]: twice((at) => ({ name: String(at) })) }],
-    ["embedded resources that are none", embedded, members(MANY, {})],
+    ["invalid embedded resources", embedded, members(MANY, {})],
     [
-      "values of other types below a long name",
+      "values of wrong types below a long name",
       { type: "array", items: { type: "string" } },
       { [long]: twice(Number) },
     ],
   ];
   for (const [what, schema, spec] of objects) {
-    it(`tells of some of very many ${what}`, () => {
+    it(`report only some of very many ${what}`, () => {
       const compiled = compileSchema(inMap(schema));
       const { count, text } = found(() => compiled.validate({ spec }));
       expect(count).to.be.within(1, MOST);
@@ -62,7 +62,7 @@ describe("structural schemas that are to cost much", () => {
     });
   }
 
-  it("tells of a thousand causes in all, of the status alone as well", () => {
+  it("report a thousand causes in all, also for the status alone", () => {
     const schema: JsonSchema = {
       type: "object",
       properties: { spec: set, status: { type: "array", items: { type: "integer" } } },
@@ -77,7 +77,7 @@ describe("structural schemas that are to cost much", () => {
     ["", "a", MOST],
     [" with long paths", long, 20],
   ] as const) {
-    it(`names some of very many unknown fields${what}`, () => {
+    it(`report only some of very many unknown fields${what}`, () => {
       const closed: JsonSchema = { type: "object", properties: {} };
       const resource = { apiVersion: "v1", kind: "K", metadata: members(MANY, 1) };
       for (const [schema, value] of [
@@ -97,7 +97,7 @@ describe("structural schemas that are to cost much", () => {
       { type: "object", allOf: twice(() => ({ type: "object" })) as JsonSchema[] },
     ],
     [
-      "of fields that there are not",
+      "of undeclared fields",
       { type: "object", anyOf: [{ properties: members(MANY, {}) as Record<string, JsonSchema> }] },
     ],
     [
@@ -108,17 +108,17 @@ describe("structural schemas that are to cost much", () => {
       },
     ],
     [
-      "with keys given twice",
+      "with duplicate keys",
       { type: "object", properties: { a: { ...keyed, "x-kubernetes-list-map-keys": twice(String) as string[] } } },
     ],
     [
-      "with wrong defaults",
+      "with invalid defaults",
       { type: "object", properties: members(MANY / 10, { type: "string", default: 1 }) as Record<string, JsonSchema> },
     ],
-    ["that are none", { properties: members(MANY, 1) } as unknown as JsonSchema],
+    ["of a wrong type", { properties: members(MANY, 1) } as unknown as JsonSchema],
   ];
   for (const [what, schema] of schemas) {
-    it(`tells of some of very many schemas ${what}`, () => {
+    it(`report only some of very many schemas ${what}`, () => {
       const { count, text } = found(() => structuralProblems(schema));
       expect(count).to.be.within(1, MOST);
       expect(text).to.be.below(2 ** 23);

@@ -5,13 +5,13 @@ import { load, sorted } from "./cases.ts";
 
 describe("structuralProblems", () => {
   for (const { name, schema, status, causes } of load("problems")) {
-    it(`finds what Kubernetes finds: ${name}`, () => {
+    it(`finds the problems that Kubernetes finds: ${name}`, () => {
       const found = structuralProblems(schema, { path: "schema.openAPIV3Schema", statusSubresource: status });
       expect(sorted(found)).to.deep.equal(sorted(causes));
     });
   }
 
-  it("asks the given compiler about patterns, at any depth", () => {
+  it("checks patterns with the given compiler, at any depth", () => {
     const schema: JsonSchema = {
       type: "object",
       properties: {
@@ -37,7 +37,7 @@ describe("structuralProblems", () => {
     );
   });
 
-  it("says what is no schema at all, and nothing else", () => {
+  it("reports a value that is not a schema, and nothing else", () => {
     const fields = (schema: unknown): unknown => structuralProblems(schema as JsonSchema).map(({ field }) => field);
     expect(fields(5)).to.deep.equal(["schema"]);
     expect(fields({ type: 5, properties: [] })).to.deep.equal(["schema.type", "schema.properties"]);
@@ -52,7 +52,7 @@ describe("structuralProblems", () => {
     ]);
   });
 
-  it("refuses schemas that stand in one another too deep, and cycles", () => {
+  it("rejects schemas that are nested too deeply, and cycles", () => {
     const cyclic: Record<string, unknown> = { type: "array" };
     cyclic["items"] = cyclic;
     const problems = structuralProblems(cyclic as JsonSchema);

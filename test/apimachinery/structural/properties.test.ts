@@ -64,8 +64,8 @@ const { schema: anySchema } = fc.letrec<{ schema: JsonSchema }>((tie) => {
   return { schema: fc.oneof({ depthSize: "small" }, fc.constant({}), any) };
 });
 
-describe("structural schemas, whatever comes", () => {
-  it("never throw but on what cannot be read, and leave no faults behind that come and go", () => {
+describe("structural schemas with any input", () => {
+  it("throw only for unreadable objects, and find no faults after a valid result", () => {
     fc.assert(
       fc.property(anySchema, members(json), members(json), (schema, object, old) => {
         structuralProblems(schema);
@@ -95,7 +95,7 @@ describe("structural schemas, whatever comes", () => {
     );
   });
 
-  it("can be compiled when they have no problems", () => {
+  it("compile if they have no problems", () => {
     fc.assert(
       fc.property(anySchema, (schema) => {
         const root: JsonSchema = { type: "object", properties: { spec: schema } };
@@ -104,7 +104,7 @@ describe("structural schemas, whatever comes", () => {
     );
   });
 
-  it("take values a thousand levels deep", () => {
+  it("accept values a thousand levels deep", () => {
     const deep = (levels: number, make: (inner: unknown) => unknown): unknown => {
       let value: unknown = 1;
       for (let level = 0; level < levels; level++) value = make(value);
@@ -131,7 +131,7 @@ describe("structural schemas, whatever comes", () => {
     }
   });
 
-  it("tell no more than a thousand faults, soon", () => {
+  it("report a thousand faults at most, quickly", () => {
     const compiled = compileSchema({
       type: "object",
       properties: { spec: { type: "array", items: { type: "string" } } },
@@ -142,7 +142,7 @@ describe("structural schemas, whatever comes", () => {
     expect(computed() - started).to.be.below(150);
   });
 
-  it("try alternatives within alternatives in time", () => {
+  it("try alternatives within alternatives in bounded time", () => {
     let schema: JsonSchema = { minimum: 5 };
     for (let level = 0; level < 60; level++) schema = { anyOf: [schema, { allOf: [{ minimum: 6 }] }] };
     const compiled = compileSchema({ type: "object", properties: { spec: { type: "integer", ...schema } } });

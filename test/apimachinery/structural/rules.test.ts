@@ -8,12 +8,12 @@ const RULES = [{ rule: "self == self" }];
 
 describe("rules", () => {
   for (const { name, schema, object, old, faults, uncorrelatable } of load("rules")) {
-    it(`apply where Kubernetes applies them: ${name}`, () => {
+    it(`apply at the same sites as in Kubernetes: ${name}`, () => {
       const compiled = compileSchema(schema);
       const value = cloneJson(object);
       compiled.prune(value);
       compiled.setDefaults(value);
-      // Recorded with three rules at each site: one that always fails, and two that do where there is an old value.
+      // Recorded with three rules at each site: one that always fails, and two that fail if there is an old value.
       const found = [...compiled.rules(value, old)].flatMap((site) => [
         ...(site.unchanged ? [] : [`${ruleField(site)}: plain`]),
         ...(site.oldSelf === undefined ? [] : [`${ruleField(site)}: old`]),
@@ -57,7 +57,7 @@ describe("rules", () => {
     },
   };
 
-  it("come with value, old value and field, parents first", () => {
+  it("have value, old value and field, parents first", () => {
     const old = {
       spec: {
         ports: [
@@ -95,7 +95,7 @@ describe("rules", () => {
     expect(root.schema).to.equal(schema);
   });
 
-  it("cost nothing where there are none, and skip null", () => {
+  it("cost nothing without rules, and skip null", () => {
     const plain = compileSchema({ type: "object", properties: { spec: { type: "string" } } });
     expect(plain.hasRules).to.equal(false);
     expect([...plain.rules({ spec: "x" })]).to.deep.equal([]);
@@ -105,7 +105,7 @@ describe("rules", () => {
     ]);
   });
 
-  it("are listed with how many values they can meet", () => {
+  it("are listed with the maximum number of their values", () => {
     expect(ruleSites(schema).map((site) => [site.path, site.maxCardinality, site.resourceRoot])).to.deep.equal([
       ["", 1, true],
       ["properties[spec].properties[ports].items.properties[port]", 10, false],

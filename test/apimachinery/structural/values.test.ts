@@ -3,10 +3,10 @@ import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
 import { expect } from "chai";
 import { load, sorted } from "./cases.ts";
 
-describe("structural schemas, as Kubernetes", () => {
+describe("structural schemas, compared with Kubernetes", () => {
   const cases = load("values");
 
-  it("were recorded", () => {
+  it("have recordings", () => {
     expect(cases).to.have.length.above(150);
     expect(cases.filter(({ old }) => old !== undefined)).to.have.length.above(50);
   });

@@ -96,7 +96,7 @@ describe("compileJsonPath", () => {
     ".a[?(@[?(@)])]": "expected an index, '*' or a quoted key at position 7",
   };
   for (const [path, problem] of Object.entries(refused)) {
-    it(`refuses ${JSON.stringify(path)}`, () => {
+    it(`rejects ${JSON.stringify(path)}`, () => {
       for (const compile of [compileJsonPath, compileJsonPathFirst]) {
         expect(() => compile(path))
           .to.throw(Error)
@@ -121,7 +121,7 @@ describe("compileJsonPath", () => {
     });
   }
 
-  it("finds any key when it is quoted, whatever is in it", () => {
+  it("finds any quoted key, whatever it contains", () => {
     const name = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(..."'\\.]a\n") }));
     fc.assert(
       fc.property(name, fc.jsonValue(), (key, value) => {
@@ -131,7 +131,7 @@ describe("compileJsonPath", () => {
     );
   });
 
-  it("compiles or refuses any text with an error, and never throws on any object", () => {
+  it("compiles any text or rejects it, and never throws on any object", () => {
     const token = fc.constantFrom(
       ".a",
       ".b",
@@ -166,7 +166,7 @@ describe("compileJsonPath", () => {
   });
 
   for (const part of ["[*]", ".a", "[0]", "[?(@.a)]"]) {
-    it(`takes a path of 10,000 times ${part}`, () => {
+    it(`compiles a path of 10,000 times ${part}`, () => {
       const path = part.repeat(10_000);
       expect(compileJsonPath(path)({})).to.deep.equal([]);
       expect(compileJsonPathFirst(path)([[]])).to.equal(undefined);

@@ -11,7 +11,7 @@ function cell(type: TableColumn["type"], value: unknown): unknown {
   return compileTable([{ name: "V", type, jsonPath: ".spec.value" }]).cells(quote, now)[1];
 }
 
-/** Values in each type of column. What Kubernetes' tableconvertor was seen to answer. */
+/** Values in each type of column, with the recorded results of Kubernetes' tableconvertor. */
 const cells: Record<TableColumn["type"], readonly (readonly [unknown, unknown])[]> = {
   string: [
     [undefined, null],
@@ -107,7 +107,7 @@ describe("compileTable", () => {
     ]);
   });
 
-  it("makes a row", () => {
+  it("creates a row", () => {
     const table = compileTable([{ name: "First", type: "string", jsonPath: ".spec.list[*]" }, AGE_COLUMN]);
     const object = {
       apiVersion: "example.dev/v1",

@@ -39,7 +39,7 @@ const table: readonly [number, string][] = [
 ];
 
 describe("humanDuration", () => {
-  for (const [ms, text] of table) it(`of ${ms} ms is ${text}`, () => expect(humanDuration(ms)).to.equal(text));
+  for (const [ms, text] of table) it(`formats ${ms} ms as ${text}`, () => expect(humanDuration(ms)).to.equal(text));
 
   it("has at most two units", () => {
     fc.assert(

@@ -1,11 +1,11 @@
-// Waiting for a signal, and for work that does not know of one.
+// Waits for a signal, and for work that does not observe one.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { aborted, onAbort, untilAborted } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { thrown } from "../../_support/raw.ts";
 
-describe("a signal", () => {
-  it("calls once, at once where it has aborted, and not what was disposed of", () => {
+describe("onAbort and untilAborted", () => {
+  it("calls back once, at once after an abort, and not after disposal", () => {
     const stop = new AbortController();
     const called: string[] = [];
     onAbort(stop.signal, () => called.push("waits"));
@@ -17,7 +17,7 @@ describe("a signal", () => {
     expect(called).to.deep.equal(["waits", "comes late"]);
   });
 
-  it("is waited for, also when it has aborted", async () => {
+  it("resolves a wait, also after an abort", async () => {
     const stop = new AbortController();
     const waiting = aborted(stop.signal);
     stop.abort();
@@ -25,7 +25,7 @@ describe("a signal", () => {
     await aborted(stop.signal);
   });
 
-  it("ends the wait for work that goes on, whose failure is ignored", async () => {
+  it("ends the wait for work that continues, whose failure is ignored", async () => {
     const stop = new AbortController();
     const work = Promise.withResolvers<number>();
     const ended = untilAborted(work.promise, stop.signal);
@@ -37,7 +37,7 @@ describe("a signal", () => {
     await nextTurn();
   });
 
-  it("changes nothing of work that ends before", async () => {
+  it("does not affect work that ends before", async () => {
     const { signal } = new AbortController();
     const failure = new Error("failed");
     expect(await untilAborted(Promise.resolve(1), signal)).to.equal(1);

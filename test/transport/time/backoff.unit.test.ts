@@ -1,11 +1,11 @@
-// The delays between attempts, as numbers; and what a loop that retries does with them.
+// The delays between attempts, as numbers; and a loop that retries with them.
 import { Backoff, backoffDelay, type Clock, retry, sleep } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { thrown } from "../../_support/raw.ts";
 
 const NONE = { jitter: [1, 1] } as const;
 
-/** A clock that rings at once, and remembers for how long it was set. */
+/** A clock that fires at once, and records its delays. */
 function instantClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = [];
   return {
@@ -64,7 +64,7 @@ describe("Backoff", () => {
     expect(backoff.next({ retryAfter: 1e9 })).to.equal(300_000);
   });
 
-  it("takes off the time that an answer was waited for, but not from what the server asks", () => {
+  it("subtracts the time spent waiting, but not from the server's delay", () => {
     const backoff = new Backoff({ first: 100, ...NONE });
     expect(backoff.next({ waited: 60 })).to.equal(40);
     expect(backoff.next({ waited: 1_000 })).to.equal(0);
@@ -73,7 +73,7 @@ describe("Backoff", () => {
 });
 
 describe("sleep", () => {
-  it("resolves after the time, by the clock that it is given", async () => {
+  it("resolves after the delay, by the given clock", async () => {
     const clock = instantClock();
     await sleep(5_000, { clock });
     expect(clock.waits).to.deep.equal([5_000]);
@@ -94,7 +94,7 @@ describe("sleep", () => {
 });
 
 describe("retry", () => {
-  /** Fails so many times, and then gives how often it was called. */
+  /** Fails this many times, and then returns the number of calls. */
   const worksAfter = (failures: number): (() => Promise<number>) => {
     let calls = 0;
     return async () => {
@@ -103,7 +103,7 @@ describe("retry", () => {
     };
   };
 
-  it("attempts until it works, with the delays of its policy between", async () => {
+  it("repeats until success, with the delays of its policy between", async () => {
     const clock = instantClock();
     const backoff = new Backoff({ first: 10, ...NONE });
     const told: string[] = [];
@@ -116,7 +116,7 @@ describe("retry", () => {
     expect(told).to.deep.equal(["1: failure 1", "2: failure 2", "3: failure 3"]);
   });
 
-  it("ends with what the policy throws", async () => {
+  it("ends with the error of the policy", async () => {
     const delayAfter = (error: unknown, failures: number): number => {
       if (failures === 2) throw error;
       return 0;

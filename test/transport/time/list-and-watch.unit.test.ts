@@ -1,14 +1,14 @@
-// The loop that keeps a cache in step with a source, with a source that does as the test says.
+// The loop that keeps a cache in step with a source, with a source that the test controls.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ListAndWatch, type ListerWatcher, type NextAttempt } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { thrown } from "../../_support/raw.ts";
 import { until } from "../../_support/until.ts";
 
-/** What a watch is written: a version, or what happens to the stream. */
+/** Next output of a watch: a version, or an event of the stream. */
 type Step = number | "gap" | "break" | "close";
 
-/** A source of numbers, and its cache: a list of what was applied, and a log of what was called. */
+/** Source of numbers with its cache: a list of applied numbers, and a log of calls. */
 class Numbers implements ListerWatcher<number, number, number> {
   readonly log: string[] = [];
   readonly #steps: Step[] = [];
@@ -16,7 +16,7 @@ class Numbers implements ListerWatcher<number, number, number> {
   at: number | undefined;
   head = 1;
   stale = false;
-  /** What lists and watches fail with, as long as it is set. */
+  /** Error of lists and watches, as long as it is set. */
   failure: Error | undefined;
   next: NextAttempt = "resume";
   endsWithStream = false;
@@ -82,7 +82,7 @@ class Numbers implements ListerWatcher<number, number, number> {
 const SHORT = { first: 1, most: 2 } as const;
 const LONG = { first: 3_600_000, most: 3_600_000 } as const;
 
-describe("a loop of list and watch", () => {
+describe("ListAndWatch", () => {
   it("lists, watches from the position of the list, and resumes from the last change", async () => {
     const source = new Numbers();
     await using loop = new ListAndWatch(source, SHORT);
@@ -95,7 +95,7 @@ describe("a loop of list and watch", () => {
     await source.called("watch 3", "watch 3");
   });
 
-  it("lists again after a gap, and when a failure says so", async () => {
+  it("lists again after a gap, and after a failure that requests it", async () => {
     const source = new Numbers();
     await using loop = new ListAndWatch(source, SHORT);
     loop.start();
@@ -109,7 +109,7 @@ describe("a loop of list and watch", () => {
     await source.called("watch failed: the stream broke", "list", "watch 9");
   });
 
-  it("watches without a list where there is a position, and lists a source that is behind it", async () => {
+  it("watches without a list from an existing position, and lists a source that is behind it", async () => {
     const source = new Numbers();
     source.at = 5;
     await using loop = new ListAndWatch(source, SHORT);
@@ -130,7 +130,7 @@ describe("a loop of list and watch", () => {
     await source.called("list", "watch 1");
   });
 
-  it("ends with its stream, or when a failure says so", async () => {
+  it("ends with its stream, or after a failure that requests it", async () => {
     for (const step of ["close", "break"] as const) {
       const source = new Numbers();
       source.endsWithStream = true;
@@ -148,7 +148,7 @@ describe("a loop of list and watch", () => {
     }
   });
 
-  it("waits after a failure, but not when it is told that the source answers", async () => {
+  it("waits after a failure, unless the source is reported to answer", async () => {
     const source = new Numbers();
     await using loop = new ListAndWatch(source, LONG);
     loop.start();
@@ -168,7 +168,7 @@ describe("a loop of list and watch", () => {
     await source.called("watch 1");
     source.head = 8;
     await Promise.all([loop.relist(), loop.relist(), loop.relist()]);
-    // The first one, one that was under way, and one for the calls that came after it began.
+    // The first one, a running one, and one for the calls after its start.
     expect(source.log.filter((call) => call === "list")).to.have.length(3);
     await source.called("watch 8");
     source.failure = new Error("away");

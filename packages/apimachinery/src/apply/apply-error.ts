@@ -4,16 +4,16 @@ import { quote } from "../text/go-format.ts";
 import type { FieldSet } from "./field-set.ts";
 import { type Manager, managerId } from "./managed-fields.ts";
 
-/** The fields that an apply would change and another manager manages. */
+/** Fields that an apply would change and that another manager owns. */
 export interface Conflict {
   readonly manager: Manager;
   readonly fields: FieldSet;
 }
 
-/** How much of paths a conflict tells of, in characters: names in them may be long, and there may be many. */
+/** Limit on the listed paths of a conflict, in characters: names can be long and fields many. */
 const MAX_PATHS = 256 * 1024;
 
-/** 409 with a cause for each field that others manage, in Kubernetes' words, which kubectl shows. */
+/** Returns the 409 with a cause for each field that other managers own, in Kubernetes' words, which kubectl shows. */
 export function conflictError(conflicts: readonly Conflict[]): ApiError {
   const sorted = [...conflicts].sort((a, b) => compareUtf8(managerId(a.manager), managerId(b.manager)));
   const found: FoundConflicts[] = [];
@@ -44,7 +44,7 @@ export function conflictError(conflicts: readonly Conflict[]): ApiError {
 
 interface FoundConflicts {
   readonly name: string;
-  /** Of the fields, as many as there is room for. */
+  /** Paths of the fields, as many as fit into the limit. */
   readonly paths: readonly string[];
   readonly count: number;
 }
@@ -64,7 +64,7 @@ function nameOf({ manager, operation, apiVersion, subresource }: Manager): strin
   return operation === "Update" ? `${name} using ${apiVersion}` : name;
 }
 
-/** 500 without a reason: what Kubernetes answers to an apply configuration that its schema does not know. */
+/** Returns a 500 without a reason: Kubernetes' answer to an apply configuration that does not fit the schema. */
 export function applyFailure(message: string, cause?: unknown): ApiError {
   const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 } as const;
   return new ApiError(status, { cause });

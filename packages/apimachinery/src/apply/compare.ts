@@ -14,19 +14,19 @@ import {
   type ValueType,
 } from "./value-type.ts";
 
-/** How a field differs; bits, since one and the same may be removed and added (as what it was, as what it is). */
+/** Ways in which a field differs, as bits: a field that changes its form is both removed and added. */
 export const ADDED = 1;
 export const MODIFIED = 2;
 export const REMOVED = 4;
 
-/** The fields that differ between two values: a tree with only these in it. Undefined where nothing does. */
+/** Tree of the fields that differ between two values, and of no others. Undefined if none differ. */
 export interface Changes {
   readonly marks: number;
   readonly fields: ReadonlyMap<string, Changes> | undefined;
   readonly items: ReadonlyMap<ListElement, Changes> | undefined;
 }
 
-/** The fields of a tree of changes that differ in one of these ways. */
+/** Returns the fields of a tree of changes that carry one of these marks. */
 export function changed(changes: Changes | undefined, marks: number): FieldSet {
   if (changes === undefined) return FieldSet.empty;
   const has = (changes.marks & marks) !== 0;
@@ -55,7 +55,7 @@ const LEAVES: readonly Changes[] = Array.from({ length: 8 }, (_, marks) => ({
   items: undefined,
 }));
 
-/** What differs between an old and a new value of a type; `undefined` stands for none. Neither is empty-handed: one is there. */
+/** Compares an old and a new value of a type. `undefined` stands for an absent value; at most one of the two may be absent. */
 export function compare(before: unknown, after: unknown, type: ValueType): Changes | undefined {
   if (before === after) return undefined;
   const form = formOf(type, after === undefined ? before : after);
@@ -115,7 +115,7 @@ function compareLists(
   return items.size === 0 ? undefined : { marks: 0, fields: undefined, items };
 }
 
-/** Elements that a list holds twice or more count together as one that is atomic. */
+/** Elements with the same name count together as one atomic element. */
 function compareElements(before: readonly unknown[], after: readonly unknown[], type: ValueType): Changes | undefined {
   if (before.length <= 1 && after.length <= 1) return compare(before[0], after[0], type);
   if (before.length > 1 && after.length > 1) return equalJson(before, after) ? undefined : LEAVES[MODIFIED];

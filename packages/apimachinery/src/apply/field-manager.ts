@@ -17,36 +17,36 @@ import { extract } from "./remove.ts";
 import { applyConfig, trackUpdate, type Write } from "./track.ts";
 import { Versions, type VersionsOptions } from "./versions.ts";
 
-/** What a {@link FieldManager} has to know of a kind. */
+/** Options of a {@link FieldManager}: facts about its kind. */
 export interface FieldManagerOptions extends VersionsOptions {
   /**
-   * The fields that writes cannot set and so do not own, with all below them, by subresource ("" is the object itself), as
-   * paths of names: `{ "": [["status"]], status: [["metadata"], ["spec"]] }`. Kubernetes calls them reset fields.
-   * Default: none.
+   * Fields that writes cannot set and so do not own, with everything below them. Keyed by subresource ("" is the object
+   * itself), each a list of paths of names: `{ "": [["status"]], status: [["metadata"], ["spec"]] }`. Kubernetes calls them
+   * reset fields. Default: none.
    */
   readonly ignored?: Readonly<Record<string, readonly (readonly string[])[]>>;
 }
 
-/** A write other than an apply: create, update, patch. */
+/** Write other than an apply: create, update or patch. */
 export interface ManagedUpdate {
-  /** The object before; undefined for a create. */
+  /** Object before the write; undefined for a create. */
   readonly live: KubeObject | undefined;
-  /** The object as the client wants it. */
+  /** Object as the client wants it. */
   readonly next: KubeObject;
-  /** The field manager that the client names, or what its user agent gives; "" counts as "unknown". */
+  /** Field manager from the client's request, or derived from its user agent; "" counts as "unknown". */
   readonly manager: string;
   /** Default: "", the object itself. */
   readonly subresource?: string;
   readonly now: Date;
 }
 
-/** An apply. */
+/** Server-side apply. */
 export interface ManagedApply {
-  /** The object before; undefined where the apply creates it. */
+  /** Object before the apply; undefined if the apply creates it. */
   readonly live: KubeObject | undefined;
-  /** What the manager wants: the fields that it sets, and no others. */
+  /** Configuration of the manager: the fields that it sets, and no others. */
   readonly config: KubeObject;
-  /** As in {@link ManagedUpdate}; "kubectl" may follow upon its own client-side applies. */
+  /** As in {@link ManagedUpdate}. "kubectl" may take over the fields of its own client-side applies. */
   readonly manager: string;
   /** Whether to take fields over from other managers instead of failing. Default: no. */
   readonly force?: boolean;
@@ -55,25 +55,25 @@ export interface ManagedApply {
   readonly now: Date;
 }
 
-/** Whose configuration is meant. */
+/** Options of {@link FieldManager.extract}: the manager whose configuration is returned. */
 export interface ExtractOptions {
   readonly manager: string;
   /** Default: "", the object itself. */
   readonly subresource?: string;
 }
 
-/** Who manages what an object had before it was first applied to, if nobody was tracked. */
+/** Manager of the fields of an object whose managers were not tracked before its first apply. */
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
 /**
- * Server-side apply for one kind: merges what is applied, and keeps in `metadata.managedFields` who manages which fields,
- * through every kind of write. Results equal those of Kubernetes' own (its `managedfields` and structured-merge-diff).
- * Objects are in the version of the options; they are never changed, and results share what is equal in them.
+ * Server-side apply for one kind. It merges applied configurations, and records in `metadata.managedFields` the owners of
+ * fields through every kind of write. Results equal those of Kubernetes' own `managedfields` and structured-merge-diff.
+ * Objects are in the version of the options. They are never changed, and results share equal parts with them.
  */
 export class FieldManager {
   readonly #versions: Versions;
   readonly #ignored: ReadonlyMap<string, FieldSet>;
-  /** What an object is before it is created. */
+  /** State of an object before its creation. */
   readonly #bare: JsonObject;
 
   constructor({ ignored = {}, ...options }: FieldManagerOptions) {
@@ -83,15 +83,15 @@ export class FieldManager {
   }
 
   /**
-   * The object to store for a create, update or patch: `next` with its managedFields. If who manages what cannot be told,
-   * since an object does not fit the schema or cannot be converted, everything is managed as before.
+   * Returns the object to store for a create, update or patch: `next` with its managedFields. If an object does not fit the
+   * schema or cannot be converted, owners cannot be computed, and the previous managedFields stay.
    */
   update(request: ManagedUpdate): KubeObject {
     const { next, manager, subresource = "", now } = request;
     const live: JsonObject = request.live ?? this.#bare;
     const plain = withManagedFields(next, undefined);
     const managers = managersForUpdate(live, next, subresource);
-    // An object that nobody was tracked for is tracked from the first apply on.
+    // An object without managers is tracked from its first apply on.
     if (managers.size === 0 && (metadataOf(live)["uid"] ?? "") !== "") return plain;
     const key = this.#key("Update", manager, subresource);
     try {
@@ -105,11 +105,10 @@ export class FieldManager {
   }
 
   /**
-   * The object to store for an apply; `live` itself if nothing changes.
+   * Returns the object to store for an apply; `live` itself if nothing changes.
    *
-   * @throws ApiError 409 with a cause for each field that others manage and that would change, unless forced; 400 for
-   *   another kind, or for managedFields in the configuration; 500 for a configuration that does not fit the schema, as
-   *   in Kubernetes
+   * @throws ApiError 409 with a cause for each changed field that another manager owns, unless forced. 400 for another kind,
+   * or for managedFields in the configuration. As in Kubernetes, 500 for a configuration that does not fit the schema.
    */
   apply(request: ManagedApply): KubeObject {
     const { config, manager, force = false, subresource = "", now } = request;
@@ -127,7 +126,8 @@ export class FieldManager {
   }
 
   /**
-   * The configuration that a manager applied last, as far as the object still has it; undefined if it applied none.
+   * Returns the configuration that a manager applied last, without fields that the object no longer has. Returns undefined if
+   * the manager applied none.
    *
    * @throws ApiError 500 if the object's managedFields are malformed
    */
@@ -169,7 +169,7 @@ export class FieldManager {
     throw ApiError.badRequest(`invalid object type: ${formatKind(textOrEmpty(apiVersion), textOrEmpty(kind))}`);
   }
 
-  /** Conflicts that stand: kubectl may take over what it set itself by client-side apply. */
+  /** Returns the conflicts that stand: kubectl may take over fields that it set by client-side apply. */
   #unexpected(conflicts: readonly Conflict[], manager: string, live: JsonObject): readonly Conflict[] {
     if (manager !== KUBECTL || conflicts.length === 0) return conflicts;
     const own = fieldsOfLastApplied(this.#versions, live);
@@ -179,7 +179,7 @@ export class FieldManager {
   }
 }
 
-/** `example.dev/v1, Kind=Quote`; in the core group `/v1, Kind=Pod`; nothing of what has no version. */
+/** Formats a kind: `example.dev/v1, Kind=Quote`; `/v1, Kind=Pod` in the core group; "" without a version. */
 function formatKind(apiVersion: string, kind: string): string {
   const slashes = apiVersion.split("/").length - 1;
   if (slashes > 1) return "/, Kind=";

@@ -2,46 +2,46 @@ import { isJsonObject, type JsonObject, sortedUtf8 } from "../json/value.ts";
 import { quote } from "../text/go-format.ts";
 import { formatListElement, type ListElement, readListElement, sortListElements } from "./path-element.ts";
 
-/** The sets below a field, by name or by element. */
+/** Sets below a field, by name or by list element. */
 export type FieldSetChildren<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;
 
-/** What is to become of a child; it is as full or empty as it was. */
+/** Computes the new set of a child; must keep an empty child empty and a full one non-empty. */
 type ChangeOfChild = (child: FieldSet, key: string) => FieldSet;
 
 /**
- * A set of fields of an object, as a tree that is never changed: operations share what they do not alter, and give the
- * very same set back if they alter nothing. Fields of objects are kept by name, elements of lists in the form of FieldsV1
- * (`k:{"name":"a"}`, `v:"a"`, `i:0`). That a field is in the set says nothing of those above and below it.
+ * Immutable set of fields of an object, as a tree. Operations share unchanged parts, and return the same set if they change
+ * nothing. Object fields are keyed by name, list elements in the form of FieldsV1 (`k:{"name":"a"}`, `v:"a"`, `i:0`).
+ * Membership of a field implies nothing about the fields above and below it.
  */
 export class FieldSet {
-  // `this`, since the compiler makes of the name a variable that is not set yet.
+  // `this`, because the compiler turns the class name into a variable that is not set yet.
   static readonly empty: FieldSet = new this(false, undefined, undefined);
-  /** The node of a field that is in the set while nothing below it is. */
+  /** Node of a field that is in the set, with nothing below it. */
   static readonly leaf: FieldSet = new this(true, undefined, undefined);
 
-  /** Whether the field at which this tree stands is in the set; never so at the root. */
+  /** Whether the field at this node is in the set; always false at the root. */
   readonly has: boolean;
   readonly fields: FieldSetChildren;
   readonly items: FieldSetChildren<ListElement>;
 
-  /** Children are non-empty sets, and `undefined` if there are none. */
+  /** Children must be non-empty sets, and `undefined` if there are none. */
   constructor(has: boolean, fields: FieldSetChildren, items: FieldSetChildren<ListElement>) {
     this.has = has;
     this.fields = fields;
     this.items = items;
   }
 
-  /** Whether no field is in the set. */
+  /** Whether the set is empty. */
   get isEmpty(): boolean {
     return !this.has && this.fields === undefined && this.items === undefined;
   }
 
-  /** Whether anything is in the set below the field at which this tree stands. */
+  /** Whether the set has a field below this node. */
   get hasChildren(): boolean {
     return this.fields !== undefined || this.items !== undefined;
   }
 
-  /** What is in any of many sets; halved and halved, since each union copies what it changes. */
+  /** Returns the union of many sets. Merges them pairwise, because each union copies the nodes that it changes. */
   static unionOf(sets: readonly FieldSet[]): FieldSet {
     const [first = FieldSet.empty] = sets;
     if (sets.length <= 1) return first;
@@ -49,7 +49,7 @@ export class FieldSet {
     return FieldSet.unionOf(sets.slice(0, half)).union(FieldSet.unionOf(sets.slice(half)));
   }
 
-  /** How many fields are in the set. */
+  /** Number of fields in the set. */
   get size(): number {
     let size = this.has ? 1 : 0;
     for (const child of this.fields?.values() ?? []) size += child.size;
@@ -57,7 +57,7 @@ export class FieldSet {
     return size;
   }
 
-  /** What is in either. */
+  /** Returns the fields of either set. */
   union(other: FieldSet): FieldSet {
     if (this === other || other.isEmpty) return this;
     if (this.isEmpty) return other;
@@ -68,7 +68,7 @@ export class FieldSet {
     );
   }
 
-  /** What is in this one and not in the other. */
+  /** Returns the fields of this set that are not in the other. */
   difference(other: FieldSet): FieldSet {
     if (this === other) return FieldSet.empty;
     return this.#with(
@@ -78,7 +78,7 @@ export class FieldSet {
     );
   }
 
-  /** As {@link difference}, and nothing that is below a field of the other one either. */
+  /** Like {@link difference}, but also leaves out every field below a field of the other set. */
   without(other: FieldSet): FieldSet {
     return this.#with(
       this.has && !other.has,
@@ -87,32 +87,32 @@ export class FieldSet {
     );
   }
 
-  /** What is in both. */
+  /** Returns the fields that both sets have. */
   intersection(other: FieldSet): FieldSet {
     if (this === other) return this;
     return this.#with(this.has && other.has, common(this.fields, other.fields), common(this.items, other.items));
   }
 
-  /** Whether all of this is in the other one. */
+  /** Whether the other set has all fields of this one. */
   isSubsetOf(other: FieldSet): boolean {
     if (this === other) return true;
     if (this.has && !other.has) return false;
     return within(this.fields, other.fields) && within(this.items, other.items);
   }
 
-  /** Whether the same fields are in both. */
+  /** Whether both sets have the same fields. */
   equals(other: FieldSet): boolean {
     if (this === other) return true;
     return this.has === other.has && same(this.fields, other.fields) && same(this.items, other.items);
   }
 
-  /** The fields with nothing of the set below them. */
+  /** Returns the fields that have no field of the set below them. */
   leaves(): FieldSet {
     const below = (child: FieldSet): FieldSet => child.leaves();
     return this.#with(this.has && !this.hasChildren, mapped(this.fields, below), mapped(this.items, below));
   }
 
-  /** The set with what is made of its children: of fields by name, of elements as they are written. */
+  /** Returns the set with each child replaced by the result of a function: object fields by name, list elements by their text. */
   mapChildren(
     field: (child: FieldSet, key: string) => FieldSet,
     item: (child: FieldSet, key: string) => FieldSet,
@@ -120,7 +120,7 @@ export class FieldSet {
     return this.#with(this.has, mapped(this.fields, field), mapped(this.items, item));
   }
 
-  /** The paths of all fields as messages show them, `.spec.ports[name="a"].port`, in Kubernetes' order. */
+  /** Returns the paths of all fields as messages show them, `.spec.ports[name="a"].port`, in Kubernetes' order. */
   *paths(prefix = ""): Generator<string> {
     const children = [...this.#children(prefix)];
     for (const [path, child] of children) if (child.has) yield path;
@@ -134,7 +134,7 @@ export class FieldSet {
       yield [prefix + formatListElement(element), items.get(element) ?? FieldSet.empty];
   }
 
-  /** This set itself if it is the same. */
+  /** Returns this set itself if nothing changes. */
   #with(has: boolean, fields: FieldSetChildren, items: FieldSetChildren): FieldSet {
     if (has === this.has && fields === this.fields && items === this.items) return this;
     if (fields === undefined && items === undefined) return has ? FieldSet.leaf : FieldSet.empty;
@@ -142,7 +142,7 @@ export class FieldSet {
   }
 }
 
-/** `mine`, each child that `theirs` has too (or only has) replaced by what `change` makes of them. */
+/** Returns `mine` with each child that `theirs` also has (or only `theirs` has) replaced by the result of `change`. */
 function combine(
   mine: FieldSetChildren,
   theirs: FieldSetChildren,
@@ -202,7 +202,7 @@ function mapped(children: FieldSetChildren, change: ChangeOfChild): FieldSetChil
   return changed ?? children;
 }
 
-/** A set of fields by the names on the way to them. */
+/** Returns the set of fields at these paths of names. */
 export function setOfPaths(paths: readonly (readonly string[])[]): FieldSet {
   return FieldSet.unionOf(paths.map(setOfPath));
 }
@@ -211,7 +211,7 @@ function setOfPath(path: readonly string[]): FieldSet {
   return path.reduceRight((below, name) => new FieldSet(false, new Map([[name, below]]), undefined), FieldSet.leaf);
 }
 
-/** What says which object it is, and what the server sets: nobody manages it, as in Kubernetes. */
+/** Fields that identify the object or that the server sets: no manager owns them, as in Kubernetes. */
 export const NEVER_OWNED: FieldSet = setOfPaths([
   ["apiVersion"],
   ["kind"],
@@ -230,8 +230,7 @@ export const NEVER_OWNED: FieldSet = setOfPaths([
 ]);
 
 /**
- * Reads the `fieldsV1` of an entry of managedFields. Kinds of path elements that are not known are left out, as
- * Kubernetes does.
+ * Parses the `fieldsV1` of an entry of managedFields. Unknown kinds of path elements are skipped, as in Kubernetes.
  *
  * @throws SyntaxError if it is malformed
  */
@@ -243,13 +242,14 @@ export function parseFieldsV1(fieldsV1: unknown): FieldSet {
 
 function readNode(node: unknown): FieldSet {
   if (node === null) return FieldSet.leaf;
-  if (!isJsonObject(node)) throw new SyntaxError("a node of FieldsV1 is no object");
+  if (!isJsonObject(node)) throw new SyntaxError("invalid FieldsV1: a node is not an object");
   let has = false;
   let fields: Map<string, FieldSet> | undefined;
   let items: Map<string, FieldSet> | undefined;
   for (const key of Object.keys(node)) {
     if (key === ".") has = true;
-    else if (key[1] !== ":") throw new SyntaxError(`path element ${quote(key)} has no kind`);
+    else if (key[1] !== ":")
+      throw new SyntaxError(`invalid path element ${quote(key)}: use f:<name>, k:<keys>, v:<value> or i:<index>`);
     else if (key[0] === "f") {
       fields ??= new Map();
       fields.set(key.slice(2), readNode(node[key]));
@@ -264,11 +264,11 @@ function readNode(node: unknown): FieldSet {
   return fields === undefined && items === undefined ? FieldSet.leaf : new FieldSet(has, fields, items);
 }
 
-/** Writes a set as `fieldsV1`, in the order in which Kubernetes does. */
+/** Formats a set as `fieldsV1`, in Kubernetes' order. */
 export function formatFieldsV1(set: FieldSet): JsonObject {
   const node: JsonObject = {};
   if (set.has && set.hasChildren) node["."] = {};
-  // No name can be __proto__ here: each begins with its kind.
+  // No key can be __proto__ here: each begins with its kind.
   if (set.fields !== undefined)
     for (const name of sortedUtf8(set.fields.keys())) node[`f:${name}`] = formatChild(set.fields.get(name));
   if (set.items !== undefined)

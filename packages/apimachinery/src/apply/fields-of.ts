@@ -13,8 +13,8 @@ import {
 } from "./value-type.ts";
 
 /**
- * The fields that a value has, which is what whoever applies it owns: its scalars, what is atomic, empty and null
- * members, members of maps and elements of lists (those whose names no schema declares).
+ * Returns the fields that a value has, all of which its applier owns: scalars, atomic values, empty and null members, list
+ * elements, and members that no schema declares.
  */
 export function fieldsOf(value: unknown, type: ValueType): FieldSet {
   const { map, list } = type;
@@ -51,20 +51,20 @@ function fieldsOfList(list: readonly unknown[], type: ListType): FieldSet {
   for (const item of list) {
     const element = elementOf(type, item);
     if (typeof element !== "string") continue;
-    // Of elements that the list holds twice only the name is owned, not what is in one of them.
+    // Of elements with the same name only the name is owned, not their fields.
     items.set(element, items.has(element) ? FieldSet.leaf : withSelf(fieldsOf(item, type.element)));
   }
   return items.size === 0 ? FieldSet.empty : new FieldSet(false, undefined, items);
 }
 
-/** The same fields, and the one at which they stand. */
+/** Returns the same fields, and the field at this node. */
 function withSelf(below: FieldSet): FieldSet {
   return below.hasChildren ? new FieldSet(true, below.fields, below.items) : FieldSet.leaf;
 }
 
 /**
- * A set with the declared fields above its fields: whoever owns `spec.text` owns `spec` as well if the schema declares
- * it, which sets leave out since it says nothing.
+ * Adds the declared fields above the fields of a set: the owner of `spec.text` also owns `spec` if the schema declares it.
+ * Stored sets leave these fields out because they follow from the schema.
  */
 export function withNamedFields(set: FieldSet, type: ValueType | undefined): FieldSet {
   return set.mapChildren(
@@ -79,8 +79,8 @@ export function withNamedFields(set: FieldSet, type: ValueType | undefined): Fie
 }
 
 /**
- * A set that was written under an older schema, as it is under this one: of what has become atomic only the whole is
- * owned. (What was atomic and is no more needs nothing.) The very same set if nothing changes.
+ * Adapts a set that was written under an older schema: of a value that has become atomic only the whole is owned. A value
+ * that is no longer atomic needs no change. Returns the same set if nothing changes.
  */
 export function reconcile(set: FieldSet, { map, list }: ValueType): FieldSet {
   if (!set.hasChildren) return set;
@@ -99,7 +99,7 @@ function reconciledChild(child: FieldSet, type: ValueType | undefined): FieldSet
   return first.atomic ? FieldSet.leaf : reconcile(child, type);
 }
 
-/** Types that are deduced from values do not know yet what is atomic. */
+/** Whether a type was deduced from values: such a type does not know which values are atomic. */
 function isUntypedMap({ fields, element }: MapType): boolean {
   return fields === undefined && element !== UNTYPED && element?.scalar === "untyped";
 }

@@ -7,18 +7,18 @@ import { fieldsOf } from "./fields-of.ts";
 import { typeProblem } from "./type-check.ts";
 import type { Versions } from "./versions.ts";
 
-/** Where client-side `kubectl apply` keeps what it applied last. */
+/** Annotation in which client-side `kubectl apply` keeps the configuration it applied last. */
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** The manager whose applies may follow upon client-side ones: kubectl's default name. */
+/** Manager whose applies may follow client-side ones: kubectl's default name. */
 export const KUBECTL = "kubectl";
 
-/** Of all annotations together, names and values, in bytes. */
+/** Limit on all annotations together, names and values, in bytes. */
 const MAX_ANNOTATIONS_SIZE = 256 * 1024;
 
 /**
- * The fields that client-side apply set and that are still so: kubectl may take them from their managers when it goes over
- * to server-side apply. None if there is nothing to go by.
+ * Returns the fields that client-side apply set and that are unchanged: kubectl may take them over when it switches to
+ * server-side apply. Empty without the annotation.
  */
 export function fieldsOfLastApplied(versions: Versions, live: JsonObject): FieldSet {
   const text = lastAppliedOf(live);
@@ -30,7 +30,7 @@ export function fieldsOfLastApplied(versions: Versions, live: JsonObject): Field
   return fieldsOf(applied, type).difference(different);
 }
 
-/** The object with the annotation, if it has it, saying what was applied now: client-side apply stays possible. */
+/** Updates the annotation of an object that has it, so that client-side apply stays possible. */
 export function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   if (lastAppliedOf(object) === undefined) return object;
   const applied = withAnnotations(config, (annotations) => {

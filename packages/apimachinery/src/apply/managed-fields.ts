@@ -5,7 +5,7 @@ import { formatTime, parseTime } from "../text/time.ts";
 import type { FieldSet } from "./field-set.ts";
 import { formatFieldsV1, parseFieldsV1 } from "./field-set.ts";
 
-/** Who a manager is. For one that applies, the version that it last applied in is no part of this. */
+/** Identity of a manager. The version in which an applier last applied is not part of it. */
 export interface ManagerKey {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
@@ -13,19 +13,19 @@ export interface ManagerKey {
   readonly subresource: string;
 }
 
-/** One manager of an object, and the fields that it manages. */
+/** Manager of an object, with the fields that it owns. */
 export interface Manager extends ManagerKey {
-  /** RFC 3339 in whole seconds, UTC; undefined for one that never changed anything. */
+  /** RFC 3339 in whole seconds, UTC; undefined for a manager that has changed nothing. */
   readonly time: string | undefined;
   readonly set: FieldSet;
-  /** The entry that says just this, to be handed on as it is. */
+  /** Entry that the manager was read from, if it can be written back unchanged. */
   readonly entry: ManagedFieldsEntry | undefined;
 }
 
-/** The managers of an object by {@link managerId}. */
+/** Managers of an object by {@link managerId}. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-/** A text that names a manager, the same that Kubernetes makes: it decides between managers where nothing else does. */
+/** Returns the text that identifies a manager, the same as Kubernetes': it is the last criterion of the order. */
 export function managerId({ manager, operation, apiVersion, subresource }: ManagerKey): string {
   const version = operation === "Apply" || apiVersion === "" ? "" : `,"apiVersion":${goJson(apiVersion)}`;
   const name = manager === "" ? "" : `"manager":${goJson(manager)},`;
@@ -33,18 +33,18 @@ export function managerId({ manager, operation, apiVersion, subresource }: Manag
   return `{${name}"operation":"${operation}"${version}${part}}`;
 }
 
-/** The same manager with other fields. */
+/** Returns the manager with other fields. */
 export function withFields(manager: Manager, set: FieldSet): Manager {
   return set === manager.set ? manager : { ...manager, set, entry: undefined };
 }
 
-/** The same manager at another time. */
+/** Returns the manager with another time. */
 export function withTime(manager: Manager, time: string): Manager {
   if (manager.time === time) return manager;
   return { ...manager, time, entry: manager.entry && { ...manager.entry, time } };
 }
 
-/** Whether a client asks to forget who manages what: an empty list, or a list of one empty entry. */
+/** Whether a client asks to reset managedFields: an empty list, or a list of one empty entry. */
 export function isReset(managedFields: unknown): boolean {
   if (!Array.isArray(managedFields) || managedFields.length > 1) return false;
   const [entry] = managedFields as unknown[];
@@ -54,14 +54,14 @@ export function isReset(managedFields: unknown): boolean {
 const TEXTS = ["manager", "operation", "apiVersion", "fieldsType", "subresource", "time"] as const;
 const MEMBERS = [...TEXTS, "fieldsV1"] as const;
 
-/** How {@link readManagers} takes what it reads. */
+/** Options of {@link readManagers}. */
 export interface ReadOptions {
-  /** Whether the entries are ours: then an unchanged one is handed on as it is rather than written again. */
+  /** Whether this library wrote the entries: then an unchanged entry is reused and not written again. */
   readonly isOwn: boolean;
 }
 
 /**
- * Reads `metadata.managedFields`.
+ * Parses `metadata.managedFields`.
  *
  * @throws SyntaxError if it is malformed
  */
@@ -75,7 +75,7 @@ export function readManagers(managedFields: unknown, { isOwn }: ReadOptions): Ma
   return managers;
 }
 
-/** Whether a value is a list of what could be entries. Kubernetes takes anything else as if it were not there. */
+/** Whether a value is a list of possible entries. Kubernetes treats any other value as absent. */
 export function isManagedFields(value: unknown): value is ManagedFieldsEntry[] {
   return Array.isArray(value) && value.every(isEntry);
 }
@@ -106,7 +106,7 @@ function readManager(entry: ManagedFieldsEntry, at: number): Manager {
   };
 }
 
-/** Writes `metadata.managedFields`, sorted as Kubernetes does. Undefined if there are no managers. */
+/** Formats `metadata.managedFields`, sorted as in Kubernetes. Returns undefined without managers. */
 export function writeManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
   return [...managers.values()].sort(compareManagers).map((manager) => manager.entry ?? writeManager(manager));
@@ -122,7 +122,7 @@ function compareManagers(a: Manager, b: Manager): number {
   );
 }
 
-/** Managers by the time of their last change; without one they count as of 1970, as in Kubernetes. */
+/** Orders managers by the time of their last change; without one they count as of 1970, as in Kubernetes. */
 export function compareTimes({ time: a = EPOCH }: Manager, { time: b = EPOCH }: Manager): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -3,18 +3,18 @@ import type { KubeObject, ManagedFieldsEntry } from "../meta/types.ts";
 import { applyFailure } from "./apply-error.ts";
 import { isManagedFields, isReset, type Managers, readManagers, writeManagers } from "./managed-fields.ts";
 
-/** `metadata.managedFields`, whatever it is. */
+/** Returns `metadata.managedFields`, unchecked. */
 export function managedFieldsOf(object: JsonObject): unknown {
   return metadataOf(object)["managedFields"];
 }
 
-/** The metadata of an object; none if it is malformed. */
+/** Returns the metadata of an object; empty if it is malformed. */
 export function metadataOf(object: JsonObject): JsonObject {
   const metadata = object["metadata"];
   return isJsonObject(metadata) ? metadata : {};
 }
 
-/** The object with these managers. Shares the entries of `live` where they say the same. */
+/** Returns the object with these managers. Shares equal entries with `live`. */
 export function withManagers(object: JsonObject, managers: Managers, live: JsonObject): KubeObject {
   const entries = writeManagers(managers);
   const before = managedFieldsOf(live);
@@ -23,7 +23,7 @@ export function withManagers(object: JsonObject, managers: Managers, live: JsonO
   return withManagedFields(object, isSame ? before : entries);
 }
 
-/** The object with these `managedFields`, or without any: itself if they are what it has. */
+/** Returns the object with these `managedFields`, or without any; the object itself if nothing changes. */
 export function withManagedFields(object: JsonObject, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject {
   const metadata = metadataOf(object);
   if (metadata["managedFields"] === entries) return object as KubeObject;
@@ -33,7 +33,7 @@ export function withManagedFields(object: JsonObject, entries: readonly ManagedF
 }
 
 /**
- * The managers of a stored object.
+ * Returns the managers of a stored object.
  *
  * @throws ApiError 500 if they are malformed
  */
@@ -49,8 +49,8 @@ export function storedManagers(live: JsonObject): Managers {
 }
 
 /**
- * The managers that an update begins with: those that the client gives, if it gives any that can be read; else those of
- * the live object. A subresource cannot change them.
+ * Returns the managers at the start of an update: those that the client sends, if they are readable, else those of the live
+ * object. A subresource cannot change them.
  */
 export function managersForUpdate(live: JsonObject, next: JsonObject, subresource: string): Managers {
   const before = managedFieldsOf(live);
@@ -74,8 +74,8 @@ function readable(managedFields: unknown, isOwn: boolean): Managers {
 }
 
 /**
- * `next` with the times of its managedFields as in `live` if the two differ in these times only; else `next`. For what is
- * defaulted or reset after an apply and so turns out to change nothing: a write of it must not be one.
+ * Returns `next` with the times of managedFields from `live` if the two differ only in these times; else `next`. Defaults and
+ * resets after an apply may undo all of its changes, and then it must not count as a write.
  */
 export function keepManagedFieldsTimes(next: KubeObject, live: KubeObject): KubeObject {
   const [entries, before] = [managedFieldsOf(next), managedFieldsOf(live)];

@@ -12,8 +12,8 @@ import {
 } from "./value-type.ts";
 
 /**
- * Merges an applied value onto the one that is there, by its type: what is atomic is replaced, all else merged. Shares what
- * does not change, and gives `live` itself back if nothing does.
+ * Merges an applied value into the live one by its type: atomic values are replaced, all others merged. Shares unchanged
+ * parts, and returns `live` itself if nothing changes.
  */
 export function merge(live: unknown, applied: unknown, type: ValueType): unknown {
   if (applied === undefined || applied === live) return live;
@@ -28,7 +28,7 @@ export function merge(live: unknown, applied: unknown, type: ValueType): unknown
   }
 }
 
-/** A null or empty object applied onto one with members changes nothing. */
+/** Applying a null or empty object onto one with members changes nothing. */
 function mergeAsMap(live: unknown, applied: unknown, type: MapType): unknown {
   const [left, right] = [filledMap(live), filledMap(applied)];
   if (type.atomic || left === undefined) return replace(live, applied);
@@ -59,13 +59,13 @@ function replace(live: unknown, applied: unknown): unknown {
 
 interface NamedList {
   readonly items: readonly { readonly element: string; readonly item: unknown }[];
-  /** By name; none for elements that the list holds more than once. */
+  /** Values by element name; undefined for names that the list holds more than once. */
   readonly values: ReadonlyMap<string, unknown>;
 }
 
 /**
- * The applied list says the order of what both have; what only the live one has stays behind what it stood behind. Which of
- * the possible orders this gives is Kubernetes' choice, element for element.
+ * Merges two lists. Shared elements take the order of the applied list; elements of the live list alone stay behind their
+ * predecessors. Among the possible orders this picks Kubernetes', element for element.
  */
 function mergeLists(live: NamedList, applied: NamedList, type: ValueType): unknown[] {
   const merged: unknown[] = [];
@@ -86,7 +86,7 @@ function mergeLists(live: NamedList, applied: NamedList, type: ValueType): unkno
     const isSame = mine !== undefined && mine.element === theirs?.element;
     const next = shared[expected]?.element;
     if (mine !== undefined && theirs !== undefined && !isSame && next !== undefined && next !== mine.element) {
-      at += 1; // its turn comes where the applied list has it
+      at += 1; // Inserted at its position in the applied list.
       continue;
     }
     if (mine !== undefined && (isSame || taken.has(mine.element))) at += 1;

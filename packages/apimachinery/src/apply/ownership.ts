@@ -6,28 +6,28 @@ import { reconcile } from "./fields-of.ts";
 import { type Manager, type Managers, withFields } from "./managed-fields.ts";
 import type { Versions } from "./versions.ts";
 
-/** A change of an object, and who managed it before. Both objects are in the versions' own version. */
+/** Change of an object, with its previous managers. Both objects are in the own version of `versions`. */
 export interface Change {
   readonly live: JsonObject;
   readonly next: JsonObject;
   readonly managers: Managers;
-  /** The id of who makes the change: nothing is taken from it. */
+  /** Id of the manager that makes the change: it loses no fields. */
   readonly self: string;
-  /** What this change cannot set, and so does not take. */
+  /** Fields that this change cannot set, and so does not take over. */
   readonly ignored: FieldSet;
 }
 
-/** What a change does to the managers. */
+/** Effect of a change on the managers. */
 export interface ContestedChange {
-  /** What it takes from others. */
+  /** Fields that it takes from other managers. */
   readonly conflicts: readonly Conflict[];
-  /** The managers once that is taken; those with nothing left are gone. */
+  /** Managers after the change; those without fields are removed. */
   readonly managers: Map<string, Manager>;
-  /** What it does in the versions' own version. */
+  /** Changed fields in the own version of `versions`. */
   readonly own: Difference;
 }
 
-/** Finds what a change takes from whom. Managers of versions that are gone are forgotten. */
+/** Computes which fields a change takes from which managers. Drops managers of versions that no longer exist. */
 export function contest(versions: Versions, change: Change): ContestedChange {
   const own = new Difference(versions, change, versions.apiVersion);
   const differences = new Map([[versions.apiVersion, own]]);
@@ -50,7 +50,7 @@ function loseTo({ set, removed }: Difference, manager: Manager, conflicts: Confl
   return withFields(manager, manager.set.difference(fields).difference(removed));
 }
 
-/** What a change does to the fields of an object in one version; found when it is asked for. */
+/** Fields of an object that a change alters, in one version; computed on first use. */
 class Difference {
   readonly #find: () => Changes | undefined;
   readonly #ignored: FieldSet;
@@ -64,7 +64,7 @@ class Difference {
     this.#ignored = ignored;
   }
 
-  /** The fields that are added or changed. */
+  /** Fields that are added or changed. */
   get set(): FieldSet {
     this.#set ??= this.#marked(ADDED | MODIFIED);
     return this.#set;
@@ -81,7 +81,7 @@ class Difference {
   }
 }
 
-/** The managers as the schemas are now; those of versions that are gone are forgotten. */
+/** Returns the managers adapted to the present schemas, without those of versions that no longer exist. */
 export function reconcileManagers(versions: Versions, managers: Managers): Map<string, Manager> {
   const reconciled = new Map<string, Manager>();
   for (const [id, manager] of managers) {

@@ -3,19 +3,19 @@ import { compareUtf8, isJsonObject, type JsonObject, memberOf, sortedUtf8 } from
 import { goValue, iteratorJson, quote } from "../text/go-format.ts";
 
 /**
- * The element of a list in a path, as FieldsV1 writes it: `k:{"name":"a"}` by its keys, `v:"a"` by its value, `i:0` by
- * its place. Always in the one form that Kubernetes writes, so that two are equal if their texts are.
+ * List element in a path, as FieldsV1 writes it: `k:{"name":"a"}` by its keys, `v:"a"` by its value, `i:0` by its index.
+ * Always in Kubernetes' canonical form, so that elements are equal if their texts are.
  */
 export type ListElement = string;
 
-/** The element of a list that has these keys; their names sorted. */
+/** Returns the list element with these keys, sorted by name. */
 export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): ListElement {
   let text = "";
   for (const [name, value] of keys) text += `${text === "" ? "" : ","}${iteratorJson(name)}:${iteratorJson(value)}`;
   return `k:{${text}}`;
 }
 
-/** The element of a set that is this value. */
+/** Returns the set element with this value. */
 export function valueElement(value: unknown): ListElement {
   return `v:${iteratorJson(value)}`;
 }
@@ -24,7 +24,7 @@ const INTEGER = /^[+-]?\d{1,15}$/;
 
 const VALUE = String.raw`(?:"[\w./:-]*"|0|-?[1-9]\d{0,14}|true|false)`;
 
-/** What is surely in our form: a value, or one or two keys, of plain text and short numbers. */
+/** Matches texts that are surely canonical: a value, or one or two keys, of plain text and short numbers. */
 const PLAIN = new RegExp(String.raw`^(?:v:${VALUE}|k:\{"([\w./-]+)":${VALUE}(?:,"([\w./-]+)":${VALUE})?\})$`);
 
 function isPlain(text: string): boolean {
@@ -32,7 +32,7 @@ function isPlain(text: string): boolean {
   return match !== null && (match[2] === undefined || (match[1] ?? "") < match[2]);
 }
 
-/** An element as others wrote it, in our form. Undefined for a kind that we do not know. @throws SyntaxError */
+/** Converts an element that another party wrote into canonical form. Returns undefined for an unknown kind. @throws SyntaxError */
 export function readListElement(text: string): ListElement | undefined {
   if (isPlain(text)) return text;
   const rest = text.slice(2);
@@ -41,18 +41,18 @@ export function readListElement(text: string): ListElement | undefined {
       return valueElement(parseJson(rest).value);
     case "k": {
       const keys = parseJson(rest).value;
-      if (!isJsonObject(keys)) throw new SyntaxError("keys of a list element are no object");
+      if (!isJsonObject(keys)) throw new SyntaxError("invalid list element: its keys must be a JSON object");
       return `k:${iteratorJson(keys)}`;
     }
     case "i":
-      if (!INTEGER.test(rest)) throw new SyntaxError("index of a list element is no integer");
+      if (!INTEGER.test(rest)) throw new SyntaxError("invalid list element: its index must be an integer");
       return `i:${Number(rest)}`;
     default:
       return undefined;
   }
 }
 
-/** How an element shows in messages: `[name="a"]`, `[="a"]`, `[0]`. */
+/** Formats an element for messages: `[name="a"]`, `[="a"]`, `[0]`. */
 export function formatListElement(element: ListElement): string {
   const rest = element.slice(2);
   if (element.startsWith("i:")) return `[${rest}]`;
@@ -72,14 +72,14 @@ function formatKey(value: unknown): string {
     .join("");
 }
 
-/** Elements in Go's order: by keys, then by value, then by place; each as values are ordered. */
+/** Sorts elements in Go's order: by keys, then by value, then by index. Values compare as in `compareValues`. */
 export function sortListElements(elements: readonly ListElement[]): ListElement[] {
   return inOrderOfText(elements) ? sortedUtf8(elements) : sortByValue(elements);
 }
 
 const TEXTUAL = /^(v:|k:\{"[\w./-]+":)"[\w./:-]*"\}?$/;
 
-/** Whether elements are all plain texts, or all have one key that is: what stands for them is then ordered as they are. */
+/** Whether all elements are plain texts, or all have one plain text as key: their encoded forms then sort like their values. */
 function inOrderOfText(elements: readonly ListElement[]): boolean {
   let first: string | undefined;
   for (const element of elements) {
@@ -101,7 +101,7 @@ function sortByValue(elements: readonly ListElement[]): ListElement[] {
 
 const KINDS = "kvi";
 
-/** Values of any type in order: numbers, texts, booleans, lists, objects, null. */
+/** Orders values of any type: numbers, texts, booleans, lists, objects, null. */
 function compareValues(a: unknown, b: unknown): number {
   const ranks = rankOf(a) - rankOf(b);
   if (ranks !== 0) return ranks;
@@ -111,7 +111,7 @@ function compareValues(a: unknown, b: unknown): number {
   return compareScalars(a as number, b as number);
 }
 
-/** Numbers (`bigint` too) and booleans compare by `<` as they are. */
+/** Numbers (`bigint` too) and booleans compare with `<`. */
 function compareScalars(a: number, b: number): number {
   if (a < b) return -1;
   return a > b ? 1 : 0;

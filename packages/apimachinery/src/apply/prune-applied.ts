@@ -6,19 +6,19 @@ import { remove } from "./remove.ts";
 import { DEDUCED, elementOf, formOf, type ListType, type MapType, memberType, type ValueType } from "./value-type.ts";
 import type { Versions } from "./versions.ts";
 
-/** What is to be pruned. */
+/** Input of {@link prune}. */
 export interface ApplyPruning {
-  /** The live object with the configuration merged onto it. */
+  /** Live object with the configuration merged into it. */
   readonly merged: JsonObject;
-  /** All managers, the one that applies with what it manages from now on. */
+  /** All managers, the applier with its new fields among them. */
   readonly managers: Managers;
-  /** The one that applies, from now on. */
+  /** Manager that applies, with its new fields. */
   readonly applier: Manager;
-  /** What it managed before. */
+  /** The applier with its previous fields. */
   readonly last: Manager | undefined;
 }
 
-/** Removes the fields that a manager applied before, applies no more, and that nobody else manages. */
+/** Removes the fields that the applier applied before, no longer applies, and that no other manager owns. */
 export function prune(versions: Versions, { merged, managers, applier, last }: ApplyPruning): JsonObject {
   const type = last && versions.typeOf(last.apiVersion);
   if (last === undefined || type === undefined || last.set.isEmpty) return merged;
@@ -27,7 +27,7 @@ export function prune(versions: Versions, { merged, managers, applier, last }: A
   const lastFields = withNamedFields(last.set, type);
   const bare = object(remove(former, lastFields, type));
   const owned = addOwned(versions, { merged: former, pruned: bare, version: last.apiVersion, managers });
-  // What nobody managed is not removed with what it stands in.
+  // Fields without an owner are not removed with their parent.
   const gone = allFields(former, type).difference(allFields(owned, type)).intersection(lastFields);
   return converted(versions, { left: object(remove(former, gone, type)), whole: former }, applier.apiVersion);
 }
@@ -39,7 +39,7 @@ interface Restoring {
   readonly managers: Managers;
 }
 
-/** What is left of an object, in another version. */
+/** Converts a pruned object to another version. */
 function converted(
   versions: Versions,
   { left, whole }: { readonly left: JsonObject; readonly whole: JsonObject },
@@ -51,7 +51,7 @@ function converted(
   return versions.convert(object(withRequired(left, whole, type)), apiVersion);
 }
 
-/** Puts back what somebody manages, version by version; the one that was pruned in comes first, and again in the end. */
+/** Restores the fields that managers own, version by version; the version of the pruning comes first, and again at the end. */
 function addOwned(versions: Versions, { merged, pruned, version, managers }: Restoring): JsonObject {
   const owned = new Map<string, FieldSet[]>([[version, []]]);
   for (const { apiVersion, set } of managers.values()) {
@@ -75,14 +75,14 @@ function allFields(value: JsonObject, type: ValueType): FieldSet {
   return withNamedFields(fieldsOf(value, type), type);
 }
 
-/** An object never loses its last member here: apiVersion and kind are nobody's. */
+/** An object never loses its last member here: no manager owns apiVersion and kind. */
 function object(value: unknown): JsonObject {
   return value as JsonObject;
 }
 
 /**
- * What is left of `whole`, with the fields that its schema requires of what is left. Conversions between versions are
- * written for objects that are valid, and may not be asked about others.
+ * Returns `left` with the fields of `whole` that its schema requires. Conversions between versions expect valid objects and
+ * may fail for others.
  */
 function withRequired(left: unknown, whole: unknown, type: ValueType): unknown {
   switch (formOf(type, whole)) {

@@ -13,8 +13,8 @@ import {
 } from "./value-type.ts";
 
 /**
- * A value without the fields of a set. What loses its last member or element becomes null, as in Kubernetes, unless
- * the set has it too. Shares what stays, and gives the value itself back if nothing goes.
+ * Returns a value without the fields of a set. A parent that loses its last member or element becomes null, as in Kubernetes,
+ * unless the set has it too. Shares unchanged parts, and returns the value itself if nothing changes.
  */
 export function remove(value: unknown, fields: FieldSet, type: ValueType): unknown {
   if (!fields.hasChildren) return value;
@@ -72,8 +72,8 @@ function removeElements(value: unknown, fields: FieldSet, type: ListType): unkno
 }
 
 /**
- * Only the fields of a set that have nothing below them in it ({@link FieldSet.leaves}), with the objects and lists that
- * they stand in. Undefined if the value has none of them.
+ * Returns only those fields of a set that have nothing below them in it ({@link FieldSet.leaves}), with their parent objects
+ * and lists. Undefined if the value has none of them.
  */
 export function extract(value: unknown, fields: FieldSet, type: ValueType): unknown {
   const { map, list } = type;
@@ -99,7 +99,7 @@ function extractMembers(value: unknown, fields: FieldSet, type: MapType): unknow
   return kept;
 }
 
-/** Of an object that was set to be empty, what others put into it does not count. */
+/** An object that was set to be empty stays empty: members of other managers do not count. */
 function extractMember(value: unknown, fields: FieldSet, type: ValueType): unknown {
   const isEmptied = !fields.hasChildren && formOf(type, value) === "map" && type.map?.atomic === false;
   return isEmptied && filledMap(value) !== undefined ? {} : extract(value, fields, type);

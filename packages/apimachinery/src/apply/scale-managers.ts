@@ -3,11 +3,11 @@ import type { FieldSet } from "./field-set.ts";
 import { setOfPaths } from "./field-set.ts";
 import { type Manager, type Managers, managerId, readManagers, withFields, writeManagers } from "./managed-fields.ts";
 
-/** Where a kind keeps the number of its replicas. */
+/** Field in which a kind keeps its number of replicas. */
 export interface ReplicasFields {
-  /** The version that is written, `example.dev/v1`. */
+  /** Version of the write, `example.dev/v1`. */
   readonly apiVersion: string;
-  /** The names on the way to the field, in each version that has one: `["spec", "replicas"]`. */
+  /** Path of the field, in each version that has it: `["spec", "replicas"]`. */
   readonly paths: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -15,8 +15,8 @@ const SCALE_VERSION = "autoscaling/v1";
 const SCALE_REPLICAS = setOfPaths([["spec", "replicas"]]);
 
 /**
- * The `managedFields` of an object as those of its `Scale`: who manages the replicas, and nothing else. Entries that cannot
- * be read count as none.
+ * Converts the `managedFields` of an object to those of its `Scale`: the managers of the replicas only. Unreadable entries
+ * count as none.
  */
 export function managedFieldsOfScale(
   parent: readonly ManagedFieldsEntry[] | undefined,
@@ -27,8 +27,8 @@ export function managedFieldsOfScale(
 }
 
 /**
- * The way back: the `managedFields` of an object whose `Scale` was written and has `scale` as its own now. Who is no longer
- * among those loses the replicas; who is new there gets them, without a time, as in Kubernetes (its ScaleHandler).
+ * Converts the `managedFields` of a written `Scale` back to those of its object. A manager missing in `scale` loses the
+ * replicas; a new one gets them, without a time, as in Kubernetes (its ScaleHandler).
  */
 export function managedFieldsOfScaled(
   parent: readonly ManagedFieldsEntry[] | undefined,
@@ -53,7 +53,7 @@ export function managedFieldsOfScaled(
   return written([...kept, ...gained]);
 }
 
-/** The field of the replicas as a manager has it, `undefined` when it does not. */
+/** Returns the field of the replicas in a manager's set, `undefined` if it is not there. */
 function replicasOf({ apiVersion, set }: Manager, paths: ReadonlyMap<string, readonly string[]>): FieldSet | undefined {
   const path = paths.get(apiVersion);
   const replicas = path === undefined ? undefined : setOfPaths([path]);

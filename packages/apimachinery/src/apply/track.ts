@@ -11,23 +11,23 @@ import { prune } from "./prune-applied.ts";
 import { typeProblem } from "./type-check.ts";
 import type { Versions } from "./versions.ts";
 
-/** A write, and who makes it. */
+/** Write to an object, with its manager. */
 export interface Write {
   readonly live: JsonObject;
-  /** The object that is to be, or the configuration that is applied. */
+  /** Object to store, or the applied configuration. */
   readonly next: JsonObject;
   readonly managers: Managers;
   readonly key: ManagerKey;
-  /** What a write of this kind cannot set. */
+  /** Fields that a write of this kind cannot set. */
   readonly ignored: FieldSet;
   readonly now: Date;
 }
 
-/** An id that no manager has: what an update changes is found as if somebody new had made it. */
+/** Id that no manager has: changes of an update are found as if a new manager had made it. */
 const SOMEBODY_NEW = "";
 
 /**
- * The managers after a write that is no apply.
+ * Returns the managers after a write that is not an apply.
  *
  * @throws ApiError 500 if an object does not fit the schema
  */
@@ -45,16 +45,16 @@ export function trackUpdate(versions: Versions, write: Write): Managers {
   return capManagers(managers.set(id, ownedBy(known.get(id), updater, formatTime(now))));
 }
 
-/** What an apply leads to. */
+/** Result of an apply. */
 export interface Applied {
   readonly object: JsonObject;
   readonly managers: Managers;
-  /** What was taken from others: a reason not to do it. */
+  /** Fields taken from other managers. Any conflict is a reason to reject the apply. */
   readonly conflicts: readonly Conflict[];
 }
 
 /**
- * Merges a configuration onto an object.
+ * Merges a configuration into an object.
  *
  * @throws ApiError 500 if one of them does not fit the schema
  */
@@ -67,7 +67,7 @@ export function applyConfig(versions: Versions, write: Write): Applied {
   const known = reconcileManagers(versions, write.managers);
   const last = known.get(id);
   const set = fieldsOf(config, type).without(ignored);
-  // The time outlives what was managed in a version that is gone.
+  // The time is kept even if the manager's version no longer exists.
   const applier: Manager = { ...key, time: write.managers.get(id)?.time, set, entry: undefined };
   known.set(id, applier);
   const merged = merge(live, config, type) as JsonObject;
@@ -80,7 +80,7 @@ export function applyConfig(versions: Versions, write: Write): Applied {
   return { object: isSame ? live : next, managers, conflicts };
 }
 
-/** The entry that was there if it still says the same; its time changes only with the object. */
+/** Returns the previous entry if the fields are the same. Its time changes only if the object does. */
 function ownedBy(last: Manager | undefined, next: Manager, time: string | undefined): Manager {
   const isSame = last?.apiVersion === next.apiVersion && last.set.equals(next.set);
   const manager = isSame ? last : next;
@@ -93,27 +93,27 @@ function checkConfig(versions: Versions, config: JsonObject): void {
   throw applyFailure(`failed to create typed patch object (${describe(versions, config)}): ${problem}`);
 }
 
-/** Objects that are there already, or are written otherwise, may have lists with elements of one name. */
+/** Stored objects, and objects of other writes, may have lists with several elements of one name. */
 function checkStored(versions: Versions, object: JsonObject, failure: string): void {
   const problem = typeProblem(object, versions.type, { allowDuplicates: true });
   if (problem !== undefined)
     throw applyFailure(`${failure.replace("%", () => describe(versions, object))}: ${problem}`);
 }
 
-/** `default/ssh; example.dev/v1, Kind=Quote`. */
+/** Formats an object for messages: `default/ssh; example.dev/v1, Kind=Quote`. */
 function describe({ apiVersion, kind }: Versions, object: JsonObject): string {
   const { namespace, name } = metadataOf(object);
   const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
   return `${namespace ?? ""}/${name ?? ""}; ${version}, Kind=${kind}`;
 }
 
-/** How many managers that update an object may have, as in Kubernetes; those that apply are not counted. */
+/** Maximum number of managers that update an object, as in Kubernetes. Appliers are not counted. */
 const MAX_UPDATERS = 10;
 
-/** Of older managers only what they managed is remembered, together, under this name. */
+/** Manager that owns the fields of the oldest updaters together. */
 const BUCKET = "ancient-changes";
 
-/** The managers, the oldest of those that update put together (per version) if they are too many. */
+/** Merges the oldest updaters (per version) into one if there are too many. */
 function capManagers(managers: Managers): Managers {
   const updaters = [...managers].filter(([, { operation }]) => operation === "Update");
   if (updaters.length <= MAX_UPDATERS) return managers;
@@ -135,7 +135,7 @@ function capManagers(managers: Managers): Managers {
   return capped;
 }
 
-/** One alone stays what it is. Of several the time is that of the youngest. */
+/** Merges updaters into one with the time of the youngest. A single updater stays as it is. */
 function putTogether(
   managers: Map<string, Manager>,
   updaters: readonly (readonly [id: string, manager: Manager])[],

@@ -12,16 +12,16 @@ import {
   type ValueType,
 } from "./value-type.ts";
 
-/** How strictly a value is checked. */
+/** Strictness of {@link typeProblem}. */
 export interface TypeCheckOptions {
   /** Whether a list may hold two elements of one name, as stored objects and updates may. */
   readonly allowDuplicates: boolean;
 }
 
-/** How many problems are told of one value. Their paths may be long, and there may be many. */
+/** Maximum number of reported problems of a value. Their paths may be long, and there may be many. */
 const MAX_PROBLEMS = 20;
 
-/** How much is told of them, in characters; of the first one, all. */
+/** Limit on the reported problems, in characters; the first one is always whole. */
 const MAX_TEXT = 64 * 1024;
 
 interface Problem {
@@ -30,8 +30,8 @@ interface Problem {
 }
 
 /**
- * Why a value is not of a type, in the words of Kubernetes' structured merge; undefined if it is. Says less than
- * validation does: only what merging depends on.
+ * Returns why a value does not fit a type, in the words of Kubernetes' structured merge, or undefined if it fits. Checks less
+ * than validation: only facts that merging depends on.
  */
 export function typeProblem(
   value: unknown,
@@ -49,7 +49,7 @@ export function typeProblem(
   return texts.length === 1 ? texts[0] : ["errors:", ...texts.map((text) => `  ${text}`)].join("\n");
 }
 
-/** Undefined rather than an empty list: most values are right, and cost nothing. */
+/** Undefined and not an empty list: most values are valid, and then cost nothing. */
 type Problems = Problem[] | undefined;
 
 function check(value: unknown, type: ValueType, allowDuplicates: boolean): Problems {

@@ -3,37 +3,37 @@ import type { JsonSchema } from "../schema.ts";
 import { quote } from "../text/go-format.ts";
 import { keyElement, type ListElement, valueElement } from "./path-element.ts";
 
-/** A list is one field as a whole (atomic), or its elements are fields, told apart by keys or, without any, by value. */
+/** List that is one field as a whole (atomic), or whose elements are fields, identified by keys or, without keys, by value. */
 export interface ListType {
   readonly atomic: boolean;
   readonly keys: readonly string[];
   readonly element: ValueType;
 }
 
-/** An object is one field as a whole (atomic), or its members are fields. */
+/** Object that is one field as a whole (atomic), or whose members are fields. */
 export interface MapType {
   readonly atomic: boolean;
-  /** The declared members; undefined if there are none. */
+  /** Declared members; undefined if there are none. */
   readonly fields: ReadonlyMap<string, ValueType> | undefined;
-  /** The type of all other members; undefined if there may be none. */
+  /** Type of all other members; undefined if none are allowed. */
   readonly element: ValueType | undefined;
-  /** The members that every valid one has. */
+  /** Members that every valid object has. */
   readonly required: readonly string[];
 }
 
-/** What is known of a value: one kind of value, or several. */
+/** Possible kinds of a value: one or several. */
 export interface ValueType {
   readonly scalar: "numeric" | "string" | "boolean" | "untyped" | undefined;
   readonly list: ListType | undefined;
   readonly map: MapType | undefined;
-  /** The value of the field where it is a key of a list element and missing. */
+  /** Value that a missing field counts as where it is a key of a list element. */
   readonly default?: unknown;
 }
 
-/** Of a value without schema, in a list without schema: one field as a whole. */
+/** Type of a value without schema in a list without schema: one field as a whole. */
 export const UNTYPED: ValueType = recursive(true);
 
-/** Of a value without schema: members of objects are fields, lists are fields as a whole. */
+/** Type of a value without schema: members of objects are fields, lists are fields as a whole. */
 export const DEDUCED: ValueType = recursive(false);
 
 function recursive(atomic: boolean): ValueType {
@@ -101,15 +101,15 @@ const OBJECT_FIELDS: readonly (readonly [string, ValueType])[] = [
 ];
 
 /**
- * The type of a custom resource's objects, as server-side apply sees it: its structural schema with the type of
- * ObjectMeta; without schema, everything is deduced, metadata too.
+ * Returns the type of a custom resource's objects for server-side apply: its structural schema with the type of ObjectMeta.
+ * Without a schema, everything is deduced, including metadata.
  */
 export function objectType(schema: JsonSchema | undefined): ValueType {
   return schema === undefined ? DEDUCED : typeOf(schema, { preserve: false, isObject: true });
 }
 
 interface SchemaContext {
-  /** Whether unknown fields are kept here, said by a schema above. */
+  /** Whether a schema above preserves unknown fields here. */
   readonly preserve: boolean;
   /** Whether this is an object with apiVersion, kind and metadata. */
   readonly isObject: boolean;
@@ -184,7 +184,7 @@ function atomic({ map }: ValueType): MapType | undefined {
   return map === undefined ? undefined : { ...map, atomic: true };
 }
 
-/** As what a value is treated: what it is, or, if its type does not know such values (null is one), the type's first. */
+/** Form in which a value is treated: its own or, if its type does not allow that (null is an example), the first of the type. */
 export type Form = "map" | "scalar" | "list";
 
 export function formOf(type: ValueType, value: unknown): Form {
@@ -197,24 +197,24 @@ export function formOf(type: ValueType, value: unknown): Form {
   return type.scalar === undefined ? "list" : "scalar";
 }
 
-/** The type of a member; undefined if there may be none of that name. */
+/** Returns the type of a member; undefined if the type allows no member of that name. */
 export function memberType(type: MapType, name: string): ValueType | undefined {
   return type.fields?.get(name) ?? type.element;
 }
 
-/** An object that has members; undefined for anything else. */
+/** Returns an object that has members; undefined for any other value. */
 export function filledMap(value: unknown): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined;
   for (const name in value) if (Object.hasOwn(value, name) && memberOf(value, name) !== undefined) return value;
   return undefined;
 }
 
-/** A list that has elements; undefined for anything else. */
+/** Returns a list that has elements; undefined for any other value. */
 export function filledList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) && value.length > 0 ? value : undefined;
 }
 
-/** What names the element of a list that is a set or has keys; `problem` says in Kubernetes' words why nothing does. */
+/** Returns the name of an element of a list that is a set or has keys, or in `problem`, in Kubernetes' words, why it has none. */
 export function elementOf(type: ListType, item: unknown): ListElement | { readonly problem: string } {
   return type.keys.length === 0 ? elementOfSet(item) : elementByKeys(type, item);
 }

@@ -5,20 +5,20 @@ import { applyFailure } from "./apply-error.ts";
 import { typeProblem } from "./type-check.ts";
 import { objectType, type ValueType } from "./value-type.ts";
 
-/** The versions of a kind: their schemas, and the way between them. */
+/** Versions of a kind: their schemas, and the conversion between them. */
 export interface VersionsOptions {
-  /** The version that objects are given in, `example.dev/v1`. */
+  /** Version of the given objects, `example.dev/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
-  /** The schema of `apiVersion`. Default: none; then all is deduced from the values. */
+  /** Schema of `apiVersion`. Default: none; types are then deduced from the values. */
   readonly schema?: JsonSchema | undefined;
-  /** Every other version that there is, with its schema. Default: none. */
+  /** All other versions, each with its schema. Default: none. */
   readonly versions?: ReadonlyMap<string, JsonSchema | undefined>;
   /** Converts between versions. Default: only `apiVersion` changes, as with a CustomResourceDefinition's `None`. */
   readonly convert?: (object: KubeObject, apiVersion: string) => KubeObject;
 }
 
-/** Types of the versions of a kind, made when they are first needed. */
+/** Types of the versions of a kind, created on first use. */
 export class Versions {
   readonly apiVersion: string;
   readonly kind: string;
@@ -33,12 +33,12 @@ export class Versions {
     this.#convert = convert ?? ((object, version) => ({ ...object, apiVersion: version }));
   }
 
-  /** The type of the version that objects are given in. */
+  /** Type of the version of the given objects. */
   get type(): ValueType {
     return this.typeOf(this.apiVersion) ?? objectType(undefined);
   }
 
-  /** The type of a version; undefined if there is no such version (any more). */
+  /** Returns the type of a version; undefined if the version does not exist (any more). */
   typeOf(apiVersion: string): ValueType | undefined {
     const known = this.#types.get(apiVersion);
     if (known !== undefined || !this.#schemas.has(apiVersion)) return known;
@@ -47,7 +47,7 @@ export class Versions {
     return type;
   }
 
-  /** An object in a version that there is. @throws ApiError 500 if it cannot be converted */
+  /** Converts an object to an existing version. @throws ApiError 500 if the conversion fails */
   convert(object: JsonObject, apiVersion: string): JsonObject {
     if (object["apiVersion"] === apiVersion) return object;
     let converted: KubeObject;

@@ -9,14 +9,14 @@ import {
   versionsOf,
 } from "./resources.ts";
 
-/** A subresource (apidiscovery's APISubresourceDiscovery). */
+/** Subresource (apidiscovery's APISubresourceDiscovery). */
 export interface ApiSubresourceDiscovery {
   readonly subresource: string;
   readonly responseKind: GroupVersionKind;
   readonly verbs: string[];
 }
 
-/** A resource (apidiscovery's APIResourceDiscovery). */
+/** Resource (apidiscovery's APIResourceDiscovery). */
 export interface ApiResourceDiscovery {
   readonly resource: string;
   readonly responseKind: GroupVersionKind;
@@ -28,21 +28,21 @@ export interface ApiResourceDiscovery {
   readonly subresources?: ApiSubresourceDiscovery[];
 }
 
-/** A version of a group (apidiscovery's APIVersionDiscovery). */
+/** Version of a group (apidiscovery's APIVersionDiscovery). */
 export interface ApiVersionDiscovery {
   readonly version: string;
   readonly resources: ApiResourceDiscovery[];
   readonly freshness: "Current";
 }
 
-/** A group (apidiscovery's APIGroupDiscovery). */
+/** Group (apidiscovery's APIGroupDiscovery). */
 export interface ApiGroupDiscovery {
   readonly metadata: { readonly name: string };
   /** Preferred first. */
   readonly versions: ApiVersionDiscovery[];
 }
 
-/** The aggregated document at `/api` and `/apis` (apidiscovery's APIGroupDiscoveryList). */
+/** Aggregated document at `/api` and `/apis` (apidiscovery's APIGroupDiscoveryList). */
 export interface AggregatedDiscoveryDocument {
   readonly kind: "APIGroupDiscoveryList";
   readonly apiVersion: `apidiscovery.k8s.io/${AggregatedDiscoveryVersion}`;
@@ -50,22 +50,22 @@ export interface AggregatedDiscoveryDocument {
   readonly items: ApiGroupDiscovery[];
 }
 
-/** The versions of the aggregated document that clients ask for: kubectl 1.27 to 1.29 only know `v2beta1`. */
+/** Versions of the aggregated document that clients request: kubectl 1.27 to 1.29 only know `v2beta1`. */
 export type AggregatedDiscoveryVersion = "v2" | "v2beta1";
 
-/** Which document: {@link aggregatedDiscoveryDocument}. */
+/** Options of {@link aggregatedDiscoveryDocument}. */
 export interface AggregatedDiscoveryOptions {
   readonly version: AggregatedDiscoveryVersion;
   /** True for `/api`, the core group alone; false for `/apis`, all others. */
   readonly core: boolean;
-  /** @default by name */
+  /** @default "name" */
   readonly order?: GroupOrder;
 }
 
 /**
- * Everything that is served, in one document. Sorted, so that equal resources give equal bytes, and one ETag. The core group
- * has `v1` even where nothing of it is served: kubectl takes its own `List` (`kubectl get -o yaml`) for what it knows only if
- * there is a core group. Not so in the older documents, where clients take an empty version for a fault.
+ * Returns one document of all served resources. It is sorted, so that equal resources give equal bytes and one ETag. The core
+ * group has `v1` even if it serves nothing: without a core group, kubectl does not know its own `List` (`kubectl get -o
+ * yaml`). The older documents leave it out, because clients take an empty version for a fault.
  */
 export function aggregatedDiscoveryDocument(
   resources: readonly DiscoveredResource[],

@@ -9,26 +9,26 @@ import {
   versionsOf,
 } from "./resources.ts";
 
-/** Which address clients of a network are to use (metav1.ServerAddressByClientCIDR). */
+/** Address for the clients of a network (metav1.ServerAddressByClientCIDR). */
 export interface ServerAddressByClientCidr {
   readonly clientCIDR: string;
   readonly serverAddress: string;
 }
 
-/** The document at `/api` (metav1.APIVersions). */
+/** Document at `/api` (metav1.APIVersions). */
 export interface ApiVersionsDocument {
   readonly kind: "APIVersions";
   readonly versions: string[];
   readonly serverAddressByClientCIDRs: ServerAddressByClientCidr[];
 }
 
-/** A version of a group (metav1.GroupVersionForDiscovery). */
+/** Version of a group (metav1.GroupVersionForDiscovery). */
 export interface GroupVersionForDiscovery {
   readonly groupVersion: string;
   readonly version: string;
 }
 
-/** One group in the document at `/apis` (metav1.APIGroup). */
+/** Group in the document at `/apis` (metav1.APIGroup). */
 export interface ApiGroup {
   readonly name: string;
   /** Preferred first. */
@@ -36,20 +36,20 @@ export interface ApiGroup {
   readonly preferredVersion: GroupVersionForDiscovery;
 }
 
-/** The document at `/apis/<group>` (metav1.APIGroup). */
+/** Document at `/apis/<group>` (metav1.APIGroup). */
 export interface ApiGroupDocument extends ApiGroup {
   readonly kind: "APIGroup";
   readonly apiVersion: "v1";
 }
 
-/** The document at `/apis` (metav1.APIGroupList). */
+/** Document at `/apis` (metav1.APIGroupList). */
 export interface ApiGroupListDocument {
   readonly kind: "APIGroupList";
   readonly apiVersion: "v1";
   readonly groups: ApiGroup[];
 }
 
-/** A resource or subresource (metav1.APIResource). */
+/** Resource or subresource (metav1.APIResource). */
 export interface ApiResource {
   readonly name: string;
   readonly singularName: string;
@@ -63,7 +63,7 @@ export interface ApiResource {
   readonly storageVersionHash?: string;
 }
 
-/** The document at `/api/v1` and `/apis/<group>/<version>` (metav1.APIResourceList). */
+/** Document at `/api/v1` and `/apis/<group>/<version>` (metav1.APIResourceList). */
 export interface ApiResourceListDocument {
   readonly kind: "APIResourceList";
   readonly apiVersion: "v1";
@@ -72,8 +72,8 @@ export interface ApiResourceListDocument {
 }
 
 /**
- * The document at `/api`. There is one core version, `v1`.
- * @param serverAddresses Which address clients should use; none by default: the one they came by.
+ * Returns the document at `/api`. It has one core version, `v1`.
+ * @param serverAddresses Addresses that clients should use. Default: none, so that clients keep the address they used.
  */
 export function apiVersionsDocument(
   hasCore: boolean,
@@ -82,7 +82,7 @@ export function apiVersionsDocument(
   return { kind: "APIVersions", versions: hasCore ? ["v1"] : [], serverAddressByClientCIDRs: [...serverAddresses] };
 }
 
-/** The document at `/apis`: every group but the core one. @param order by name by default */
+/** Returns the document at `/apis`: every group except the core group. @param order Default: by name. */
 export function apiGroupListDocument(
   resources: readonly DiscoveredResource[],
   order: GroupOrder = "name",
@@ -91,7 +91,7 @@ export function apiGroupListDocument(
   return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => apiGroup(resources, group)) };
 }
 
-/** The document at `/apis/<group>`; undefined when nothing is served in the group. */
+/** Returns the document at `/apis/<group>`; undefined if the group serves nothing. */
 export function apiGroupDocument(
   resources: readonly DiscoveredResource[],
   group: string,
@@ -100,7 +100,7 @@ export function apiGroupDocument(
   return { kind: "APIGroup", apiVersion: "v1", ...apiGroup(resources, group) };
 }
 
-/** The document at `/api/v1` or `/apis/<group>/<version>`; undefined when nothing is served there. */
+/** Returns the document at `/api/v1` or `/apis/<group>/<version>`; undefined if that version serves nothing. */
 export function apiResourceListDocument(
   resources: readonly DiscoveredResource[],
   gv: GroupVersion,
@@ -120,7 +120,7 @@ function apiGroup(resources: readonly DiscoveredResource[], group: string): ApiG
     groupVersion: apiVersionOf({ group, version }),
     version,
   }));
-  const [preferredVersion = { groupVersion: "", version: "" }] = versions; // a group has at least one
+  const [preferredVersion = { groupVersion: "", version: "" }] = versions; // A group has at least one version.
   return { name: group, versions, preferredVersion };
 }
 

@@ -1,18 +1,18 @@
-/** A subresource that is served: {@link DiscoveredResource}. */
+/** Served subresource of a {@link DiscoveredResource}. */
 export interface DiscoveredSubresource {
-  /** `status`, `scale`, or any other segment behind the object's name. */
+  /** `status`, `scale`, or any other path segment after the object's name. */
   readonly name: string;
   readonly verbs: readonly string[];
-  /** Group of its kind; default: the resource's. */
+  /** Group of its kind. Default: the resource's. */
   readonly group?: string | undefined;
-  /** Version of its kind; default: the resource's. */
+  /** Version of its kind. Default: the resource's. */
   readonly version?: string | undefined;
   readonly kind: string;
 }
 
-/** A resource that is served, one for each version: what the discovery documents are built from. */
+/** Served resource, one for each version. Discovery documents are built from these. */
 export interface DiscoveredResource {
-  /** "" is the core group. */
+  /** "" for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -27,24 +27,24 @@ export interface DiscoveredResource {
 }
 
 /**
- * In which order groups are told of: by name, so that equal resources give equal documents, or as the resources are listed.
- * Clients choose by it where several groups have what is asked for.
+ * Order in which discovery advertises groups: by name, so that equal resources give equal documents, or as the resources are
+ * listed. Clients take the first group if several groups have a resource of the requested name.
  */
 export type GroupOrder = "name" | "listed";
 
-/** The names of all groups. */
+/** Returns the names of all groups. */
 export function groupNames(resources: readonly DiscoveredResource[], order: GroupOrder = "name"): string[] {
   const names = [...new Set(resources.map(({ group }) => group))];
   return order === "name" ? names.sort() : names;
 }
 
-/** The versions of a group, preferred first. */
+/** Returns the versions of a group, preferred first. */
 export function versionsOf(resources: readonly DiscoveredResource[], group: string): string[] {
   const versions = resources.filter((resource) => resource.group === group).map(({ version }) => version);
   return [...new Set(versions)].sort(compareVersionPriority);
 }
 
-/** The resources of one group and version, by name. */
+/** Returns the resources of one group and version, by name. */
 export function resourcesIn(
   resources: readonly DiscoveredResource[],
   group: string,
@@ -55,12 +55,12 @@ export function resourcesIn(
     .sort((a, b) => (a.plural < b.plural ? -1 : 1));
 }
 
-/** The subresources, by name. */
+/** Returns the subresources, by name. */
 export function subresourcesOf({ subresources = [] }: DiscoveredResource): DiscoveredSubresource[] {
   return [...subresources].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The verbs, by the alphabet, as Kubernetes lists them. */
+/** Returns the verbs in alphabetical order, as Kubernetes lists them. */
 export function sortedVerbs({ verbs }: { readonly verbs: readonly string[] }): string[] {
   return [...verbs].sort();
 }
@@ -69,8 +69,8 @@ const KUBE_VERSION = /^v([0-9]{1,15})(?:(alpha|beta)([0-9]{1,15}))?$/;
 const STABILITY = ["alpha", "beta", undefined];
 
 /**
- * The order of API versions, preferred first: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, and then, by the alphabet,
- * whatever is not of that form (apimachinery's version.CompareKubeAwareVersionStrings, reversed).
+ * Orders API versions, preferred first: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, then all other forms alphabetically
+ * (apimachinery's version.CompareKubeAwareVersionStrings, reversed).
  */
 export function compareVersionPriority(a: string, b: string): number {
   if (a === b) return 0;

@@ -1,28 +1,28 @@
 import { compareUtf8 } from "./value.ts";
 
-/** More of anything helps nobody, and to word a million of them would take seconds. */
+/** Maximum number of items: a longer list helps no reader, and formatting a million items would take seconds. */
 const MOST = 1_000;
 
-/** What they may say together, characters: each may name a path, or quote a value, as long as all it was found in. */
+/** Limit on all items together, in characters: each item may hold a long path or a quoted value. */
 export const MOST_TEXT: number = 2 ** 20;
 
-/** What is told of something there may be very much of: the first thousand, and fewer when they are long. */
+/** Bounded list of reported items: at most the first thousand, fewer if they are long. */
 export class Bounded<T> {
   readonly items: T[] = [];
   readonly #lengthOf: (item: T) => number;
   #text = 0;
 
-  /** @param lengthOf how many characters an item has */
+  /** @param lengthOf Returns the length of an item, in characters. */
   constructor(lengthOf: (item: T) => number) {
     this.#lengthOf = lengthOf;
   }
 
-  /** Whether nothing more is taken. */
+  /** Whether the list takes no more items. */
   get full(): boolean {
     return this.items.length >= MOST || this.#text >= MOST_TEXT;
   }
 
-  /** Takes items as they come, until there are enough; those behind are not asked for. */
+  /** Takes items until the list is full, and does not iterate over the rest. */
   add(items: Iterable<T>): this {
     if (this.full) return this;
     for (const item of items) {
@@ -33,13 +33,13 @@ export class Bounded<T> {
     return this;
   }
 
-  /** Gives back all but the first so many. */
+  /** Drops all items after the first `count`. */
   truncate(count: number): void {
     for (const item of this.items.splice(count)) this.#text -= this.#lengthOf(item);
   }
 }
 
-/** The paths of fields that are unknown, as field validation names them: of very many the first. */
+/** Paths of unknown fields as field validation names them, bounded in number. */
 export class UnknownFields extends Bounded<string> {
   constructor() {
     super((path) => path.length);

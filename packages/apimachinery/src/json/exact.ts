@@ -4,22 +4,22 @@ const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 
 /**
- * The value of a JSON text with its integers of 64 bits whole: what `JSON.parse` cannot do, and its reviver does in
- * twenty times the time. It recurs: the text may not be nested deeply.
+ * Parses a JSON text and keeps 64-bit integers exact, as `JSON.parse` cannot; its reviver would take twenty times as long.
+ * The parser is recursive: the caller must bound the nesting.
  *
- * @throws SyntaxError in the words of Go, which are those of Kubernetes, and with the place
+ * @throws SyntaxError in Go's words, as Kubernetes answers, with line and column
  */
 export function readExact(text: string): unknown {
   return new ExactReader(text, true).whole();
 }
 
-/** Says what is wrong with a text that is no JSON. @throws SyntaxError as {@link readExact} does */
+/** Throws the error of a text that is not JSON. @throws SyntaxError as {@link readExact} does */
 export function rejectJson(text: string): never {
   new ExactReader(text, false).whole();
-  throw new SyntaxError("it is no JSON");
+  throw new SyntaxError("invalid JSON");
 }
 
-/** With its quotes, the longest string that V8 copies when it is sliced off another. */
+/** Longest string, with its quotes, that V8 copies when it is sliced off another. */
 const COPIED = 14;
 
 class ExactReader {
@@ -88,7 +88,7 @@ class ExactReader {
     return array;
   }
 
-  /** Steps into an object or array. @returns whether it is empty, and left again */
+  /** Enters an object or array. @returns whether it is empty; the reader has then left it */
   #opens(closing: string): boolean {
     this.#at += 1;
     this.#skipSpace();
@@ -117,12 +117,12 @@ class ExactReader {
       } else if (!(unit >= 0x20)) this.#fail("in string literal");
     }
     this.#at += 1;
-    // A slice of more characters is no copy: whoever kept it would keep the whole text.
+    // A longer slice is not a copy: it would keep the whole text in memory.
     if (!escaped && this.#at - from <= COPIED) return this.#text.slice(from + 1, this.#at - 1);
     return JSON.parse(this.#text.slice(from, this.#at)) as string;
   }
 
-  /** Steps on the last character of an escape. */
+  /** Moves to the last character of an escape. */
   #escape(): void {
     this.#at += 1;
     const code = this.#text[this.#at] ?? "";
@@ -197,13 +197,13 @@ function exactly(source: string, integer: boolean): number | bigint {
   if (Number.isSafeInteger(value)) return value;
   if (!Number.isFinite(value))
     throw new SyntaxError(`json: cannot unmarshal number ${source.slice(0, 40)} into Go value of type float64`);
-  // No integer of 64 bits has more digits; to read those of a longer one would take long.
+  // 64-bit integers have no more digits; parsing a longer one would take long.
   if (!integer || source.length > 20) return value;
   const exact = BigInt(source);
   return exact >= MIN_INT64 && exact <= MAX_INT64 ? exact : value;
 }
 
-/** As Go quotes a character: `'a'`, `'\''`, `'"'`, `'\n'`. */
+/** Quotes a character as Go does: `'a'`, `'\''`, `'"'`, `'\n'`. */
 function quoteCharacter(character: string): string {
   if (character === "'") return "'\\''";
   return character === '"' ? `'"'` : `'${JSON.stringify(character).slice(1, -1)}'`;

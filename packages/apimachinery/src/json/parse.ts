@@ -2,23 +2,23 @@ import { MOST_TEXT } from "./bounded.ts";
 import { readExact, rejectJson } from "./exact.ts";
 import { endOfString, type JsonLimits, nameAt, scanJson } from "./scan.ts";
 
-/** A JSON text, read. */
+/** Parsed JSON text. */
 export interface ParsedJson {
-  /** Integers of 64 bits beyond 2^53 are `bigint`, so that nothing is lost. */
+  /** 64-bit integers beyond 2^53 are `bigint`, so that no digit is lost. */
   readonly value: unknown;
-  /** The paths of members given more than once (the last one counts): `spec.ports[0].name`. The first hundred, fewer when very long. */
+  /** Paths of duplicate members (the last one counts): `spec.ports[0].name`. The first hundred, fewer if very long. */
   readonly duplicates: readonly string[];
 }
 
-/** How deep objects and arrays may stand in one another. Kubernetes allows 10,000; what walks a tree here recurs. */
+/** Maximum nesting of objects and arrays. Kubernetes allows 10,000; code that walks a tree here is recursive. */
 export const MAX_JSON_DEPTH = 1_000;
 
 /**
- * Reads JSON without losing integers, and finds the names that were given twice.
+ * Parses JSON without losing integers, and finds duplicate names.
  *
- * @throws SyntaxError on what is no JSON, in Kubernetes' words and with the place; on nesting deeper than
- *   {@link MAX_JSON_DEPTH} and on numbers beyond the range of a double
- * @throws RangeError beyond `limits`, before it is read
+ * @throws SyntaxError for invalid JSON, in Kubernetes' words and with the position; for nesting deeper than {@link
+ * MAX_JSON_DEPTH}; for numbers beyond the range of a double
+ * @throws RangeError beyond `limits`, before it parses the text
  */
 export function parseJson(source: string, limits?: JsonLimits): ParsedJson {
   const text = wellFormed(source);
@@ -36,15 +36,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** As {@link parseJson}, for JSON that was written here: nothing is given twice. */
+/** Like {@link parseJson}, for JSON that this library wrote, which has no duplicates. */
 export function parseOwnJson(text: string): unknown {
   return LONG_NUMBER.test(text) ? readExact(text) : JSON.parse(text);
 }
 
-/** Within a string it may match as well, which costs time and changes nothing. */
+/** May also match within a string, which costs time but changes no result. */
 const LONG_NUMBER = /[:,[]-?\d{16}/;
 
-/** JSON as text, integers beyond 2^53 whole. @throws TypeError on a cycle */
+/** Encodes a value as JSON, with exact integers beyond 2^53. @throws TypeError for a cycle */
 export function stringifyJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -54,7 +54,7 @@ export function stringifyJson(value: unknown): string {
   }
 }
 
-/** ECMAScript's `JSON.rawJSON`, which TypeScript does not know yet. */
+/** ECMAScript's `JSON.rawJSON`, which TypeScript does not declare yet. */
 function rawJson(value: bigint): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(value.toString());
 }
@@ -63,12 +63,12 @@ const SURROGATE = /\\u[dD][89a-fA-F]/;
 const PAIR = /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}/y;
 const HALF = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/y;
 
-/** JSON whose texts can be written as UTF-8: half a surrogate pair becomes U+FFFD, as when Go reads it. */
+/** Makes the strings of a JSON text valid UTF-8: a lone surrogate becomes U+FFFD, as in Go. */
 function wellFormed(text: string): string {
   if (!SURROGATE.test(text)) return text;
   const pieces: string[] = [];
   let from = 0;
-  // From one escape sequence to the next, so that none is taken for what begins within another.
+  // From one escape sequence to the next, so that no match begins within another escape.
   for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", at)) {
     const mayBeSurrogate = text[at + 1] === "u" && (text[at + 2] === "d" || text[at + 2] === "D");
     if (mayBeSurrogate && matches(PAIR, text, at)) at += 12;
@@ -86,19 +86,19 @@ function matches(pattern: RegExp, text: string, at: number): boolean {
   return pattern.test(text);
 }
 
-/** Kubernetes counts no further. */
+/** Maximum number of duplicates, as in Kubernetes. */
 const MAX_DUPLICATES = 100;
 
 interface OpenContainer {
-  /** Where we are in it: where the name of a member begins and ends, or the index of an element. */
+  /** Current position: the beginning and end of a member's name, or the index of an element. */
   from: number;
   end: number;
   index: number;
 }
 
 /**
- * The paths of the members that begin at `places`, as Kubernetes writes them: `spec.ports[0].name`. Each once, a hundred
- * at most, and fewer when they are very long.
+ * Returns the paths of the members that begin at `places`, in Kubernetes' form: `spec.ports[0].name`. No duplicates, a
+ * hundred at most, and fewer if they are very long.
  */
 function memberPaths(text: string, places: readonly number[]): string[] {
   const found = new Set<string>();
@@ -110,7 +110,7 @@ function memberPaths(text: string, places: readonly number[]): string[] {
     const level = levels.at(-1);
     if (unit === '"') {
       const end = endOfString(text, at);
-      // A value overwrites its name, which nothing asks for any more.
+      // A string value overwrites the name of its member, which is no longer needed.
       if (level !== undefined && level.index === -1) [level.from, level.end] = [at, end];
       if (at === places[next]) {
         next += 1;

@@ -1,17 +1,17 @@
-/** Bounds on what a JSON text may hold. Each is of the whole text. @default none */
+/** Limits on a JSON text. Each applies to the whole text. @default none */
 export interface JsonLimits {
-  /** How many different names its members may have. New names are what V8's JSON.parse is slow at. */
+  /** Maximum number of different member names. V8's JSON.parse is slow with new names. */
   readonly names?: number;
-  /** How many objects and arrays it may have. */
+  /** Maximum number of objects and arrays. */
   readonly containers?: number;
 }
 
-/** What one pass over a JSON text tells before it is parsed. Of use only if the text is JSON. */
+/** Facts that one pass over a JSON text finds before it is parsed. Meaningful only if the text is JSON. */
 export interface JsonFacts {
   readonly depth: number;
-  /** Whether a number may be one that `JSON.parse` changes: more than 15 characters, or an exponent of three digits. */
+  /** Whether `JSON.parse` may change a number: one of more than 15 characters, or with an exponent of three digits. */
   readonly longNumbers: boolean;
-  /** Where the names begin that the same object had before. */
+  /** Positions of names that the same object already had. */
   readonly duplicates: readonly number[];
 }
 
@@ -24,7 +24,7 @@ const ARRAY = 0x5b;
 const ARRAY_END = 0x5d;
 
 /**
- * Reads off what {@link JsonFacts} says, in one pass and without a tree.
+ * Finds the {@link JsonFacts} of a text in one pass, without building a tree.
  *
  * @throws RangeError beyond the limits
  */
@@ -36,7 +36,7 @@ export function scanJson(text: string, limits: JsonLimits = {}): JsonFacts {
   let deepest = 0;
   let longNumbers = false;
   let stringAt = 0;
-  /** -1 when no string waits for the colon that would make a name of it: each is read once, whatever the text is. */
+  /** -1 unless a string awaits the colon that makes it a name: each string is read once, whatever the text is. */
   let stringEnd = -1;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -65,7 +65,7 @@ export function scanJson(text: string, limits: JsonLimits = {}): JsonFacts {
   return { depth: deepest, longNumbers, duplicates: names.duplicates };
 }
 
-/** Where a string ends that begins at `from`: at its closing quote, or behind the text. */
+/** Returns the position of the closing quote of the string that begins at `from`, or the end of the text. */
 export function endOfString(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -75,7 +75,7 @@ export function endOfString(text: string, from: number): number {
   return text.length;
 }
 
-/** Characters of numbers that are not read off by their range. */
+/** Characters that continue a number. */
 const isNumberPart = (unit: number): boolean =>
   (unit >= 0x30 && unit <= 0x39) || unit === 0x2e || unit === 0x2b || unit === 0x2d || unit === 0x65 || unit === 0x45;
 
@@ -85,7 +85,7 @@ function endOfNumber(text: string, from: number): number {
   return at;
 }
 
-/** With two digits, and fifteen characters in all, no number is beyond doubles. */
+/** A number with a two-digit exponent and at most 15 characters is always within doubles. */
 function hasLongExponent(text: string, from: number, end: number): boolean {
   for (let at = from; at < end; at++) {
     const unit = text.charCodeAt(at);
@@ -94,35 +94,35 @@ function hasLongExponent(text: string, from: number, end: number): boolean {
   return false;
 }
 
-/** The names of a text's members, and those that an object has twice. */
+/** Member names of a text, and duplicates within an object. */
 class Names {
-  /** Where the names begin that the same object had before, each name of an object once. */
+  /** Positions of names that the same object already had, once for each name of an object. */
   readonly duplicates: number[] = [];
   readonly #text: string;
   readonly #limit: number;
-  /** Names are numbered. V8 hashes them with a seed: whoever writes the text cannot know which collide. */
+  /** Numbers of the names. Security: V8 hashes names with a seed, so the author of the text cannot construct collisions. */
   readonly #numbers = new Map<string, number>();
-  /** The object that has each name: of those that we are within, the innermost. 0 is none; less, it has it twice. */
+  /** Innermost open object that has each name. 0 is none; a negative number means that the object has the name twice. */
   readonly #owners: number[] = [];
-  /** What `#owners` was before, name by name, to be as before when an object ends. */
+  /** Overwritten entries of `#owners` with their names, to restore when an object ends. */
   readonly #before: number[] = [];
-  /** The objects that we are within, each with how long `#before` was when it began. */
+  /** Open objects, each with the length of `#before` at its beginning. */
   readonly #within: number[] = [];
   #objects = 0;
 
-  /** @param limit how many different names there may be */
+  /** @param limit Maximum number of different names. */
   constructor(text: string, limit: number = Number.POSITIVE_INFINITY) {
     this.#text = text;
     this.#limit = limit;
   }
 
-  /** An object begins. */
+  /** Begins an object. */
   enter(): void {
     this.#objects += 1;
     this.#within.push(this.#objects, this.#before.length);
   }
 
-  /** It ends. */
+  /** Ends the innermost object. */
   leave(): void {
     const length = this.#within.pop() ?? 0;
     this.#within.pop();
@@ -132,7 +132,7 @@ class Names {
     }
   }
 
-  /** The object has a member whose name stands between the quotes at `from` and `end`. @throws RangeError beyond the limit */
+  /** Adds the member name between the quotes at `from` and `end` to the object. @throws RangeError beyond the limit */
   add(from: number, end: number): void {
     const number = this.#numberOf(nameAt(this.#text, from, end));
     const object = this.#within[this.#within.length - 2] ?? 0;
@@ -157,7 +157,7 @@ class Names {
   }
 }
 
-/** The name between the quotes at `from` and `end`; of a malformed one, its text. */
+/** Returns the name between the quotes at `from` and `end`; the raw text of a malformed one. */
 export function nameAt(text: string, from: number, end: number): string {
   const raw = text.slice(from + 1, end);
   if (!raw.includes("\\")) return raw;

@@ -1,4 +1,4 @@
-/** A JSON object. Integers beyond 2^53 are `bigint` in it, everything else is as `JSON.parse` gives it. */
+/** JSON object. Integers beyond 2^53 are `bigint`; all other values are as from `JSON.parse`. */
 export type JsonObject = Record<string, unknown>;
 
 /** Whether a JSON value is an object (no array, not null). */
@@ -6,19 +6,19 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sets a member whatever its name: plain assignment to `__proto__` would change the prototype instead. */
+/** Sets a member whatever its name. Security: plain assignment to `__proto__` would change the prototype instead. */
 export function setMember(object: JsonObject, name: string, value: unknown): void {
   if (name === "__proto__")
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   else object[name] = value;
 }
 
-/** A member of its own, never one that objects inherit (`constructor`, `toString`). */
+/** Returns an own member, never an inherited one (`constructor`, `toString`). */
 export function memberOf(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** A deep copy. */
+/** Returns a deep copy. */
 export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   if (!isJsonObject(value)) return value;
@@ -27,7 +27,7 @@ export function cloneJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Whether two JSON values are equal; the order of members does not count, members that are `undefined` are none. */
+/** Whether two JSON values are equal; ignores the order of members, and members that are `undefined`. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && equalItems(a, b);
@@ -52,10 +52,7 @@ function equalMembers(a: JsonObject, b: JsonObject): boolean {
   return count === 0;
 }
 
-/**
- * Compares texts by their UTF-8 bytes, which is how Go, etcd and LMDB order them; `<` on strings compares UTF-16 units and
- * differs above U+FFFF.
- */
+/** Compares texts by their UTF-8 bytes, as Go, etcd and LMDB do; `<` on strings compares UTF-16 units and differs above U+FFFF. */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -66,10 +63,10 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Only with these the order of UTF-16 units, which the engine sorts by, is not that of UTF-8. */
+/** Only with surrogates does the engine's order, by UTF-16 units, differ from that of UTF-8. */
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Texts sorted by their UTF-8 bytes; the engine's own sort wherever it does so, since there may be very many. */
+/** Sorts texts by their UTF-8 bytes. Uses the engine's own sort if it gives that order, because there may be very many texts. */
 export function sortedUtf8(texts: Iterable<string>): string[] {
   const sorted = [...texts].sort();
   return sorted.some((text) => SURROGATE.test(text)) ? sorted.sort(compareUtf8) : sorted;

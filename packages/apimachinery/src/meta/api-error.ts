@@ -12,17 +12,17 @@ import { formatGroupKind, formatGroupResource, type GroupKind, type GroupResourc
 
 const BRAND = Symbol.for("@virtual-workspaces/apimachinery/ApiError");
 
-/** What an access to a resource was refused for: {@link ApiError.forbidden}. */
+/** Options of {@link ApiError.forbidden}: the access that was denied. */
 export interface ForbiddenOptions {
   readonly resource: GroupResource;
   readonly name?: string | undefined;
-  /** Shown to the client as it is: it must not leak why a policy said no. */
+  /** Message for the client, unchanged. Security: it must not reveal why a policy denies access. */
   readonly message: string;
-  /** Why, for programs: `{ reason: "NamespaceTerminating", … }`. @default none */
+  /** Reasons for programs: `{ reason: "NamespaceTerminating", … }`. @default none */
   readonly causes?: readonly StatusCause[] | undefined;
 }
 
-/** What an object is invalid for: {@link ApiError.invalid}. */
+/** Options of {@link ApiError.invalid}: the object and its faults. */
 export interface InvalidOptions {
   readonly kind: GroupKind;
   readonly name: string;
@@ -30,10 +30,9 @@ export interface InvalidOptions {
 }
 
 /**
- * An error that is sent to the client as a Kubernetes `Status`. Throw it from anywhere in a request; never write a
- * Status by hand. The factories give the codes, reasons and messages of Kubernetes' own `api/errors`, so that clients
- * which match on them keep working. Recognise one with {@link isApiError}, not `instanceof`: two copies of this
- * package may be loaded.
+ * Error that is sent to the client as a Kubernetes `Status`. Throw it from anywhere in a request, and never write a Status by
+ * hand. The factories give the codes, reasons and messages of Kubernetes' own `api/errors`, so that clients which match on
+ * them keep working. Recognize one with {@link isApiError}, not `instanceof`: two copies of this package may be loaded.
  */
 export class ApiError extends Error {
   override readonly name: string = "ApiError";
@@ -48,12 +47,12 @@ export class ApiError extends Error {
     this.status = status;
   }
 
-  /** The HTTP status code. */
+  /** HTTP status code. */
   get code(): number {
     return this.status.code;
   }
 
-  /** The machine-readable reason; "" when a forwarded Status has none. */
+  /** Machine-readable reason; "" if a forwarded Status has none. */
   get reason(): StatusReason {
     return this.status.reason ?? "";
   }
@@ -63,12 +62,12 @@ export class ApiError extends Error {
     return failure("BadRequest", message);
   }
 
-  /** 401: no credentials, or bad ones. The default is all that Kubernetes tells such a client. */
+  /** 401: missing or invalid credentials. The default message is all that Kubernetes reveals to such a client. */
   static unauthorized(message = "Unauthorized"): ApiError {
     return failure("Unauthorized", message);
   }
 
-  /** 403. Use `forbiddenFor` for the message of a refused request. */
+  /** 403. Use `forbiddenFor` for the message of a denied request. */
   static forbidden(options: ForbiddenOptions): ApiError {
     const { resource, name = "", message, causes = [] } = options;
     const subject = formatGroupResource(resource);
@@ -82,29 +81,29 @@ export class ApiError extends Error {
     return failure("NotFound", `${formatGroupResource(resource)} ${quote(name)} not found`, about(resource, name));
   }
 
-  /** 404 for a path that nothing is served under. */
+  /** 404 for a path that serves nothing. */
   static notFoundPath(message = "the server could not find the requested resource"): ApiError {
     return failure("NotFound", message, {});
   }
 
-  /** 405: the resource is there but does not have this verb. */
+  /** 405: the resource exists but does not support this verb. */
   static methodNotAllowed(resource: GroupResource, verb: string): ApiError {
     const message = `${verb} is not supported on resources of kind ${quote(formatGroupResource(resource))}`;
     return failure("MethodNotAllowed", message, about(resource, ""));
   }
 
-  /** 406: none of the media types in Accept can be written. */
+  /** 406: the server can write none of the media types in Accept. */
   static notAcceptable(accepted: readonly string[]): ApiError {
     return failure("NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);
   }
 
-  /** 409: an object of that name is there already. */
+  /** 409: an object of that name exists. */
   static alreadyExists(resource: GroupResource, name: string): ApiError {
     const message = `${formatGroupResource(resource)} ${quote(name)} already exists`;
     return failure("AlreadyExists", message, about(resource, name));
   }
 
-  /** 409: the object was changed in between; the client reads it again and retries. */
+  /** 409: another request has changed the object; the client reads it again and retries. */
   static conflict(resource: GroupResource, name: string, message: string): ApiError {
     const subject = `${formatGroupResource(resource)} ${quote(name)}`;
     return failure("Conflict", `Operation cannot be fulfilled on ${subject}: ${message}`, about(resource, name));
@@ -115,24 +114,24 @@ export class ApiError extends Error {
     return failure("Expired", message);
   }
 
-  /** 410 `Gone`: the older form of {@link ApiError.expired}, for what will not come back. */
+  /** 410 `Gone`: the older form of {@link ApiError.expired}, for something that will not come back. */
   static gone(message: string): ApiError {
     return failure("Gone", message);
   }
 
-  /** 413: the request body is over the limit. */
+  /** 413: the request body exceeds the limit. */
   static requestEntityTooLarge(message: string): ApiError {
     return failure("RequestEntityTooLarge", `Request entity too large: ${message}`);
   }
 
-  /** 415: the request body is of a media type that is not read here. */
+  /** 415: the server does not read the media type of the request body. */
   static unsupportedMediaType(accepted: readonly string[]): ApiError {
     const list = accepted.join(", ");
     const message = `the body of the request was in an unknown format - accepted media types include: ${list}`;
     return failure("UnsupportedMediaType", message);
   }
 
-  /** 422: the object, or the options of the request, break a rule; each cause names its field. */
+  /** 422: the object, or an option of the request, breaks a rule; each cause names its field. */
   static invalid(options: InvalidOptions): ApiError {
     const { kind, name, causes } = options;
     const subject = `${formatGroupKind(kind)} ${quote(name)} is invalid`;
@@ -141,12 +140,12 @@ export class ApiError extends Error {
     return failure("Invalid", `${subject}: ${formatCauses(causes)}`, { ...details, causes });
   }
 
-  /** 429: come back after `retryAfterSeconds`. */
+  /** 429: retry after `retryAfterSeconds`. */
   static tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
     return failure("TooManyRequests", message, { retryAfterSeconds });
   }
 
-  /** 500. The message goes to the client: it must not hold what a client may not know. */
+  /** 500. Security: the message goes to the client, so it must not hold internal details. */
   static internalError(message: string): ApiError {
     return failure("InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
   }
@@ -157,27 +156,27 @@ export class ApiError extends Error {
     return failure("ServiceUnavailable", message, details);
   }
 
-  /** 501: this server has no way to do it, now or later. Kubernetes knows no reason for that. */
+  /** 501: this server cannot do it, now or later. Kubernetes has no reason for this code. */
   static notImplemented(message: string): ApiError {
     return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 501 });
   }
 
-  /** 502: another server answers what is not passed on, or cannot be had by whoever should. Kubernetes knows no reason for that. */
+  /** 502: an upstream is unreachable, or its answer cannot be forwarded. Kubernetes has no reason for this code. */
   static badGateway(message: string): ApiError {
     return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 502 });
   }
 
-  /** 507: there is no room to keep it. Kubernetes knows no reason for that: clients see that it is not theirs to mend. */
+  /** 507: no storage left. Kubernetes has no reason for this code; clients see that they cannot fix it. */
   static insufficientStorage(message: string): ApiError {
     return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 507 });
   }
 
-  /** 504: not done in time; it may still be done. */
+  /** 504: not done in time; the server may still do it. */
   static timeout(message: string, retryAfterSeconds: number): ApiError {
     return failure("Timeout", `Timeout: ${message}`, { retryAfterSeconds });
   }
 
-  /** 504 with cause `ResourceVersionTooLarge`: the client is ahead of this server, and retries in a second. */
+  /** 504 with cause `ResourceVersionTooLarge`: the client has seen newer state than this server, and retries in a second. */
   static tooLargeResourceVersion(requested: string, current: string): ApiError {
     const causes: StatusCause[] = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
     const message = `Timeout: Too large resource version: ${requested}, current: ${current}`;
@@ -186,7 +185,7 @@ export class ApiError extends Error {
 }
 
 /**
- * Whether a thrown value carries a Status, whichever copy of this package made it.
+ * Whether a thrown value carries a Status, from any copy of this package.
  *
  * @example
  * ```ts
@@ -201,8 +200,8 @@ export function isApiError(error: unknown): error is ApiError {
 }
 
 /**
- * Whatever was thrown, as an error for the client. An unknown error becomes a 500 that says nothing of it, since its
- * text may hold what a client may not know; it stays reachable as `cause`, for the log.
+ * Converts a thrown value into an error for the client. Security: an unknown error becomes a 500 without its text, which may
+ * hold internal details. It stays available as `cause`, for the log.
  */
 export function toApiError(error: unknown): ApiError {
   if (isApiError(error)) return error;
@@ -235,27 +234,27 @@ function grouped(group: string): { group?: string } {
   return group === "" ? {} : { group };
 }
 
-/** A request that was refused: {@link forbiddenFor}. */
+/** Denied request, input of {@link forbiddenFor}. */
 export interface ForbiddenRequest {
-  /** Name of the user; "" when there is none. */
+  /** Name of the user; "" without a user. */
   readonly user: string;
-  /** The verb as RBAC names it: `get`, `list`, `watch`, `create`, ... */
+  /** Verb as RBAC names it: `get`, `list`, `watch`, `create`, ... */
   readonly verb: string;
-  /** What was asked for; absent for a request that is about no resource. */
+  /** Requested resource; absent for a non-resource request. */
   readonly resource?: GroupResource | undefined;
   readonly subresource?: string | undefined;
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
-  /** The URL path, for a request that is about no resource. */
+  /** URL path of a non-resource request. */
   readonly path?: string | undefined;
-  /** Added after a colon. It is shown to the client: it must not leak why a policy said no. */
+  /** Reason, added after a colon. Security: the client sees it, so it must not reveal why a policy denies access. */
   readonly reason?: string | undefined;
 }
 
 /**
- * The 403 that Kubernetes' authorization filter answers, word for word:
- * `quotes.example.dev "x" is forbidden: User "u" cannot get resource "quotes" in API group "example.dev" at the
- * cluster scope`. Markup characters in it are written as entities, as Kubernetes does.
+ * Returns the 403 of Kubernetes' authorization filter, word for word: `quotes.example.dev "x" is forbidden: User "u" cannot
+ * get resource "quotes" in API group "example.dev" at the cluster scope`. Markup characters become entities, as in
+ * Kubernetes.
  */
 export function forbiddenFor(request: ForbiddenRequest): ApiError {
   const { reason = "", resource = { group: "", resource: "" }, name } = request;

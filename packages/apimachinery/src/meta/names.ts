@@ -3,7 +3,7 @@ const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
 const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const LABEL_VALUE = `(${QUALIFIED})?`;
 
-// The patterns of the messages are Kubernetes' own; those that are matched have no nested repetition to backtrack into.
+// Messages show Kubernetes' patterns. These patterns here have no nested repetition, so that they cannot backtrack.
 const LABEL_PATTERN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const QUALIFIED_PATTERN = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
@@ -29,19 +29,19 @@ const RULES = {
   ]),
 };
 
-/** Why a text is no object name (DNS-1123 subdomain, at most 253 bytes); empty when it is one. Messages as apimachinery's. */
+/** Returns why a text is not an object name (DNS-1123 subdomain, at most 253 bytes), in apimachinery's words; else empty. */
 export function nameProblems(name: string): string[] {
   return subdomainProblems(name, "characters");
 }
 
-/** Kubernetes counts bytes, which these have one of for each character, and calls them now this and now that. */
+/** Kubernetes counts bytes, which equal characters here, and its messages use both words. */
 function subdomainProblems(name: string, unit: "characters" | "bytes"): string[] {
   const problems = name.length > 253 ? [tooLong(253, unit)] : [];
   if (!isSubdomain(name)) problems.push(RULES.subdomain);
   return problems;
 }
 
-/** Why a text is no DNS-1123 label (namespaces, cluster name segments; at most 63 bytes); empty when it is one. */
+/** Returns why a text is not a DNS-1123 label (namespaces, cluster name segments; at most 63 bytes); empty if it is one. */
 export function dnsLabelProblems(text: string): string[] {
   const problems = text.length > 63 ? [tooLong(63, "characters")] : [];
   if (LABEL_PATTERN.test(text)) return problems;
@@ -49,13 +49,13 @@ export function dnsLabelProblems(text: string): string[] {
   return problems;
 }
 
-/** Why a text cannot be one segment of a URL path; empty when it can. The least that is asked of any object's name. */
+/** Returns why a text cannot be one segment of a URL path; empty if it can. The minimal rule for any object name. */
 export function pathSegmentProblems(text: string): string[] {
   if (text === "." || text === "..") return [`may not be '${text}'`];
   return ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
-/** Why a text is no label or annotation key (a qualified name: `app`, `example.com/app`); empty when it is one. */
+/** Returns why a text is not a label or annotation key (a qualified name: `app`, `example.com/app`); empty if it is one. */
 export function labelKeyProblems(key: string): string[] {
   const parts = key.split("/", 3);
   if (parts.length > 2) {
@@ -71,14 +71,14 @@ export function labelKeyProblems(key: string): string[] {
   return problems;
 }
 
-/** Why a text is no label value (at most 63 bytes, may be empty); empty when it is one. */
+/** Returns why a text is not a label value (at most 63 bytes, may be empty); empty if it is one. */
 export function labelValueProblems(value: string): string[] {
   const problems = value.length > 63 ? [tooLong(63)] : [];
   if (value !== "" && !QUALIFIED_PATTERN.test(value)) problems.push(RULES.labelValue);
   return problems;
 }
 
-/** The plural resource name that Kubernetes guesses for a kind (meta.UnsafeGuessKindToResource), lower-cased. */
+/** Returns the plural resource name that Kubernetes guesses for a kind (meta.UnsafeGuessKindToResource), in lower case. */
 export function pluralOf(kind: string): string {
   const singular = kind.toLowerCase();
   if (singular === "" || singular.endsWith("endpoints")) return singular;
@@ -99,6 +99,6 @@ function tooLong(bytes: number, unit: "characters" | "bytes" = "bytes"): string 
 }
 
 function rule(text: string, pattern: string, examples: readonly string[]): string {
-  const shown = examples.map((example) => `'${example}', `).join(" or "); // the two spaces are Kubernetes' own
+  const shown = examples.map((example) => `'${example}', `).join(" or "); // Both spaces are Kubernetes' own.
   return `${text} (e.g. ${shown}regex used for validation is '${pattern}')`;
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, setMember } from "../json/value.ts";
 import { parseTime } from "../text/time.ts";
 import { ApiError } from "./api-error.ts";
 
-/** What a member of metadata must be: a scalar, texts in a list or a map, or objects with members of their own. */
+/** Shape of a member of metadata: a scalar, texts in a list or a map, or objects with members of their own. */
 type FieldShape = "string" | "time" | "integer" | "boolean" | "texts" | "map" | "object" | { readonly each: Shapes };
 type Shapes = Readonly<Record<string, FieldShape>>;
 
@@ -45,10 +45,10 @@ const METADATA: Shapes = {
 };
 
 /**
- * Makes what came as an object's metadata an ObjectMeta, in place: members that are null or empty go, as Go's encoding
- * leaves them out; those that ObjectMeta does not have go too, and are named in the result.
+ * Converts an object's metadata to an ObjectMeta, in place. Removes null and empty members, as Go's encoding leaves them out,
+ * and members that ObjectMeta does not have.
  *
- * @returns the paths of unknown members: `metadata.nmae`; of very many the first
+ * @returns the paths of unknown members, bounded in number: `metadata.nmae`
  * @throws ApiError 400 on a member of another type than ObjectMeta's
  */
 export function normalizeMetadata(object: JsonObject): string[] {
@@ -76,7 +76,7 @@ function normalize(object: JsonObject, shapes: Shapes, { path, unknown }: FieldC
   }
 }
 
-/** What is null in a map of texts is the empty one to Go. */
+/** Go reads null in a map of texts as the empty text. */
 function emptyTexts(map: JsonObject): void {
   for (const name of Object.keys(map)) if (map[name] === null) setMember(map, name, "");
 }
@@ -114,10 +114,10 @@ const WORDS: Readonly<Record<Extract<FieldShape, string>, string>> = {
   object: "an object",
 };
 
-/** Pointers in Go: 0 is one of their values. */
+/** Pointers in Go: 0 is a value of its own. */
 const MAY_BE_ZERO: ReadonlySet<string> = new Set(["deletionGracePeriodSeconds"]);
 
-/** What Go leaves out of an ObjectMeta when it writes one. */
+/** Whether Go leaves a value out of an ObjectMeta when it encodes one. */
 function isEmpty(value: unknown): boolean {
   if (value === null || value === "" || value === 0 || value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;

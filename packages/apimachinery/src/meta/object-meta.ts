@@ -14,22 +14,22 @@ import { dnsLabelProblems, labelKeyProblems, labelValueProblems } from "./names.
 import type { StatusCause } from "./status.ts";
 import type { GroupVersion, ObjectMeta, OwnerReference } from "./types.ts";
 
-/** What decides whether metadata is valid besides itself. */
+/** Rules for metadata that depend on the kind. */
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
-  /** Why a text is no name for this kind; `prefix` says that characters will follow, as behind `generateName`. */
+  /** Returns why a text is not a name for this kind. `prefix` means that characters will follow, as after `generateName`. */
   readonly name: (text: string, prefix: boolean) => readonly string[];
 }
 
-/** The finalizers by which the garbage collector is asked for more than to delete what depends on an object later. */
+/** Finalizer of a delete with propagation policy Orphan: the garbage collector detaches dependents and keeps them. */
 export const ORPHAN_FINALIZER = "orphan";
-/** As {@link ORPHAN_FINALIZER}: dependents are deleted first. */
+/** Finalizer of a foreground delete: the garbage collector deletes dependents first. */
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 
-/** What annotations may be long, keys and values together, in bytes. */
+/** Maximum size of annotations, keys and values together, in bytes. */
 const ANNOTATIONS_BYTES = 256 * 1024;
 
-/** What is wrong with the metadata of an object that is to be kept (apimachinery's ValidateObjectMeta): up to a thousand causes. */
+/** Returns the faults in the metadata of an object to store (apimachinery's ValidateObjectMeta): up to a thousand causes. */
 export function objectMetaProblems(meta: ObjectMeta, rules: ObjectMetaRules): StatusCause[] {
   return boundedCauses(problemsOf(meta, rules));
 }
@@ -58,7 +58,7 @@ function* invalid(field: string, value: string, problems: readonly string[]): Ca
   for (const problem of problems) yield fieldInvalid(field, value, problem);
 }
 
-/** What is wrong with a change of metadata (apimachinery's ValidateObjectMetaUpdate). */
+/** Returns the faults of a metadata change (apimachinery's ValidateObjectMetaUpdate). */
 export function objectMetaUpdateProblems(next: ObjectMeta, before: ObjectMeta): StatusCause[] {
   const causes: StatusCause[] = [];
   if (before.deletionTimestamp !== undefined) {
@@ -87,7 +87,7 @@ export function objectMetaUpdateProblems(next: ObjectMeta, before: ObjectMeta): 
 
 function* labelProblems(labels: Readonly<Record<string, string>>): Causes {
   const field = "metadata.labels";
-  // Of very many members, entries take three times as long as names.
+  // With very many members, entries take three times as long as names.
   for (const key of Object.keys(labels)) {
     const value = labels[key] ?? "";
     for (const problem of labelKeyProblems(key)) yield fieldInvalid(field, key, problem);
@@ -102,7 +102,7 @@ function* annotationProblems(annotations: Readonly<Record<string, string>>): Cau
     for (const problem of labelKeyProblems(key.toLowerCase())) yield fieldInvalid(field, key, problem);
     units += key.length + (annotations[key] ?? "").length;
   }
-  // An UTF-16 unit is one to three bytes.
+  // A UTF-16 unit is one to three bytes.
   const mayBeLong = units * 3 > ANNOTATIONS_BYTES;
   if (units > ANNOTATIONS_BYTES || (mayBeLong && utf8Bytes(annotations) > ANNOTATIONS_BYTES))
     yield fieldTooLong(field, ANNOTATIONS_BYTES);
@@ -171,10 +171,10 @@ function* managedFieldsProblems({ managedFields = [] }: ObjectMeta): Causes {
   }
 }
 
-/** Finalizers that need no domain: their meaning is Kubernetes' own. */
+/** Finalizers that need no domain: Kubernetes defines them. */
 const STANDARD_FINALIZERS: readonly string[] = ["kubernetes", ORPHAN_FINALIZER, FOREGROUND_FINALIZER];
 
-/** What Kubernetes says of new finalizers whose name could be anybody's. */
+/** Returns Kubernetes' warnings about new finalizers without a qualified name. */
 export function finalizerWarnings(next: ObjectMeta, before?: ObjectMeta): string[] {
   const unqualified = next.finalizers?.filter((finalizer) => !finalizer.includes("/")) ?? [];
   if (unqualified.length === 0) return [];
@@ -186,8 +186,8 @@ export function finalizerWarnings(next: ObjectMeta, before?: ObjectMeta): string
 }
 
 /**
- * The group and version of an `apiVersion`, as schema.ParseGroupVersion: "" gives empty parts, `v1` is the core group.
- * @throws ApiError 400 when there is more than one slash.
+ * Parses an `apiVersion` into group and version, like schema.ParseGroupVersion: "" gives empty parts, `v1` is the core group.
+ * @throws ApiError 400 for more than one slash.
  */
 export function parseApiVersion(text: string): GroupVersion {
   if (text === "" || text === "/") return { group: "", version: "" };

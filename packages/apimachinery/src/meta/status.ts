@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../json/value.ts";
 import type { ListMeta } from "./types.ts";
 
-/** A reason that errors of this package have. */
+/** Reasons of the errors of this package. */
 export type KnownReason =
   | "AlreadyExists"
   | "BadRequest"
@@ -21,7 +21,7 @@ export type KnownReason =
   | "Unauthorized"
   | "UnsupportedMediaType";
 
-/** Each with its HTTP status code. */
+/** HTTP status code of each reason. */
 export const statusCodes: Readonly<Record<KnownReason, number>> = {
   AlreadyExists: 409,
   BadRequest: 400,
@@ -42,13 +42,13 @@ export const statusCodes: Readonly<Record<KnownReason, number>> = {
   UnsupportedMediaType: 415,
 };
 
-/** Every reason that errors of this package have, sorted: the ones that `docs/reference/errors.md` explains. */
+/** Every reason of this package's errors, sorted. `docs/reference/errors.md` explains them. */
 export const statusReasons: readonly KnownReason[] = Object.keys(statusCodes) as KnownReason[];
 
-/** The reasons of metav1.StatusReason. The last three are never ours, but a forwarded Status may have them. */
+/** Reasons of metav1.StatusReason. This package never sets the last three, but a forwarded Status may have them. */
 export type StatusReason = KnownReason | "ServerTimeout" | "StorageReadError" | "";
 
-/** The kinds of cause that Kubernetes names (metav1.CauseType, and corev1.NamespaceTerminatingCause). */
+/** Types of causes that Kubernetes defines (metav1.CauseType, and corev1.NamespaceTerminatingCause). */
 export type CauseType =
   | "FieldManagerConflict"
   | "FieldValueDuplicate"
@@ -67,7 +67,7 @@ export type CauseType =
   | "ResourceVersionTooLarge"
   | "UnexpectedServerResponse";
 
-/** One of the causes of an error (metav1.StatusCause). */
+/** Cause of an error (metav1.StatusCause). */
 export interface StatusCause {
   readonly reason?: CauseType;
   readonly message?: string;
@@ -75,19 +75,19 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** What an error is about (metav1.StatusDetails). */
+/** Subject of an error (metav1.StatusDetails). */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
-  /** The plural resource name for most reasons, the kind for `Invalid`, as in Kubernetes. */
+  /** Plural resource name for most reasons, the kind for `Invalid`, as in Kubernetes. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
-  /** Seconds after which a retry may help; sent as the Retry-After header too. */
+  /** Seconds after which a retry may help; also sent as the Retry-After header. */
   readonly retryAfterSeconds?: number;
 }
 
-/** The body of every error, and of some successes (metav1.Status). */
+/** Body of every error, and of some successes (metav1.Status). */
 export interface Status {
   readonly kind: "Status";
   readonly apiVersion: "v1";
@@ -96,11 +96,11 @@ export interface Status {
   readonly message: string;
   readonly reason?: StatusReason;
   readonly details?: StatusDetails;
-  /** The HTTP status code. */
+  /** HTTP status code. */
   readonly code: number;
 }
 
-/** What is said where a server does not. */
+/** Defaults for fields that another server's Status lacks. */
 export interface UnsaidStatus {
   /** @default 500 */
   readonly code?: number;
@@ -109,8 +109,8 @@ export interface UnsaidStatus {
 }
 
 /**
- * A Status as another server tells it, without what is of another type than it must be: parts of it become headers and codes,
- * and whoever reads it is not to fall over it. A code that is none of an error counts as not said.
+ * Reads the Status of another server. Drops fields of a wrong type: parts of a Status become headers and codes, and must not
+ * break readers. A code that is not an error code counts as missing.
  */
 export function statusFrom(told: JsonObject, unsaid: UnsaidStatus = {}): Status {
   const { code, status, message, reason, details, metadata, ...rest } = told;
@@ -127,7 +127,7 @@ export function statusFrom(told: JsonObject, unsaid: UnsaidStatus = {}): Status 
   };
 }
 
-/** Whether a code of HTTP says that something went wrong: what else comes instead of an answer is no answer. */
+/** Whether an HTTP status code is one of an error. */
 export function isErrorCode(code: unknown): code is number {
   return Number.isInteger(code) && Number(code) >= 400 && Number(code) <= 599;
 }

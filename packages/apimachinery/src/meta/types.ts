@@ -1,16 +1,16 @@
-/** A reference from an object to one that owns it (metav1.OwnerReference). */
+/** Reference from an object to its owner (metav1.OwnerReference). */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
   name: string;
   uid: string;
-  /** Whether the owner is the managing controller; at most one of an object's owners is. */
+  /** Whether the owner is the managing controller. At most one owner of an object is. */
   controller?: boolean;
-  /** Whether deletion of the owner in the foreground waits for this object. */
+  /** Whether foreground deletion of the owner waits for this object. */
   blockOwnerDeletion?: boolean;
 }
 
-/** Who set which fields of an object, for server-side apply (metav1.ManagedFieldsEntry). */
+/** Fields of an object that one manager owns, for server-side apply (metav1.ManagedFieldsEntry). */
 export interface ManagedFieldsEntry {
   manager?: string;
   operation?: "Apply" | "Update";
@@ -51,7 +51,7 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
-/** Any object of any kind, as it is on the wire. */
+/** Object of any kind, as on the wire. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
@@ -59,69 +59,69 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
-/** An object of a kind whose content, besides type and metadata, is `T`. */
+/** Object of a kind whose content, besides type and metadata, is `T`. */
 export type ObjectOf<T> = { apiVersion: string; kind: string; metadata: ObjectMeta; [field: string]: unknown } & T;
 
 /**
- * What one needs to know of a kind to ask a server for its objects. What `defineResource` of the framework gives is one.
+ * Facts about a kind that a client needs to request its objects. The framework's `defineResource` returns one.
  *
- * @typeParam T what an object of the kind holds besides `apiVersion`, `kind` and `metadata`
+ * @typeParam T content of an object of the kind besides `apiVersion`, `kind` and `metadata`
  */
 export interface KindReference<T = object> extends GroupVersion {
   readonly kind: string;
-  /** The resource's name in URLs. */
+  /** Name of the resource in URLs. */
   readonly plural: string;
   readonly scope: "Cluster" | "Namespaced";
   /** Carries the type; never set. */
   readonly type?: (object: T) => T;
 }
 
-/** An API group and version; the core group is "". */
+/** API group and version; the core group is "". */
 export interface GroupVersion {
   readonly group: string;
   readonly version: string;
 }
 
-/** What an object is: group, version and kind. */
+/** Type of an object: group, version and kind. */
 export interface GroupVersionKind extends GroupVersion {
   readonly kind: string;
 }
 
-/** Where objects are served: group, version and plural resource name. */
+/** Served resource: group, version and plural resource name. */
 export interface GroupVersionResource extends GroupVersion {
   readonly resource: string;
 }
 
-/** A resource whatever its version. */
+/** Resource in any version. */
 export interface GroupResource {
   readonly group: string;
   readonly resource: string;
 }
 
-/** A kind whatever its version. */
+/** Kind in any version. */
 export interface GroupKind {
   readonly group: string;
   readonly kind: string;
 }
 
-/** The identity of an object within one resource: "" where it has no cluster or no namespace. */
+/** Identity of an object within one resource; "" for a missing cluster or namespace. */
 export interface ObjectKey {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The `apiVersion` of a group and version: `apps/v1`, and `v1` for the core group. */
+/** Returns the `apiVersion` of a group and version: `apps/v1`, and `v1` for the core group. */
 export function apiVersionOf(gv: GroupVersion): string {
   return gv.group === "" ? gv.version : `${gv.group}/${gv.version}`;
 }
 
-/** The name Kubernetes gives a resource in messages: `quotes.example.dev`, and `pods` in the core group. */
+/** Formats a resource as Kubernetes does in messages: `quotes.example.dev`, and `pods` in the core group. */
 export function formatGroupResource(gr: GroupResource): string {
   return gr.group === "" ? gr.resource : `${gr.resource}.${gr.group}`;
 }
 
-/** The name Kubernetes gives a kind in messages: `Quote.example.dev`, and `Pod` in the core group. */
+/** Formats a kind as Kubernetes does in messages: `Quote.example.dev`, and `Pod` in the core group. */
 export function formatGroupKind(gk: GroupKind): string {
   return gk.group === "" ? gk.kind : `${gk.kind}.${gk.group}`;
 }

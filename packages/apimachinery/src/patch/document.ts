@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/valu
 import { quote } from "../text/go-format.ts";
 import type { Effort } from "./effort.ts";
 
-/** What a pointer leads through. */
+/** Value that a pointer can lead through. */
 export type Container = JsonObject | unknown[];
 
-/** A document under change. What changes is copied, shallowly and once; all the rest is shared with the original. */
+/** Document under change. Changed containers are copied once, shallowly; all others are shared with the original. */
 export class PatchedDocument {
   #root: Container;
-  /** The containers that are copies of our own. None of them is reachable twice. */
+  /** Containers that are copies of this document. None of them is reachable twice. */
   readonly #owned = new WeakSet<Container>();
   readonly #effort: Effort;
 
@@ -25,19 +25,19 @@ export class PatchedDocument {
     this.#root = root;
   }
 
-  /** Whether there is an object or array to take the last step in. */
+  /** Whether the parents lead to an object or array. */
   reaches({ parents }: Pointer): boolean {
     return this.#follow(parents) !== undefined;
   }
 
-  /** A member that is not there is `undefined`, an element that is not is an error: so has Kubernetes it. @throws OperationError */
+  /** Returns a value. As in Kubernetes, a missing member is `undefined`, and a missing element an error. @throws OperationError */
   get({ parents, key }: Pointer): unknown {
     const container = this.#follow(parents);
     if (container === undefined) return undefined;
     return Array.isArray(container) ? container[indexIn(key, container.length)] : memberOf(container, key);
   }
 
-  /** Sets a member, inserts an element. @throws OperationError */
+  /** Sets a member or inserts an element. @throws OperationError */
   add({ parents, key }: Pointer, value: unknown): void {
     const container = this.#own(parents);
     if (Array.isArray(container)) this.#insert(container, key, value);
@@ -51,7 +51,7 @@ export class PatchedDocument {
     else setMember(container, key, value);
   }
 
-  /** @throws OperationError when there is nothing to remove */
+  /** @throws OperationError if there is nothing to remove */
   remove({ parents, key }: Pointer): void {
     const container = this.#own(parents);
     if (Array.isArray(container)) {
@@ -85,7 +85,7 @@ export class PatchedDocument {
     return at;
   }
 
-  /** The container, as a copy of our own; all on the way to it become that too. Only what is reached. */
+  /** Returns the container as an own copy. Copies all containers on the way to it, and no others. */
   #own(steps: readonly string[]): Container {
     this.#root = this.#copyOf(this.#root);
     let at = this.#root;
@@ -118,29 +118,29 @@ function childOf(container: Container, step: string): { key: string | number; va
   return key === undefined ? undefined : { key, value: container[key] };
 }
 
-/** What goes wrong in an operation; {@link applyJsonPatch} says in which. The texts are Kubernetes' own. */
+/** Failure within an operation; {@link applyJsonPatch} adds which one. The texts are Kubernetes' own. */
 export class OperationError extends Error {}
 
-/** A JSON pointer (RFC 6901), taken apart: where the last step is taken, and that step. */
+/** JSON pointer (RFC 6901), split into the last step and the steps before it. */
 export interface Pointer {
   readonly parents: readonly string[];
   readonly key: string;
 }
 
-/** `undefined` for a pointer without a slash, the whole document's among them. What stands before the first one is ignored. */
+/** Parses a pointer. Returns `undefined` without a slash, as for the whole document. Text before the first slash is ignored. */
 export function parsePointer(path: string): Pointer | undefined {
   const steps = path.split("/").slice(1).map(unescaped);
   const key = steps.pop();
   return key === undefined ? undefined : { parents: steps, key };
 }
 
-/** As Go's replacer: left to right, so that `~01` is `~1`; a lone tilde stays. */
+/** Unescapes like Go's replacer: left to right, so that `~01` becomes `~1`; a lone tilde stays. */
 function unescaped(step: string): string {
   return step.includes("~") ? step.replace(/~[01]/g, (pair) => (pair === "~1" ? "/" : "~")) : step;
 }
 
 /**
- * Where `key` points in an array of `length`; a negative one counts from the end, which no RFC knows but Kubernetes does.
+ * Returns the index of `key` in an array of `length`. A negative one counts from the end, as in Kubernetes but not the RFC.
  *
  * @throws OperationError
  */
@@ -150,14 +150,14 @@ function indexIn(key: string, length: number): number {
   return checkedPlace(index, length);
 }
 
-/** As {@link indexIn}, where something is inserted. @throws OperationError */
+/** Like {@link indexIn}, for an insertion. @throws OperationError */
 function insertionIndexIn(key: string, length: number): number {
   const index = integer(key);
   if (typeof index === "string") throw new OperationError(`value was not a proper array index: '${key}': ${index}`);
   return checkedPlace(index, length + 1);
 }
 
-/** As {@link indexIn}; `undefined` when there is no such element. */
+/** Like {@link indexIn}; `undefined` if there is no such element. */
 function findIndexIn(key: string, length: number): number | undefined {
   const index = integer(key);
   return typeof index === "string" ? undefined : place(index, length);
@@ -176,7 +176,7 @@ function place(exact: bigint, length: number): number | undefined {
   return index < 0 ? index + length : index;
 }
 
-/** As Go's strconv.Atoi: the integer, or what is wrong. */
+/** Parses an integer like Go's strconv.Atoi; returns its error text for an invalid one. */
 function integer(key: string): bigint | string {
   if (!/^[+-]?[0-9]+$/.test(key)) return `strconv.Atoi: parsing ${quote(key)}: invalid syntax`;
   const sign = /^[+-]/.exec(key)?.[0] ?? "";

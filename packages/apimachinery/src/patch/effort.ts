@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
 import { ApiError } from "../meta/api-error.ts";
 
-/** How many values one patch may look at: about a tenth of a second, several times what an object of 1 MiB holds. */
+/** Maximum number of values that one patch may visit. Takes about 0.1 s; several times the values in an object of 1 MiB. */
 const MAX_EFFORT = 1_000_000;
 
-/** Elements of an array that are shifted by one cost next to nothing, each. */
+/** Array elements that may be shifted at the cost of one value: a shift is very cheap. */
 const SHIFTED_PER_VALUE = 128;
-/** Members of an object cost more than elements: large objects are hash tables. */
+/** Cost of an object member relative to an element: large objects are hash tables. */
 const MEMBER = 3;
 
 /**
- * What a patch has cost so far. Few bytes of patch can ask for much: ten thousand insertions at the head of a long list,
- * ten thousand comparisons of the whole object.
+ * Cost of a patch so far. Security: few bytes of patch can cause much work, such as ten thousand insertions at the head of a
+ * long list or ten thousand comparisons of the whole object.
  */
 export class Effort {
   #left = MAX_EFFORT;
 
-  /** @throws ApiError 413 when the patch has cost too much */
+  /** @throws ApiError 413 if the patch exceeds its limit */
   spend(values: number): void {
     this.#left -= values;
     if (this.#left < 0)
@@ -32,15 +32,15 @@ export class Effort {
   }
 }
 
-/** How much a JSON value is. */
+/** Size of a JSON value. */
 export interface Measure {
-  /** As compact JSON, as Go writes it. */
+  /** Length as compact JSON in Go's encoding. */
   bytes: number;
-  /** How deep it goes: 0 for a scalar, 1 for an empty object. */
+  /** Nesting depth: 0 for a scalar, 1 for an empty object. */
   depth: number;
 }
 
-/** Measures `value`, which may not be deeper than `maxDepth`: it is looked at no further. */
+/** Measures `value`, and stops at values deeper than `maxDepth`. */
 export function measure(value: unknown, maxDepth: number, effort: Effort): Measure {
   const total: Measure = { bytes: 0, depth: 0 };
   const add = (part: unknown, depth: number): void => {
@@ -73,7 +73,7 @@ export function measure(value: unknown, maxDepth: number, effort: Effort): Measu
 const PLAIN = /^[\x20\x21\x23-\x25\x27-\x3b\x3d\x3f-\x5b\x5d-\x7e]*$/;
 const SHORT_ESCAPES = new Set('"\\\b\f\n\r\t');
 
-/** The bytes of a string with its quotes; Go escapes what HTML gives a meaning as well. */
+/** Returns the encoded length of a string with its quotes. Go escapes HTML characters as well. */
 function stringBytes(text: string): number {
   if (PLAIN.test(text)) return text.length + 2;
   let bytes = 2;
@@ -89,7 +89,7 @@ function characterBytes(character: string, point: number): number {
   return point < 0x10000 ? 3 : 4;
 }
 
-/** Whether two JSON values are the same, at a cost that is counted. */
+/** Compares two JSON values and counts the cost. */
 export function same(a: unknown, b: unknown, effort: Effort): boolean {
   effort.spend(1);
   if (a === b) return true;

@@ -1,19 +1,19 @@
 import { ApiError } from "../meta/api-error.ts";
 import type { StatusCause } from "../meta/status.ts";
 
-/** 400: no patch at all, or one of another shape, as Kubernetes answers where it reads it. */
+/** 400 for a patch that cannot be decoded, as Kubernetes answers. */
 export function undecodable(what: string): ApiError {
   return ApiError.badRequest(`error decoding patch: ${what}`);
 }
 
-/** What Go says of a JSON value where a Go value of another kind should be. */
+/** Returns Go's message for a JSON value that does not fit a Go type. */
 export function cannotUnmarshal(value: unknown, into: string): string {
   return `json: cannot unmarshal ${jsonKind(value)} into Go ${into}`;
 }
 
 /**
- * 422: a patch that does not fit the object. Kubernetes keeps the reason to itself (`NewGenericServerResponse`); here it
- * is told as a cause, which `kubectl` prints.
+ * 422 for a patch that does not fit the object. Kubernetes hides the reason (`NewGenericServerResponse`); here it is a cause,
+ * which `kubectl` prints.
  */
 export function inapplicable(reason: string, field: string): ApiError {
   const cause: StatusCause = { reason: "FieldValueInvalid", message: reason, field };
@@ -36,17 +36,17 @@ function jsonKind(value: unknown): string {
   return typeof value === "bigint" ? "number" : typeof value;
 }
 
-/** 400: a patch that Kubernetes calls malformed; for half of them it answers 500, as if it were to blame itself. */
+/** 400 for a malformed patch. Kubernetes answers half of these with 500. */
 export function malformed(what: string, path: string): ApiError {
   return ApiError.badRequest(path === "" ? what : `${what}: ${path}`);
 }
 
-/** The one thing that such patches cannot be about. */
+/** 422 for lists of lists, which strategic merge patches cannot change. */
 export function listOfLists(path: string): ApiError {
   return inapplicable("lists of lists are not supported", path);
 }
 
-/** `spec` and `ports` make `spec.ports`. */
+/** Joins a path and a name: `spec` and `ports` give `spec.ports`. */
 export function below(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }

@@ -12,19 +12,19 @@ import {
 import { Effort, type Measure, measure, same } from "./effort.ts";
 import { cannotUnmarshal, inapplicable, undecodable } from "./errors.ts";
 
-/** How many bytes the `copy` operations of one patch may add, as in Kubernetes (`JSONPatchMaxCopyBytes`). */
+/** Maximum size that the `copy` operations of one patch may add, in bytes, as in Kubernetes (`JSONPatchMaxCopyBytes`). */
 const MAX_COPY_BYTES = 3 * 1024 * 1024;
 
 /**
- * Applies a JSON patch (RFC 6902) as a Kubernetes API server does. Beyond the RFC: a negative index counts from the end,
- * `replace` sets a member that is not there, `test` takes a missing member for null, `add` cannot replace the whole
- * document. The result shares with `document` what did not change; neither it nor `patch` is changed.
+ * Applies a JSON patch (RFC 6902) as a Kubernetes API server does. Differences from the RFC: a negative index counts from the
+ * end, `replace` sets a missing member, `test` treats a missing member as null, and `add` cannot replace the whole document.
+ * The result shares unchanged parts with `document`; neither it nor `patch` is changed.
  *
- * The patch is a stranger's: at most 10,000 operations, 3 MiB copied, {@link MAX_JSON_DEPTH} levels, and a bound on what
- * they may cost together.
+ * Security: the patch is untrusted. It may have at most 10,000 operations, 3 MiB of copies and {@link MAX_JSON_DEPTH} levels,
+ * and its total cost is limited.
  *
- * @throws ApiError 400 for what is no JSON patch; 422 for one that cannot be applied, the cause saying which operation
- *   (`patch[2]`) and why; 413 for one that is too large
+ * @throws ApiError 400 for a value that is not a JSON patch. 422 for a patch that cannot be applied, with a cause that names
+ * the operation (`patch[2]`) and the reason. 413 for one that is too large.
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   const operations = readOperations(patch);
@@ -40,7 +40,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   return run.result;
 }
 
-/** One patch being applied. Its texts are those of Kubernetes' library. */
+/** Application of one patch. Messages are those of Kubernetes' library. */
 class PatchRun {
   readonly #effort = new Effort();
   readonly #draft: PatchedDocument;
@@ -168,7 +168,7 @@ class PatchRun {
     return measure(value, MAX_JSON_DEPTH, this.#effort);
   }
 
-  /** Whoever walks a document recurs: no patch may make it deeper than a body can be. */
+  /** Security: code that walks a document is recursive, so no patch may make it deeper than a body can be. */
   #fits({ parents }: Pointer, { depth }: Measure): void {
     if (parents.length + 1 + depth > MAX_JSON_DEPTH)
       throw new OperationError(`the result would be nested deeper than ${MAX_JSON_DEPTH} levels`);
@@ -185,16 +185,16 @@ function within<T>(context: string, step: () => T): T {
   }
 }
 
-/** One operation of a JSON patch, as it is read; whether it can be done is another matter. */
+/** Operation of a JSON patch, parsed but not yet checked against the document. */
 interface Operation {
   readonly op: string;
   readonly path: string | undefined;
   readonly from: string | undefined;
-  /** `undefined` when there is none. */
+  /** `undefined` if the operation has no value. */
   readonly value: unknown;
 }
 
-/** As many operations as a JSON patch may have in Kubernetes. */
+/** Maximum number of operations in a JSON patch, as in Kubernetes. */
 const MAX_OPERATIONS = 10_000;
 
 /** @throws ApiError 400, 413 */
@@ -227,12 +227,12 @@ function stringMember(operation: JsonObject, name: string): string | undefined {
 }
 
 const MEMBERS = new Set(["op", "path", "from", "value"]);
-/** Kubernetes counts no further. */
+/** Maximum number of warnings, as in Kubernetes. */
 const MAX_WARNINGS = 100;
 
 /**
- * What `fieldValidation` Warn warns of and Strict refuses in a JSON patch: members that no operation has, in Kubernetes'
- * words (`json patch unknown field "[0].vlaue"`). The first hundred.
+ * Returns the unknown members of operations: warnings with `fieldValidation` Warn, errors with Strict. At most a hundred, in
+ * Kubernetes' words (`json patch unknown field "[0].vlaue"`).
  */
 export function unknownJsonPatchFields(patch: unknown): string[] {
   const found: string[] = [];

@@ -3,11 +3,11 @@ import { ApiError } from "../meta/api-error.ts";
 import { cannotUnmarshal, undecodable } from "./errors.ts";
 
 /**
- * Applies a JSON merge patch (RFC 7386) as a Kubernetes API server does: what is null is removed, objects are merged, all
- * else replaces. Beyond the RFC, where a value is new or replaces a scalar or a list, nulls are also removed from objects
- * within lists. The result shares with `document` and `patch` what it can; neither is changed.
+ * Applies a JSON merge patch (RFC 7386) as a Kubernetes API server does: null removes, objects are merged, all other values
+ * replace. Unlike the RFC, nulls are also removed from objects within lists where a value is new or replaces a scalar or a
+ * list. The result shares parts with `document` and `patch`; neither is changed.
  *
- * @throws ApiError 400 when the patch is no object
+ * @throws ApiError 400 for a patch that is not an object
  */
 export function applyMergePatch(document: JsonObject, patch: unknown): JsonObject {
   if (patch === null) throw ApiError.badRequest("Invalid JSON Patch");
@@ -30,7 +30,7 @@ function mergeValue(current: unknown, value: unknown): unknown {
   return isJsonObject(value) ? mergeObjects(current, value) : value;
 }
 
-/** Without members that are null, however deep; nulls as elements of a list stay. */
+/** Removes null members at any depth; null elements of a list stay. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;

@@ -2,11 +2,11 @@ import { ApiError } from "../meta/api-error.ts";
 import type { ObjectKey } from "../meta/types.ts";
 import { isResourceVersion } from "./watch.ts";
 
-/** Where a paged list goes on: {@link encodeContinue}. */
+/** Position in a paged list: {@link encodeContinue}. */
 export interface ContinueToken {
-  /** Every page shows this version. */
+  /** Version of every page. */
   readonly resourceVersion: string;
-  /** The last object of the page before: the next page begins right behind it. */
+  /** Last object of the previous page: the next page begins after it. */
   readonly start: ObjectKey;
 }
 
@@ -14,10 +14,10 @@ const VERSION = "meta.k8s.io/v1";
 const INVALID = "invalid continue token: continue key is not valid";
 
 /**
- * The `continue` of a list: unpadded base64url of `{ v, rv, start }` as Kubernetes has it, except that `rv` is a text,
- * since it may exceed 2^53, and that `start` begins with the logical cluster: `<cluster>/<namespace>/<name>`.
- * Neither secret nor signed: a client can make one up.
- * @throws RangeError when the cluster or the namespace has a slash in it.
+ * Encodes the `continue` of a list: unpadded base64url of `{ v, rv, start }` as in Kubernetes, with two differences. `rv` is
+ * a text, because it may exceed 2^53, and `start` begins with the logical cluster: `<cluster>/<namespace>/<name>`. Security:
+ * the token is neither secret nor signed, and a client can forge one.
+ * @throws RangeError for a slash in the cluster or the namespace.
  */
 export function encodeContinue(token: ContinueToken): string {
   const { cluster, namespace, name } = token.start;
@@ -30,9 +30,9 @@ export function encodeContinue(token: ContinueToken): string {
 }
 
 /**
- * The inverse of {@link encodeContinue}. The result is only a place to go on from, anywhere in the resource: it must
- * never widen what is listed beyond the cluster and namespace of the request.
- * @throws ApiError 400 when the text is no token of ours.
+ * Decodes a token of {@link encodeContinue}. Security: a forged token may name any position in the resource, so it must never
+ * extend a list beyond the cluster and namespace of the request.
+ * @throws ApiError 400 for any other text.
  */
 export function decodeContinue(text: string): ContinueToken {
   const { v, rv, start } = parse(text);
@@ -57,7 +57,7 @@ function parse(text: string): Partial<Record<"v" | "rv" | "start", unknown>> {
     const value: unknown = JSON.parse(fromBase64Url(text));
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // Said below, without the reason: it would echo what the client sent.
+    // Reported below, without the reason: it would echo the client's text.
   }
   throw ApiError.badRequest(INVALID);
 }

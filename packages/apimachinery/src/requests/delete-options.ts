@@ -4,22 +4,22 @@ import { fieldInvalid, fieldNotSupported } from "../meta/field-cause.ts";
 import { queryBoolean, queryInteger } from "./query-values.ts";
 import { dryRunProblems, throwIfInvalid } from "./write-options.ts";
 
-/** What becomes of an object's dependents. */
+/** Fate of an object's dependents. */
 export type PropagationPolicy = "Orphan" | "Background" | "Foreground";
 
-/** What must hold of the object that is deleted. */
+/** Conditions that the object must meet to be deleted. */
 export interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
 
-/** The options of a delete (metav1.DeleteOptions). */
+/** Options of a delete (metav1.DeleteOptions). */
 export interface DeleteQuery {
   readonly dryRun: boolean;
-  /** Seconds that the object has to end by itself, where its kind knows such a thing. Below 0 counts as 1. */
+  /** Seconds for a graceful end of the object, if its kind supports one. Below 0 counts as 1. */
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: PropagationPolicy;
-  /** The older form of {@link propagationPolicy}. */
+  /** Older form of {@link propagationPolicy}. */
   readonly orphanDependents?: boolean;
   readonly preconditions?: Preconditions;
 }
@@ -28,9 +28,9 @@ const POLICIES: readonly PropagationPolicy[] = ["Foreground", "Background", "Orp
 const DEFAULT_DELETE_QUERY: DeleteQuery = { dryRun: false };
 
 /**
- * Reads the options of a delete: from its body if it has one, else from its query, as Kubernetes.
+ * Parses the options of a delete from its body or, without one, from its query, as in Kubernetes.
  *
- * @throws ApiError 400 on a body that is no DeleteOptions, 422 on options that are wrong
+ * @throws ApiError 400 for a body that is not a DeleteOptions, 422 for invalid options
  */
 export function parseDeleteOptions(query: URLSearchParams, body: unknown): DeleteQuery {
   if (!isThere(body) && query.size === 0) return DEFAULT_DELETE_QUERY;

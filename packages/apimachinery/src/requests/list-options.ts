@@ -6,14 +6,14 @@ import { type LabelSelector, parseLabelSelector } from "../selectors/labels.ts";
 import { quote } from "../text/go-format.ts";
 import { queryBoolean, queryInteger } from "./query-values.ts";
 
-/** How `resourceVersion` is meant (metav1.ResourceVersionMatch). */
+/** Meaning of `resourceVersion` (metav1.ResourceVersionMatch). */
 export type ResourceVersionMatch = "Exact" | "NotOlderThan";
 
-/** The query of a list or watch (metav1.ListOptions), with its selectors parsed. */
+/** Query of a list or watch (metav1.ListOptions), with parsed selectors. */
 export interface ListOptions {
   readonly labelSelector: LabelSelector;
   readonly fieldSelector: FieldSelector;
-  /** Most objects in one answer; absent for no limit. */
+  /** Maximum number of objects in one answer; absent for no limit. */
   readonly limit?: number;
   /** Token of the next page, from an earlier answer. */
   readonly continue?: string;
@@ -23,7 +23,7 @@ export interface ListOptions {
   /** Seconds after which a watch ends; absent or 0 for the server's default. */
   readonly timeoutSeconds?: number;
   readonly allowWatchBookmarks: boolean;
-  /** Absent when the client did not say: see `withListDefaults`. */
+  /** Absent if the client does not set it: see `withListDefaults`. */
   readonly sendInitialEvents?: boolean;
   readonly watch: boolean;
 }
@@ -33,9 +33,9 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
- * The options of a query string, converted as Kubernetes does: of a repeated parameter the first counts, a boolean is
- * false only when absent, `0` or `false`, and unknown parameters are ignored.
- * @throws ApiError 400 for a selector, number or resource version that is malformed.
+ * Parses the options of a query string, converted as in Kubernetes: the first of a repeated parameter counts, a boolean is
+ * false only if absent, `0` or `false`, and unknown parameters are ignored.
+ * @throws ApiError 400 for a malformed selector, number or resource version.
  */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   const options: Mutable<ListOptions> = {
@@ -53,16 +53,15 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   if (limit !== undefined && limit > 0) options.limit = limit;
   if (token) options.continue = token;
   if (version) options.resourceVersion = version;
-  if (match) options.resourceVersionMatch = match as ResourceVersionMatch; // validateListOptions names an unknown one
+  if (match) options.resourceVersionMatch = match as ResourceVersionMatch; // validateListOptions rejects unknown values.
   if (timeoutSeconds !== undefined) options.timeoutSeconds = timeoutSeconds;
   if (sendInitialEvents !== undefined) options.sendInitialEvents = sendInitialEvents;
   return options;
 }
 
 /**
- * The options with Kubernetes' defaults: a watch from no version or "0" begins with the present objects, as if it had
- * asked for `sendInitialEvents` (internalversion.SetListOptionsDefaults with WatchList on). To be applied before
- * `validateListOptions`.
+ * Sets Kubernetes' defaults: a watch from no version or "0" begins with the present objects, as with `sendInitialEvents`
+ * (internalversion.SetListOptionsDefaults with WatchList on). Call it before `validateListOptions`.
  */
 export function withListDefaults(options: ListOptions): ListOptions {
   const { watch, resourceVersion: version = "0", resourceVersionMatch, sendInitialEvents } = options;
@@ -71,7 +70,7 @@ export function withListDefaults(options: ListOptions): ListOptions {
   return { ...options, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
 }
 
-/** The canonical form: leading zeros are dropped, as the number they are read as has none. */
+/** Returns the canonical form, without leading zeros. */
 function resourceVersion(value: string | null): string | null {
   if (value === null || value === "" || value === "0") return value;
   const fault = (what: string): ApiError => {
@@ -88,8 +87,8 @@ const KIND = { group: "meta.k8s.io", kind: "ListOptions" };
 const MATCH = "resourceVersionMatch";
 
 /**
- * Refuses options that contradict each other, as apimachinery's internalversion validation (with WatchList on).
- * @throws ApiError 422 `ListOptions.meta.k8s.io "" is invalid`, with a cause for each rule broken.
+ * Rejects contradictory options, like apimachinery's internalversion validation (with WatchList on).
+ * @throws ApiError 422 `ListOptions.meta.k8s.io "" is invalid`, with a cause for each broken rule.
  */
 export function validateListOptions(options: ListOptions, { isWatch }: { readonly isWatch: boolean }): void {
   const causes = isWatch ? watchProblems(options) : listProblems(options);

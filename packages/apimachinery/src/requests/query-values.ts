@@ -3,15 +3,15 @@ import { quote } from "../text/go-format.ts";
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** A boolean of a query as Kubernetes reads it: there, and neither `false` nor `0`; `undefined` when it is not there. */
+/** Parses a boolean of a query as Kubernetes does: true unless `false` or `0`; `undefined` if absent. */
 export function queryBoolean(value: string | null): boolean | undefined {
   return value === null ? undefined : value !== "0" && value.toLowerCase() !== "false";
 }
 
 /**
- * An integer of a query, as strconv.ParseInt; what exceeds 2^53 is more than any limit or timeout, and is cut to it.
+ * Parses an integer of a query like strconv.ParseInt. Values beyond 2^53 exceed any limit or timeout and are cut to it.
  *
- * @throws ApiError 400 on what is none
+ * @throws ApiError 400 for an invalid integer
  */
 export function queryInteger(value: string | null): number | undefined {
   if (value === null) return undefined;

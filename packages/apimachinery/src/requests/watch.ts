@@ -1,10 +1,10 @@
 import type { Status } from "../meta/status.ts";
 import type { KubeObject } from "../meta/types.ts";
 
-/** What a watch event tells (watch.EventType). */
+/** Type of a watch event (watch.EventType). */
 export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
 
-/** One line of a watch (metav1.WatchEvent): its `type` decides what `object` is. */
+/** Line of a watch (metav1.WatchEvent): `type` determines the type of `object`. */
 export type WatchEvent<T = KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly object: KubeObject }
@@ -13,7 +13,7 @@ export type WatchEvent<T = KubeObject> =
 /** Annotation of the bookmark that ends the initial events of a watch with `sendInitialEvents` (metav1). */
 export const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
-/** What a bookmark says: {@link bookmarkObject}. */
+/** Options of {@link bookmarkObject}. */
 export interface BookmarkOptions {
   readonly apiVersion: string;
   readonly kind: string;
@@ -23,7 +23,7 @@ export interface BookmarkOptions {
   readonly initialEventsEnd?: boolean | undefined;
 }
 
-/** The object of a BOOKMARK event: of the watched kind, with nothing but a resource version. */
+/** Returns the object of a BOOKMARK event: of the watched kind, with only a resource version. */
 export function bookmarkObject(options: BookmarkOptions): KubeObject {
   const { apiVersion, kind, resourceVersion, initialEventsEnd = false } = options;
   const annotations = initialEventsEnd ? { annotations: { [INITIAL_EVENTS_END]: "true" } } : {};
@@ -33,8 +33,8 @@ export function bookmarkObject(options: BookmarkOptions): KubeObject {
 const CANONICAL = /^[1-9][0-9]*$/;
 
 /**
- * The order of two canonical resource versions: negative when `a` is older, 0 when equal. Compared as decimal texts,
- * by length and then by characters, so that they may exceed 2^53 (client-go's util/resourceversion).
+ * Orders two canonical resource versions: negative if `a` is older, 0 if equal. Compares decimal texts, by length and then by
+ * characters, so that versions may exceed 2^53 (client-go's util/resourceversion).
  */
 export function compareResourceVersions(a: string, b: string): number {
   if (a.length !== b.length) return a.length - b.length;
@@ -43,8 +43,8 @@ export function compareResourceVersions(a: string, b: string): number {
 }
 
 /**
- * Whether a text is a canonical resource version: a positive decimal without leading zeros. "" (unset) and "0" (any
- * version) are requests, not versions, and are for the caller to tell apart first.
+ * Whether a text is a canonical resource version: a positive decimal without leading zeros. "" (unset) and "0" (any version)
+ * only occur in requests; callers must handle them first.
  */
 export function isResourceVersion(text: string): boolean {
   return CANONICAL.test(text);

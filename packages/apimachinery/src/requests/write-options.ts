@@ -11,22 +11,22 @@ import {
 import type { StatusCause } from "../meta/status.ts";
 import { queryBoolean } from "./query-values.ts";
 
-/** What is to be done about fields that a kind does not have, and about those given twice. */
+/** Treatment of fields that a kind does not have, and of duplicate fields. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
-/** The options of a create, update or patch, as its query has them (metav1.CreateOptions, UpdateOptions, PatchOptions). */
+/** Options of a create, update or patch from its query (metav1.CreateOptions, UpdateOptions, PatchOptions). */
 export interface WriteQuery {
-  /** Do everything but keep the result. */
+  /** Whether to process the request without storing the result. */
   readonly dryRun: boolean;
-  /** Who the fields belong to; "" is not said. */
+  /** Manager that owns the written fields; "" if unset. */
   readonly fieldManager: string;
   /** @default "Warn" */
   readonly fieldValidation: FieldValidation;
-  /** Take fields over from other managers; only for apply. */
+  /** Whether to take fields over from other managers; only for apply. */
   readonly force: boolean;
 }
 
-/** The options' kind in errors, and whether it is an apply. */
+/** Kind of the options in errors, and whether the request is an apply. */
 export interface WriteQueryRules {
   readonly kind: "CreateOptions" | "UpdateOptions" | "PatchOptions";
   readonly apply?: boolean;
@@ -35,10 +35,9 @@ export interface WriteQueryRules {
 const DEFAULT_WRITE_QUERY: WriteQuery = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
 
 /**
- * Reads the options of a create, update or patch from its query. What it does not say is as if Kubernetes' defaults had
- * been asked for.
+ * Parses the options of a create, update or patch from its query. Missing options get Kubernetes' defaults.
  *
- * @throws ApiError 422 `CreateOptions.meta.k8s.io "" is invalid`, with a cause for each option that is wrong
+ * @throws ApiError 422 `CreateOptions.meta.k8s.io "" is invalid`, with a cause for each invalid option
  */
 export function parseWriteOptions(query: URLSearchParams, { kind, apply = false }: WriteQueryRules): WriteQuery {
   if (query.size === 0 && !apply) return DEFAULT_WRITE_QUERY;
@@ -66,7 +65,7 @@ export function parseWriteOptions(query: URLSearchParams, { kind, apply = false 
   };
 }
 
-/** @throws ApiError 422 that names the options' kind, unless `causes` is empty */
+/** @throws ApiError 422 with the kind of the options, unless `causes` is empty */
 export function throwIfInvalid(kind: string, causes: readonly StatusCause[]): void {
   if (causes.length > 0) throw ApiError.invalid({ kind: { group: "meta.k8s.io", kind }, name: "", causes });
 }
@@ -75,7 +74,7 @@ export function dryRunProblems(dryRun: readonly string[]): StatusCause[] {
   return dryRun.every((value) => value === "All") ? [] : [fieldNotSupported("dryRun", dryRun, ["All"])];
 }
 
-/** The longest name of a manager, in bytes. */
+/** Maximum length of a manager's name, in bytes. */
 const MANAGER_BYTES = 128;
 
 function* fieldManagerProblems(manager: string): Causes {
@@ -89,10 +88,10 @@ function* fieldManagerProblems(manager: string): Causes {
   }
 }
 
-/** What Go calls printable. */
+/** Characters that Go considers printable. */
 const PRINTABLE = /^(?: |[^\p{C}\p{Z}])$/u;
 
-/** As Go's `%#U`: `U+0007`, and the character itself where it can be seen. */
+/** Formats a character as Go's `%#U`: `U+0007`, with the character itself if it is printable. */
 function codePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
@@ -109,8 +108,8 @@ function isFieldValidation(text: string): text is FieldValidation | "" {
 }
 
 /**
- * Who writes, when the request does not say: the program's name out of its `User-Agent`, cut to 128 bytes, as Kubernetes'
- * managerOrUserAgent; "unknown" when there is none.
+ * Returns the field manager. If the request does not set one, it is the program's name from `User-Agent`, cut to 128 bytes,
+ * like Kubernetes' managerOrUserAgent; "unknown" without one.
  */
 export function managerOf(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== "") return fieldManager;

@@ -1,17 +1,17 @@
 import { ApiError } from "../meta/api-error.ts";
 
-/** One requirement of a field selector. */
+/** Requirement of a field selector. */
 export interface FieldRequirement {
   readonly field: string;
   readonly operator: "=" | "!=";
   readonly value: string;
 }
 
-/** Which objects are meant, by fields of theirs. Immutable; {@link parseFieldSelector} makes one. */
+/** Selects objects by their fields. Immutable; {@link parseFieldSelector} creates one. */
 export class FieldSelector {
-  /** All must hold. Sorted, and each only once. */
+  /** Requirements, all of which must hold. Sorted, without duplicates. */
   readonly requirements: readonly FieldRequirement[];
-  /** The fields that are asked about, sorted: a server refuses those it has no value for. */
+  /** Fields in the requirements, sorted: a server rejects those that its objects do not have. */
   readonly fields: readonly string[];
   readonly #text: string;
 
@@ -23,39 +23,39 @@ export class FieldSelector {
     this.#text = texts.join(",");
   }
 
-  /** Whether everything matches. */
+  /** Whether the selector matches everything. */
   get empty(): boolean {
     return this.requirements.length === 0;
   }
 
-  /** Whether an object with these fields is meant; a missing field counts as "". Allocates nothing. */
+  /** Whether an object with these fields matches; a missing field counts as "". Allocates nothing. */
   matches(fields: Readonly<Record<string, string>>): boolean {
     for (const { field, operator, value } of this.requirements) {
       const actual: unknown = fields[field];
-      // What a plain object inherits is no string, and no field.
+      // Properties that a plain object inherits are not strings, and count as missing.
       const equal = (typeof actual === "string" ? actual : "") === value;
       if (equal !== (operator === "=")) return false;
     }
     return true;
   }
 
-  /** The one value that a field must have; undefined when the selector leaves it open. */
+  /** Returns the single value that a field must have; undefined if the selector leaves it open. */
   exactMatch(field: string): string | undefined {
     return this.requirements.find((requirement) => requirement.field === field && requirement.operator === "=")?.value;
   }
 
-  /** Canonical text: two selectors of the same requirements have the same. It parses back to an equal selector. */
+  /** Formats the selector canonically: equal requirements give equal texts. The text parses to an equal selector. */
   toString(): string {
     return this.#text;
   }
 }
 
-/** The selector that matches everything. */
+/** Selector that matches everything. */
 export const everyField: FieldSelector = new FieldSelector([]);
 
 /**
- * A selector from its text: `a=b`, `a==b`, `a!=b`, separated by commas. In values `\`, `,` and `=` are escaped with
- * `\`. Which fields there are is the server's to say: see {@link FieldSelector.fields}. "" matches everything.
+ * Parses a selector: `a=b`, `a==b`, `a!=b`, separated by commas. In values, `\` escapes `\`, `,` and `=`. The server decides
+ * which fields exist: see {@link FieldSelector.fields}. "" matches everything.
  * @throws ApiError 400 with Kubernetes' message.
  */
 export function parseFieldSelector(text: string): FieldSelector {
@@ -73,7 +73,7 @@ function parseTerm(term: string, selector: string): FieldRequirement {
   return { field: term.slice(0, split.index), operator, value: unescaped(term.slice(split.index + split[0].length)) };
 }
 
-/** Cuts at the commas that no backslash stands before, and leaves out empty terms. */
+/** Splits at commas without a backslash before them, and drops empty terms. */
 function splitTerms(text: string): string[] {
   return text.match(/(?:[^\\,]|\\.?)+/gs) ?? [];
 }

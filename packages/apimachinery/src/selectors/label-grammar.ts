@@ -3,7 +3,7 @@ import { fieldInvalid, formatCause, formatCauses } from "../meta/field-cause.ts"
 import { labelKeyProblems } from "../meta/names.ts";
 import { type LabelOperator, LabelRequirement, requirementProblems } from "./label-requirement.ts";
 
-/** A token is its own text; the end of the input is "". */
+/** Text of a token; "" at the end of the input. */
 type Token = string;
 
 const TOKEN = /==|!=|[=!(),<>]|[^=!(),<> \t\r\n]+/g;
@@ -18,10 +18,7 @@ const BINARY: ReadonlyMap<Token, LabelOperator> = new Map<Token, LabelOperator>(
   ["<", "<"],
 ]);
 
-/**
- * The requirements of a selector text. A recursive descent over tokens; where it refuses, and with which words, is
- * what Kubernetes' labels.Parse does.
- */
+/** Parses the requirements of a selector by recursive descent over tokens. Errors are those of Kubernetes' labels.Parse. */
 export function parseLabelRequirements(text: string): LabelRequirement[] {
   const tokens = new Tokens(text.match(TOKEN) ?? []);
   const requirements: LabelRequirement[] = [];
@@ -72,12 +69,12 @@ function parseKey(tokens: Tokens): string {
   const key = tokens.next();
   if (!isWord(key)) throw unparsable(found(key, "identifier"));
   const problems = labelKeyProblems(key);
-  // Kubernetes has no field path here and prints it as a nil one.
+  // Kubernetes has no field path here and prints a nil one.
   if (problems.length > 0) throw unparsable(formatCause(fieldInvalid("<nil>", key, problems.join("; "))));
   return key;
 }
 
-/** `(a,b)`, where values may be left out: `()`, `(,a)` and `(a,)` have an empty one. */
+/** Parses `(a,b)`. Values may be empty: `()`, `(,a)` and `(a,)` contain an empty one. */
 function parseValues(tokens: Tokens): string[] {
   const open = tokens.next();
   if (open !== "(") throw unparsable(`found '${open}' expected: '('`);
@@ -103,7 +100,7 @@ function parseExactValue(tokens: Tokens): string {
 }
 
 function requirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
-  const sorted = [...new Set(values)].sort(); // the messages count in this order
+  const sorted = [...new Set(values)].sort(); // Messages count in this order.
   const problems = requirementProblems(key, operator, sorted);
   if (problems.length > 0) throw unparsable(formatCauses(problems));
   return new LabelRequirement(key, operator, sorted);

@@ -3,19 +3,19 @@ import { fieldInvalid, formatCauses } from "../meta/field-cause.ts";
 import { labelKeyProblems, labelValueProblems } from "../meta/names.ts";
 import type { StatusCause } from "../meta/status.ts";
 
-/** How a label must relate to the values: the tokens of the selector grammar, and `exists`. */
+/** Relation between a label and the values: the tokens of the selector grammar, and `exists`. */
 export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!" | ">" | "<";
 
 const INTEGER = /^[+-]?[0-9]+$/;
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** One requirement of a label selector, checked and in its canonical form. Immutable. */
+/** Requirement of a label selector, valid and in canonical form. Immutable. */
 export class LabelRequirement {
   readonly key: string;
-  /** `in` and `notin` with a single value are `=` and `!=`. */
+  /** With a single value, `in` and `notin` become `=` and `!=`. */
   readonly operator: LabelOperator;
-  /** Sorted, each only once; none for `exists` and `!`. */
+  /** Sorted, without duplicates; empty for `exists` and `!`. */
   readonly values: readonly string[];
   readonly #set: ReadonlySet<string>;
   readonly #bound: bigint;
@@ -29,9 +29,9 @@ export class LabelRequirement {
     this.values = operator === ">" || operator === "<" ? [this.#bound.toString()] : sorted;
   }
 
-  /** Whether an object whose label has this value, or that has no such label, satisfies the requirement. */
+  /** Whether an object whose label has this value satisfies the requirement; undefined for a missing label. */
   matches(value: unknown): boolean {
-    // Also guards against what a plain object inherits: a label may well be called "constructor".
+    // Also ignores properties that a plain object inherits: a label may be named "constructor".
     if (typeof value !== "string") {
       return this.operator === "!" || this.operator === "!=" || this.operator === "notin";
     }
@@ -53,7 +53,7 @@ export class LabelRequirement {
     }
   }
 
-  /** As it is written in a selector, canonically. */
+  /** Formats the requirement canonically, as in a selector. */
   toString(): string {
     switch (this.operator) {
       case "exists":
@@ -75,7 +75,7 @@ export class LabelRequirement {
   }
 }
 
-/** What is wrong with a requirement, as labels.NewRequirement finds it. */
+/** Returns the faults of a requirement, like labels.NewRequirement. */
 export function requirementProblems(key: string, operator: LabelOperator, values: readonly string[]): StatusCause[] {
   const keyProblems = labelKeyProblems(key);
   const causes = keyProblems.length === 0 ? [] : [fieldInvalid("key", key, keyProblems.join("; "))];
@@ -87,14 +87,14 @@ export function requirementProblems(key: string, operator: LabelOperator, values
   return causes;
 }
 
-/** @throws ApiError 400 when the requirement is not valid. */
+/** @throws ApiError 400 for an invalid requirement. */
 export function checkedRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   const problems = requirementProblems(key, operator, values);
   if (problems.length > 0) throw ApiError.badRequest(formatCauses(problems));
   return new LabelRequirement(key, operator, values);
 }
 
-/** How many values there are only `in`, `notin`, `exists` and `!` leave open: the others come with one. */
+/** Checks the number of values for `in`, `notin`, `exists` and `!`. The other operators always have one. */
 function operatorProblems(operator: LabelOperator, values: readonly string[]): StatusCause[] {
   switch (operator) {
     case "in":
@@ -123,7 +123,7 @@ function singular(operator: LabelOperator): LabelOperator {
   return operator === "notin" ? "!=" : operator;
 }
 
-/** The integer of a text as strconv.ParseInt(text, 10, 64); undefined when it is none, or out of range. */
+/** Parses an integer like strconv.ParseInt(text, 10, 64); undefined for an invalid or out-of-range one. */
 function int64(text: string): bigint | undefined {
   if (text.length > 32 || !INTEGER.test(text)) return undefined;
   const number = BigInt(text.startsWith("+") ? text.slice(1) : text);

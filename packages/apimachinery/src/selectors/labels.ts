@@ -3,22 +3,22 @@ import { quote } from "../text/go-format.ts";
 import { parseLabelRequirements } from "./label-grammar.ts";
 import { checkedRequirement, type LabelOperator, type LabelRequirement } from "./label-requirement.ts";
 
-/** A selector as objects carry it (metav1.LabelSelector): all of its parts must match. */
+/** Selector in an object (metav1.LabelSelector): all of its parts must match. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
   readonly matchExpressions?: readonly LabelSelectorExpression[] | undefined;
 }
 
-/** One expression of {@link LabelSelectorObject}. */
+/** Expression of a {@link LabelSelectorObject}. */
 export interface LabelSelectorExpression {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
   readonly values?: readonly string[] | undefined;
 }
 
-/** Which objects are meant, by their labels. Immutable; {@link parseLabelSelector} makes one. */
+/** Selects objects by their labels. Immutable; {@link parseLabelSelector} creates one. */
 export class LabelSelector {
-  /** All must hold. Sorted, and each only once. */
+  /** Requirements, all of which must hold. Sorted, without duplicates. */
   readonly requirements: readonly LabelRequirement[];
   readonly #text: string;
 
@@ -30,29 +30,29 @@ export class LabelSelector {
     this.#text = sorted.map(([text]) => text).join(",");
   }
 
-  /** Whether everything matches. */
+  /** Whether the selector matches everything. */
   get empty(): boolean {
     return this.requirements.length === 0;
   }
 
-  /** Whether an object with these labels is meant. Allocates nothing. */
+  /** Whether an object with these labels matches. Allocates nothing. */
   matches(labels: Readonly<Record<string, string>> | undefined): boolean {
     for (const requirement of this.requirements) if (!requirement.matches(labels?.[requirement.key])) return false;
     return true;
   }
 
-  /** Canonical text: two selectors of the same requirements have the same. It parses back to an equal selector. */
+  /** Formats the selector canonically: equal requirements give equal texts. The text parses to an equal selector. */
   toString(): string {
     return this.#text;
   }
 }
 
-/** The selector that matches everything. */
+/** Selector that matches everything. */
 export const everyLabel: LabelSelector = new LabelSelector([]);
 
 /**
- * A selector from its text, in the whole grammar of Kubernetes: `a`, `!a`, `a=b`, `a==b`, `a!=b`, `a in (b,c)`,
- * `a notin (b,c)`, `a>1`, `a<1`, separated by commas. "" matches everything.
+ * Parses a selector in Kubernetes' whole grammar: `a`, `!a`, `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a>1`,
+ * `a<1`, separated by commas. "" matches everything.
  * @throws ApiError 400 with Kubernetes' message.
  */
 export function parseLabelSelector(text: string): LabelSelector {
@@ -60,8 +60,8 @@ export function parseLabelSelector(text: string): LabelSelector {
 }
 
 /**
- * A selector from the form that objects carry (metav1.LabelSelectorAsSelector). `{}` matches everything.
- * @throws ApiError 400 when a key, operator or value is not valid.
+ * Converts the selector of an object (metav1.LabelSelectorAsSelector). `{}` matches everything.
+ * @throws ApiError 400 for an invalid key, operator or value.
  */
 export function labelSelectorFromObject(object: LabelSelectorObject): LabelSelector {
   const { matchLabels = {}, matchExpressions = [] } = object;

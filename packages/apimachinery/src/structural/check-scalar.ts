@@ -4,7 +4,7 @@ import { isJsonInteger, isListed, isMultiple, type Limit, type NumberCheck, type
 import type { Faults } from "./faults.ts";
 import { ARRAY, INTEGER, NUMBER, OBJECT, type SchemaNode, TEXT } from "./node.ts";
 
-/** Whether a value that is not null has one of the schema's types; `kind` is its bit. */
+/** Whether a non-null value has one of the schema's types; `kind` is the bit of the value. */
 export function checkType(faults: Faults, node: SchemaNode, [value, kind]: readonly [unknown, number]): boolean {
   if ((node.types & kind) !== 0) return true;
   if (kind === NUMBER && (node.types & INTEGER) !== 0 && isJsonInteger(value as number)) return true;
@@ -14,7 +14,7 @@ export function checkType(faults: Faults, node: SchemaNode, [value, kind]: reado
       faults.type(node.format, format);
       return false;
     }
-    // Kubernetes leaves texts, and lists, to the format if there is one.
+    // Kubernetes leaves texts and lists to the format if there is one.
     if ((kind === TEXT || kind === ARRAY) && (node.types & (INTEGER | NUMBER)) === 0) return true;
   }
   faults.type(node.typeText, kindName(kind));
@@ -42,7 +42,7 @@ export function checkEnum(faults: Faults, node: SchemaNode, value: unknown): voi
   if (node.enum !== undefined && !isListed(node.enum, value)) faults.notListed(value, node.enum);
 }
 
-/** The first of length and pattern that does not hold. */
+/** Checks length, then pattern, and reports only the first fault. */
 export function checkText(faults: Faults, node: SchemaNode, text: string): void {
   if (text.length > node.maxLength && codePoints(text) > node.maxLength) faults.tooLong(node.maxLength);
   else if (node.minLength > 0 && codePoints(text) < node.minLength)
@@ -82,7 +82,7 @@ interface Ranged {
   readonly range: NumberRange;
 }
 
-/** Limits that are out of the range are the value's fault too. */
+/** Checks that the value and the limits are in range. As in Kubernetes, a limit out of range is reported as a fault of the value. */
 function checkRanges(faults: Faults, { check, range }: Ranged, value: number | bigint): void {
   const outside = (what: string): void =>
     faults.composite((path) => `${what} value must be of type ${range.text} in ${path}`);
@@ -99,14 +99,14 @@ function checkMultiple(faults: Faults, multipleOf: Limit, value: number | bigint
   else if (!isMultiple(value, limit)) tell(faults, told, `should be a multiple of ${text}`);
 }
 
-/** What a number is compared with, and how both are printed. */
+/** Number and limit to compare, with both as text. */
 interface Comparable {
   readonly limit: number | bigint;
   readonly text: string;
   readonly told: string;
 }
 
-/** Integers are compared with the limit as an integer if that is in range; otherwise both are doubles. */
+/** Compares integers with the limit as an integer if it is in range; otherwise both as doubles. */
 function comparable(limit: Limit, value: number | bigint): Comparable {
   const integers = limit.fits && (typeof value === "bigint" || Number.isSafeInteger(value));
   return integers

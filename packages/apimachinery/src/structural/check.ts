@@ -6,17 +6,17 @@ import { OldItems, Unchanged } from "./correlate.ts";
 import { Faults } from "./faults.ts";
 import { ARRAY, INTEGER, kindOf, memberNode, NUMBER, OBJECT, type SchemaNode, TEXT } from "./node.ts";
 
-/** Where a validation begins. */
+/** Starting point of a validation. */
 export interface CheckScope {
-  /** The old value; `undefined` if there is none to compare with. */
+  /** Old value; `undefined` if there is none to compare with. */
   readonly old?: unknown;
-  /** What stands before every field in the causes; "" by default. */
+  /** Prefix of every field in the causes. @default "" */
   readonly prefix?: string;
 }
 
 /**
- * Validates a value as kube-openapi's schema validator does, with CRDValidationRatcheting: what is wrong with a value that
- * is as it was in the old object is no error. Inside of `allOf`, `anyOf`, `oneOf` and `not` nothing is compared.
+ * Validates a value like kube-openapi's schema validator with CRDValidationRatcheting: faults of a value that is unchanged
+ * from the old object are not errors. Inside `allOf`, `anyOf`, `oneOf` and `not` nothing is compared.
  */
 export function checkValues(node: SchemaNode, value: unknown, { old, prefix = "" }: CheckScope): StatusCause[] {
   const faults = new Faults(node, prefix);
@@ -25,8 +25,8 @@ export function checkValues(node: SchemaNode, value: unknown, { old, prefix = ""
 }
 
 /**
- * Every method returns how many checks it made and passed, kube-openapi's match count: of alternatives that all fail, the
- * one with the most is the one whose faults are told.
+ * Every method returns how many checks it made and passed, kube-openapi's match count. If all alternatives fail, the faults
+ * of the one with the highest count are reported.
  */
 class ValueCheck {
   readonly #faults: Faults;
@@ -164,7 +164,7 @@ class ValueCheck {
     return matches;
   }
 
-  /** The match count of an alternative, of which nothing is told; its complement if the value is not valid. */
+  /** Returns the match count of an alternative without reporting its faults; the complement of the count if the value is invalid. */
   #try(node: SchemaNode, value: unknown): number {
     const { count } = this.#faults;
     this.#faults.hush();
@@ -175,14 +175,14 @@ class ValueCheck {
     return valid ? matches : ~matches;
   }
 
-  /** Tells the faults of the best alternative, unless all this is only a try: it then takes linear time at any depth. */
+  /** Reports the faults of the best alternative, unless this is itself a try: it then takes linear time at any depth. */
   #explain({ node, matches }: Best, value: unknown): number {
     if (node !== undefined && !this.#faults.silent) this.#changed(node, value, undefined);
     return Math.max(matches, 0);
   }
 }
 
-/** Of alternatives, the first with the most matches. */
+/** First alternative with the highest match count. */
 class Best {
   node: SchemaNode | undefined;
   matches = -1;

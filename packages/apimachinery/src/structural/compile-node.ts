@@ -16,22 +16,22 @@ import {
 } from "./node.ts";
 import { pruneValue } from "./prune-fields.ts";
 
-/** Nodes are many and most have little: what is empty, and the same for many, is there once. */
+/** Shared empty list: nodes are many, and most are nearly empty. */
 const NONE: readonly never[] = [];
 
-/** More than anything can have, and an integer that needs no box. */
+/** Larger than any real count, and still an integer that V8 stores unboxed. */
 const UNLIMITED = 2 ** 31 - 1;
 
 export interface NodeOptions {
   readonly pattern: PatternCompiler;
   /**
-   * Whether the node is for the check of defaults. Kubernetes looks at those with a schema that it converts in another
-   * way: `x-kubernetes-int-or-string` does not limit types there, and formats that mean nothing are not left out.
+   * Whether the node is for the check of defaults. Kubernetes converts that schema differently: `x-kubernetes-int-or-string`
+   * does not limit types, and formats without meaning are not dropped.
    */
   readonly forDefaults?: boolean;
 }
 
-/** @throws what `pattern` throws on a regular expression that is none */
+/** @throws the error of `pattern` for an invalid regular expression */
 export function compileNode(schema: JsonSchema, options: NodeOptions): SchemaNode {
   const { pattern, forDefaults = false } = options;
   const { additionalProperties: rest } = schema;
@@ -103,7 +103,7 @@ const ALL_TASKS: readonly Tasks[] = Array.from({ length: 16 }, (_, bits) => ({
   rules: (bits & 8) !== 0,
 }));
 
-/** The same object for the same tasks. */
+/** Returns the same object for the same tasks. */
 function tasksOf(tasks: Tasks): Tasks {
   const same = ({ defaults, embedded, listTypes, rules }: Tasks): boolean =>
     defaults === tasks.defaults &&
@@ -113,7 +113,7 @@ function tasksOf(tasks: Tasks): Tasks {
   return ALL_TASKS.find(same) ?? tasks;
 }
 
-/** What a default has that its own schema does not know is never set. */
+/** Removes fields from a default that its own schema does not know. */
 function prunedDefault(node: SchemaNode): unknown {
   const value = cloneJson(node.default);
   pruneValue(value, node, node.embedded);

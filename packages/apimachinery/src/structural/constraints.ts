@@ -2,28 +2,28 @@ import { equalJson } from "../json/value.ts";
 import type { JsonSchema } from "../schema.ts";
 import { goJson } from "../text/go-format.ts";
 
-/** What a schema asks of numbers. */
+/** Constraints of a schema on numbers. */
 export interface NumberCheck {
-  /** What must fit: an integer of 32 or 64 bits, a float of 32. Undefined if every number fits. */
+  /** Range that values must fit: an integer of 32 or 64 bits, or a 32-bit float. Undefined if every number fits. */
   readonly range: NumberRange | undefined;
   readonly minimum: Limit | undefined;
   readonly maximum: Limit | undefined;
   readonly multipleOf: Limit | undefined;
 }
 
-/** The numbers of a type and format, and both as errors name them. */
+/** Range of a type and format, with the name of both in errors. */
 export interface NumberRange {
   readonly fits: (value: number | bigint) => boolean;
   readonly text: string;
 }
 
-/** A number that values are compared with. */
+/** Number that values are compared with. */
 export interface Limit {
   readonly value: number;
-  /** For integers Kubernetes compares with the limit as an integer of 64 bits, its fraction cut off. */
+  /** Limit for integers: Kubernetes compares them with the limit truncated to a 64-bit integer. */
   readonly integer: number | bigint;
   readonly exclusive: boolean;
-  /** Whether it is in the range itself; if not, every number is an error. */
+  /** Whether the limit itself is in the range; if not, every number is an error. */
   readonly fits: boolean;
 }
 
@@ -68,7 +68,7 @@ function toInt64(value: number): number | bigint {
   return exact > most ? most : exact < least ? least : exact;
 }
 
-/** Whether a double is an integer as go-openapi says: within 2^53, and off by a billionth at most. */
+/** Whether a double is an integer by go-openapi's rule: within 2^53, and at most a billionth off. */
 export function isJsonInteger(value: number): boolean {
   if (!(Math.abs(value) <= MAX_JSON_FLOAT)) return false;
   const rounded = Math.round(value);
@@ -77,7 +77,7 @@ export function isJsonInteger(value: number): boolean {
 
 const MAX_JSON_FLOAT = 2 ** 53 - 1;
 
-/** Whether a number is a multiple of another that is above zero; doubles as {@link isJsonInteger} counts. */
+/** Whether a number is a multiple of a positive factor; doubles by the rule of {@link isJsonInteger}. */
 export function isMultiple(value: number | bigint, factor: number | bigint): boolean {
   if (isInteger(value) && isInteger(factor)) return BigInt(value) % BigInt(factor) === 0n;
   const [double, by] = [Number(value), Number(factor)];
@@ -88,12 +88,12 @@ function isInteger(value: number | bigint): boolean {
   return typeof value === "bigint" || Number.isSafeInteger(value);
 }
 
-/** The values that a schema lists. */
+/** Values in an `enum`. */
 export interface EnumCheck {
-  /** Scalars among them, found at once. */
+  /** The scalars among them, for fast lookup. */
   readonly scalars: ReadonlySet<unknown>;
   readonly values: readonly unknown[];
-  /** As errors list them. */
+  /** Values as text for errors. */
   readonly texts: readonly string[];
 }
 
@@ -104,8 +104,8 @@ export function compileEnum(values: readonly unknown[] | undefined): EnumCheck |
 }
 
 /**
- * Whether a value is listed. As in Kubernetes null never is, even if it is, and a value is converted to the type of the
- * listed one first: a double loses its fraction, an integer becomes the character with this code point.
+ * Whether a value is listed. As in Kubernetes, null never is. A value is first converted to the
+ * type of the listed one: a double loses its fraction, an integer becomes the character of that code point.
  */
 export function isListed({ scalars, values }: EnumCheck, value: unknown): boolean {
   if (value === null) return false;
@@ -121,7 +121,7 @@ function converts(value: unknown, listed: unknown): boolean {
   return typeof value === "bigint" && typeof listed === "string" && listed === "\ufffd";
 }
 
-/** As Go's conversion of an integer to a string. */
+/** Converts an integer to a string like Go. */
 function rune(point: number): string {
   const valid = point >= 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
   return valid ? String.fromCodePoint(point) : "\ufffd";

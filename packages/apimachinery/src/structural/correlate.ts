@@ -2,8 +2,8 @@ import { equalJson, isJsonObject, type JsonObject } from "../json/value.ts";
 import { memberNode, type SchemaNode } from "./node.ts";
 
 /**
- * Finds the item of an old list that has the same keys (cel/common's MapList). Of several the first counts; an item
- * without one of the keys, or with one that is no scalar, is not found.
+ * Finds the item of an old list with the same keys (cel/common's MapList); the first of several. Does not find items that
+ * lack a key or have a non-scalar one.
  */
 export class OldItems {
   readonly #keys: readonly string[];
@@ -17,7 +17,7 @@ export class OldItems {
     }
   }
 
-  /** The old items of a list; undefined if its items cannot be told apart, so that none is found. */
+  /** Returns the old items of a list; undefined if the list has no keys to find items by. */
   static of(node: SchemaNode, old: unknown): OldItems | undefined {
     return node.mapKeys.length > 0 && Array.isArray(old) && old.length > 0
       ? new OldItems(node.mapKeys, old)
@@ -43,20 +43,20 @@ function scalar(item: JsonObject, name: string): unknown {
   return typeof value === "object" ? undefined : value;
 }
 
-/** Different for different values: texts are quoted. */
+/** Returns different texts for different values: strings are quoted. */
 function keyText(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
-/** A value, and what it was in the old object. */
+/** Value, with its counterpart in the old object. */
 interface Pair {
   readonly value: unknown;
   readonly old: unknown;
 }
 
 /**
- * Whether values are as they were, by their schema: items of a list-map are found by their keys, and an object with a
- * member that has no schema is never the same (cel/common's CorrelatedObject). Each object is compared once.
+ * Decides whether values are unchanged, by their schema: items of a list-map are found by their keys, and an object with a
+ * member that has no schema always counts as changed (cel/common's CorrelatedObject). Compares each object once.
  */
 export class Unchanged {
   readonly #known = new Map<unknown, { readonly old: unknown; readonly same: boolean }>();

@@ -11,11 +11,11 @@ import type { SchemaNode } from "./node.ts";
 import { FieldPath, visitChildren } from "./walk.ts";
 
 /**
- * Makes the metadata of embedded resources an ObjectMeta, in place, as that of an object is (apiextensions'
+ * Converts the metadata of embedded resources to an ObjectMeta, in place, like an object's own (apiextensions'
  * objectmeta.Coerce).
  *
- * @returns the paths of members that ObjectMeta does not have, sorted; of very many the first
- * @throws ApiError 400 on an apiVersion, kind or metadata that cannot be read
+ * @returns the paths of members that ObjectMeta does not have, sorted and bounded in number
+ * @throws ApiError 400 for an apiVersion, kind or metadata of a wrong type
  */
 export function coerceEmbedded(root: SchemaNode, object: unknown): string[] {
   const { unknown, malformed } = coerce(root, object);
@@ -23,7 +23,7 @@ export function coerceEmbedded(root: SchemaNode, object: unknown): string[] {
   return unknown.sorted();
 }
 
-/** As {@link coerceEmbedded}, and returns what cannot be read as a cause instead. */
+/** Like {@link coerceEmbedded}, but returns the fault as a cause. */
 export function tryCoerceEmbedded(root: SchemaNode, object: unknown): StatusCause | undefined {
   return coerce(root, object).malformed;
 }
@@ -75,7 +75,7 @@ function malformed(resource: JsonObject, place: FieldPath, error: unknown): Stat
   return fieldInvalid(place.child("metadata").toString(), resource["metadata"], error.message);
 }
 
-/** What is wrong with the type and metadata of embedded resources (apiextensions' objectmeta.Validate). */
+/** Returns the faults in the type and metadata of embedded resources (apiextensions' objectmeta.Validate). */
 export function checkEmbedded(root: SchemaNode, object: unknown): StatusCause[] {
   const causes = new BoundedCauses();
   if (!root.tasks.embedded) return causes.items;
@@ -129,7 +129,7 @@ function kindProblem(kind: string): string | undefined {
   return problems.length === 0 ? undefined : `may have mixed case, but should otherwise match: ${problems.join(",")}`;
 }
 
-/** Names are not asked to be more than a part of a path: of what kind the resource is, is not known. */
+/** Names need only be valid path segments, because the kind of the resource is unknown. */
 function* metadataProblems(resource: JsonObject, place: FieldPath): Causes {
   const copy: JsonObject = { metadata: cloneJson(resource["metadata"]) };
   try {

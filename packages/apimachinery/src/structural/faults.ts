@@ -13,14 +13,14 @@ import type { EnumCheck } from "./constraints.ts";
 import type { SchemaNode } from "./node.ts";
 
 /**
- * What a validation has found, in the words of kube-openapi's errors as apiextensions hands them on. Alternatives of a
- * schema are tried silently: faults are only counted then, since a value that fails one may well be valid.
+ * Faults that a validation found, in the words of kube-openapi's errors as apiextensions returns them. Alternatives of a
+ * schema are tried silently: their faults are only counted, because a value that fails one alternative may still be valid.
  */
 export class Faults {
-  /** Where the validation is; members by name, items by index. */
+  /** Current position of the validation; members by name, items by index. */
   readonly path: (string | number)[] = [];
   readonly #root: SchemaNode;
-  /** What stands before every field: "status" if only that is validated. */
+  /** Prefix of every field: "status" if only the status is validated. */
   readonly #prefix: string;
   readonly #causes = new BoundedCauses();
   #count = 0;
@@ -31,12 +31,12 @@ export class Faults {
     this.#prefix = prefix;
   }
 
-  /** How many faults there are up to now, those found silently included. */
+  /** Number of faults so far, including silent ones. */
   get count(): number {
     return this.#count;
   }
 
-  /** Whether enough is known. */
+  /** Whether the limit on causes is reached. */
   get full(): boolean {
     return this.#causes.full;
   }
@@ -45,20 +45,20 @@ export class Faults {
     return this.#silent > 0;
   }
 
-  /** Without repetitions, as kube-openapi's results. */
+  /** Causes without duplicates, as in kube-openapi's results. */
   get causes(): StatusCause[] {
     const { items } = this.#causes;
     if (items.length < 2) return items;
     return [...new Map(items.map((cause) => [`${cause.field}\0${cause.message}`, cause])).values()];
   }
 
-  /** Forgets what came after there were `count` faults. */
+  /** Drops all faults after the first `count`. */
   forget(count: number): void {
     this.#count = count;
     if (this.#silent === 0) this.#causes.truncate(count);
   }
 
-  /** Counts without words until {@link speak}. */
+  /** Counts faults silently until {@link speak}. */
   hush(): void {
     this.#silent += 1;
   }
@@ -77,12 +77,12 @@ export class Faults {
     if (this.#counts()) this.#add(fieldNotSupported(this.#field(), value, texts));
   }
 
-  /** A rule of a scalar, or of a count: `should be at least 2 chars long`. */
+  /** Reports a broken rule of a scalar, or of a count: `should be at least 2 chars long`. */
   breaks(value: unknown, rule: string): void {
     if (this.#counts()) this.#add(fieldInvalid(this.#field(), value, `${this.#where()} in body ${rule}`));
   }
 
-  /** As {@link breaks}, in words that name the field otherwise. */
+  /** Like {@link breaks}, for a rule whose text contains the path. */
   says(value: unknown, words: (path: string) => string): void {
     if (this.#counts()) this.#add(fieldInvalid(this.#field(), value, words(this.#where())));
   }
@@ -107,13 +107,13 @@ export class Faults {
     this.#add(fieldInvalid(this.#field(), name, `${this.#where()}.${name} in body is a forbidden property`));
   }
 
-  /** A fault of the value as a whole, which Kubernetes reports without its field. */
+  /** Reports a fault of the whole value, for which Kubernetes gives no field. */
   composite(words: (path: string) => string): void {
     if (!this.#counts()) return;
     this.#add(fieldInvalid(this.#prefix === "" ? "<nil>" : this.#prefix, "", words(this.#where())));
   }
 
-  /** Counts one fault more; says whether it is to be worded. */
+  /** Counts a fault. Returns whether to report it. */
   #counts(): boolean {
     this.#count += 1;
     return this.#silent === 0;
@@ -130,7 +130,7 @@ export class Faults {
     return field === "" ? this.#prefix : `${this.#prefix}.${field}`;
   }
 
-  /** kube-openapi writes a point before every member but the properties of the root, those of a map as well. */
+  /** kube-openapi writes a dot before every member except declared properties of the root; members of a root map have one. */
   #where(): string {
     let path = "";
     for (const [at, step] of this.path.entries()) {

@@ -1,19 +1,19 @@
 import type { JsonSchema } from "../schema.ts";
 
-/** What a path leads to. */
+/** Field that a path leads to. */
 export interface SchemaField {
-  /** As field errors name it: `spec.ports`, `labels[app]`. */
+  /** Path as in field errors: `spec.ports`, `labels[app]`. */
   readonly path: string;
   readonly schema: JsonSchema | undefined;
 }
 
-/** What a path may look like. */
+/** Syntax that a path may use. */
 export interface FieldPathOptions {
-  /** Whether `['name']` may stand for `.name`, and is how keys of maps are named. Default: yes. */
+  /** Whether `['name']` is allowed for `.name` and for keys of maps. Default: yes. */
   readonly brackets?: boolean;
 }
 
-/** A step: `.name`, or a name in brackets and single quotes; a quote behind a backslash is part of it. */
+/** Step of a path: `.name`, or a name in brackets and single quotes; a quote after a backslash is part of it. */
 const STEP = /\.(?<name>[.[\]]|[^.[\]]+)|\[(?<quoted>'(?:[^']|(?<=\\)')*(?<!\\)')\]/y;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -29,10 +29,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Follows a path of a rule's `fieldPath` or of a selectable field, like `.spec.labels['app']`, through a schema
+ * Follows the path of a rule's `fieldPath` or of a selectable field, like `.spec.labels['app']`, through a schema
  * (apiextensions' cel.ValidFieldPath). Lists have no paths.
  *
- * @returns the field, or why there is none
+ * @returns the field, or the reason why there is none
  */
 export function resolveFieldPath(
   text: string,

@@ -5,7 +5,7 @@ import { goJson } from "../text/go-format.ts";
 import type { SchemaNode } from "./node.ts";
 import { FieldPath, visitChildren } from "./walk.ts";
 
-/** Items that lists of type set and map have twice (apiextensions' listtype.ValidateListSetsAndMaps). */
+/** Returns duplicate items in lists of type set and map (apiextensions' listtype.ValidateListSetsAndMaps). */
 export function checkListTypes(root: SchemaNode, object: unknown): StatusCause[] {
   const causes = new BoundedCauses();
   if (!root.tasks.listTypes) return causes.items;
@@ -37,14 +37,14 @@ function* repeatedItems(list: readonly unknown[], place: FieldPath): Causes {
   for (const at of repetitions(list, sameIfEqual)) yield fieldDuplicate(place.item(at).toString(), list[at]);
 }
 
-/** The keys that an item has. */
+/** Returns the keys that an item has. */
 function keysOf(item: unknown, names: readonly string[]): JsonObject {
   const keys: JsonObject = {};
   if (isJsonObject(item)) for (const name of names) if (Object.hasOwn(item, name)) setMember(keys, name, item[name]);
   return keys;
 }
 
-/** What two items with the same keys have in common. Most lists have one key, whose value will do. */
+/** Returns a value that equals for items with equal keys. Most lists have one key, whose value suffices. */
 function identityOf(item: unknown, names: readonly string[]): unknown {
   const [only] = names;
   if (names.length !== 1 || only === undefined) return sameIfEqual(keysOf(item, names));
@@ -53,13 +53,13 @@ function identityOf(item: unknown, names: readonly string[]): unknown {
 
 const NO_KEY = "\0";
 
-/** What only equal values have in common: themselves if they are scalars, else their text, which no scalar can be. */
+/** Returns a value that is the same for equal values only: a scalar itself, or a text that no scalar can be. */
 function sameIfEqual(value: unknown): unknown {
   if (typeof value === "object" && value !== null) return `\0${goJson(value)}`;
   return typeof value === "string" && value.startsWith("\0") ? `\0\0${value}` : value;
 }
 
-/** Where values are there for the second time; a third time does not count. */
+/** Yields the positions of second occurrences; a third one does not count. */
 function* repetitions(list: readonly unknown[], identity: (item: unknown) => unknown): Generator<number, void> {
   if (list.length < 2) return;
   const seen = new Map<unknown, boolean>();

@@ -2,16 +2,16 @@ import type { JsonSchema, ValidationRule } from "../schema.ts";
 import type { EnumCheck, NumberCheck } from "./constraints.ts";
 import type { TextCheck } from "./formats/formats.ts";
 
-/** Makes a test of texts out of a regular expression. */
+/** Compiles a regular expression into a check of texts. */
 export type PatternCompiler = (source: string) => (text: string) => boolean;
 
-/** ECMAScript's regular expressions, which a pattern can keep busy for ever. */
+/** Compiles an ECMAScript regular expression. Security: a pattern can take exponential time. */
 export function nativePattern(source: string): (text: string) => boolean {
   const expression = new RegExp(source, "u");
   return (text) => expression.test(text);
 }
 
-/** What a JSON value is, a bit each, so that a schema's types are a mask. */
+/** Kinds of JSON values, one bit each, so that a schema's types are a mask. */
 export const OBJECT = 1;
 export const ARRAY = 2;
 export const TEXT = 4;
@@ -19,37 +19,37 @@ export const INTEGER = 8;
 export const NUMBER = 16;
 export const BOOLEAN = 32;
 
-/** One schema, prepared: everything that does not depend on the value is decided here. All have the same shape. */
+/** Compiled schema: it holds everything that does not depend on the value. All nodes have the same shape. */
 export interface SchemaNode {
   readonly schema: JsonSchema;
 
   readonly properties: ReadonlyMap<string, SchemaNode> | undefined;
-  /** The values of a map. */
+  /** Schema of the values of a map. */
   readonly additional: SchemaNode | undefined;
-  /** Whether names that are no properties are kept when the object is pruned. */
+  /** Whether pruning keeps members that are not properties. */
   readonly open: boolean;
-  /** Whether names that are no properties are errors: `additionalProperties: false`. */
+  /** Whether members that are not properties are errors: `additionalProperties: false`. */
   readonly closed: boolean;
   readonly items: SchemaNode | undefined;
   readonly preserves: boolean;
   readonly embedded: boolean;
-  /** Whether null may be here: it stays, and no default replaces it. */
+  /** Whether null is allowed: it stays, and no default replaces it. */
   readonly nullable: boolean;
   readonly listType: string;
-  /** The keys by which items are found again in an old list; none if they cannot be. */
+  /** Keys that identify items in an old list; none if items cannot be identified. */
   readonly mapKeys: readonly string[];
 
-  /** Undefined if there is none; a default of null is none. */
+  /** Undefined without a default; a default of null counts as none. */
   readonly default: unknown;
-  /** The properties that have a default. */
+  /** Properties that have a default. */
   readonly defaulted: readonly (readonly [name: string, node: SchemaNode])[];
   readonly rules: readonly ValidationRule[];
 
-  /** Bits of the types that a value may have. */
+  /** Bits of the allowed types. */
   readonly types: number;
-  /** The types as errors name them, "" for any: `string`, `integer,string`. */
+  /** Types as errors name them, "" for any: `string`, `integer,string`. */
   readonly typeText: string;
-  /** The format as it is written; "" if there is none or it is not one for the type. */
+  /** Format as written; "" if there is none or it does not apply to the type. */
   readonly format: string;
   readonly textFormat: TextCheck | undefined;
   readonly enum: EnumCheck | undefined;
@@ -67,14 +67,14 @@ export interface SchemaNode {
   readonly anyOf: readonly SchemaNode[];
   readonly oneOf: readonly SchemaNode[];
   readonly not: SchemaNode | undefined;
-  /** Whether there is one of the four above. */
+  /** Whether the schema has one of the four keywords above. */
   readonly logical: boolean;
 
-  /** Whether there is something to do at this value or below it, so that what needs nothing costs nothing. */
+  /** Work to do at this value or below it. Values without work are skipped. */
   readonly tasks: Tasks;
 }
 
-/** Kinds of work that most schemas have nothing of. */
+/** Kinds of work that most schemas do not need. */
 export interface Tasks {
   readonly defaults: boolean;
   readonly embedded: boolean;
@@ -82,12 +82,12 @@ export interface Tasks {
   readonly rules: boolean;
 }
 
-/** The schema of a member of an object: of a property, or of the values of a map. */
+/** Returns the schema of an object's member: of a property, or of the values of a map. */
 export function memberNode(node: SchemaNode, name: string): SchemaNode | undefined {
   return node.properties?.get(name) ?? node.additional;
 }
 
-/** The bit of a value that is not null. Integers of 64 bits are integers; every other double is a number. */
+/** Returns the bit of a non-null value. 64-bit integers are integers; every other double is a number. */
 export function kindOf(value: unknown): number {
   switch (typeof value) {
     case "string":
@@ -103,5 +103,5 @@ export function kindOf(value: unknown): number {
   }
 }
 
-/** The fields that every resource has, whatever its schema says. */
+/** Fields that every resource has, whatever its schema declares. */
 export const RESOURCE_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);

@@ -5,8 +5,8 @@ import { memberNode, RESOURCE_FIELDS, type SchemaNode } from "./node.ts";
 /**
  * Removes the fields that a schema does not name, in place (apiextensions' pruning.PruneWithOptions).
  *
- * @param resource Whether apiVersion, kind and metadata stay whatever the schema says, as at the root of an object
- * @returns their paths as field validation names them, sorted: `spec.list[0].bar`; of very many the first
+ * @param resource Whether apiVersion, kind and metadata stay whatever the schema declares, as at the root of an object
+ * @returns their paths as field validation names them, sorted and bounded in number: `spec.list[0].bar`
  */
 export function pruneValue(value: unknown, node: SchemaNode, resource: boolean): string[] {
   const pruning = new SchemaPruning();
@@ -45,7 +45,7 @@ class SchemaPruning {
     this.#path.pop();
   }
 
-  /** What the schema does not name is kept, with all that is below it; what it names is pruned by its own schema. */
+  /** Keeps fields that the schema does not name, with everything below them, and prunes named ones by their own schemas. */
   #preserved(value: object, node: SchemaNode): void {
     if (Array.isArray(value)) {
       const { items } = node;
@@ -90,8 +90,8 @@ function pathText(path: readonly (string | number)[]): string {
 }
 
 /**
- * Removes members that are null where the schema says neither `nullable` nor a default, in place: null means missing
- * there (apiextensions' PruneNonNullableNullsWithoutDefaults).
+ * Removes null members in place where the schema has neither `nullable` nor a default: null means missing there
+ * (apiextensions' PruneNonNullableNullsWithoutDefaults).
  */
 export function pruneNulls(value: unknown, node: SchemaNode): void {
   if (Array.isArray(value)) {

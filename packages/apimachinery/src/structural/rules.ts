@@ -6,46 +6,48 @@ import { memberNode, nativePattern, type PatternCompiler, type SchemaNode } from
 import { FieldPath } from "./walk.ts";
 
 /**
- * One value of an object, and the `x-kubernetes-validations` that are about it. A CEL evaluator needs no walker of its
- * own: it runs the rules of each site over `self` and `oldSelf`.
+ * Value of an object, with the `x-kubernetes-validations` that apply to it. A CEL evaluator needs no walker of its own: it
+ * runs the rules of each site over `self` and `oldSelf`.
  *
  * - Rules whose expression uses `oldSelf` run only if `oldSelf` is not `undefined`, or if they have `optionalOldSelf`.
- * - What a rule that does not use `oldSelf` says about a site that is `unchanged` is a warning, not an error
- *   (ratcheting).
- * - There is no site for a value that is null, as in Kubernetes.
+ * - On an `unchanged` site, the failure of a rule without `oldSelf` is a warning, not an error (ratcheting).
+ * - A null value has no site, as in Kubernetes.
  */
 export interface RuleSite {
   readonly rules: readonly ValidationRule[];
   readonly schema: JsonSchema;
   /**
-   * The field as Kubernetes names it in errors: `spec.ports[1].name`, `spec.map[key]`. "" is the object itself; the
-   * `field` of its cause is {@link ruleField}'s.
+   * Path as Kubernetes reports it: `spec.ports[1].name`, `spec.map[key]`. "" is the object itself; {@link ruleField} gives
+   * the `field` of its cause.
    */
   readonly path: string;
   readonly self: unknown;
-  /** What the value was: found by map key and list-map key; `undefined` if there is none, or it was null. */
+  /** Old value, found by map key and list-map key; `undefined` if there is none, or it was null. */
   readonly oldSelf: unknown | undefined;
-  /** Whether the value is the root of a resource, so that apiVersion, kind, metadata.name and generateName may be read. */
+  /** Whether the value is the root of a resource, so that rules may read apiVersion, kind, metadata.name and generateName. */
   readonly resourceRoot: boolean;
-  /** Whether the value, or what is around it where it cannot be found in the old object, is as it was. Compared when read. */
+  /**
+   * Whether the value is unchanged; for a value that the old object lacks, whether its nearest known parent is. Computed on
+   * reading.
+   */
   readonly unchanged: boolean;
 }
 
-/** The `field` of the cause of a site's rule: the site's path, with the rule's own `fieldPath` normalized behind it. */
+/** Returns the `field` of the cause of a site's rule: the site's path, followed by the rule's normalized `fieldPath`. */
 export function ruleField(site: RuleSite, normalized = ""): string {
   if (normalized === "") return site.path === "" ? "<nil>" : site.path;
   return site.path === "" ? normalized : `${site.path}.${normalized}`;
 }
 
-/** A value on the way, with what is known of the old object. */
+/** Value during the walk, with its counterpart in the old object. */
 interface VisitedValue {
   readonly value: unknown;
   readonly node: SchemaNode;
   readonly place: FieldPath;
   readonly oldSelf: unknown;
-  /** What it is compared with for ratcheting; undefined if it cannot be found in the old object. */
+  /** Values to compare for ratcheting; undefined if the old object has no counterpart. */
   readonly pair: ComparedValue | undefined;
-  /** The nearest that can be found, if it cannot. */
+  /** Nearest parent with a counterpart, if the value has none. */
   readonly around: ComparedValue | undefined;
 }
 
@@ -55,13 +57,13 @@ interface ComparedValue {
   readonly old: unknown;
 }
 
-/** What a value was, and where it is: a root is a resource. */
+/** Old object, and the position of the new one: a root is a resource. */
 export interface Walked {
   readonly old: JsonObject | undefined;
   readonly place?: FieldPath;
 }
 
-/** The sites of an object, parents first, members in the object's order (apiextensions' cel.Validator). */
+/** Yields the sites of an object, parents first, members in the object's order (apiextensions' cel.Validator). */
 export function* walkRules(
   root: SchemaNode,
   object: JsonObject,
@@ -148,23 +150,23 @@ class Site implements RuleSite {
   }
 }
 
-/** How a schema is read. */
+/** Options of {@link defaultRuleSites}. */
 export interface DefaultRuleSitesOptions {
-  /** The field of the schema in problems. @default "schema" */
+  /** Path of the schema in problems. @default "schema" */
   readonly path?: string;
   /** @default ECMAScript's own */
   readonly pattern?: PatternCompiler;
 }
 
-/** The sites of one default: as of a value that is made, and as of one that stays as it is, about which rules may speak that use `oldSelf`. */
+/** Sites of one default: as a created value, and as an unchanged one, for rules that use `oldSelf`. */
 export interface DefaultRuleSites {
   readonly made: readonly RuleSite[];
   readonly kept: readonly RuleSite[];
 }
 
 /**
- * Where `x-kubernetes-validations` are about the defaults of a schema: an API server takes no default that its own rules refuse, and
- * nothing else is set within it before they are asked (apiextensions' defaulting.ValidateDefaults).
+ * Yields the sites of a schema's defaults. An API server rejects a default that breaks its own rules, and checks them before
+ * it sets anything within the default (apiextensions' defaulting.ValidateDefaults).
  */
 export function* defaultRuleSites(
   schema: JsonSchema,
@@ -186,23 +188,23 @@ function* defaultSitesBelow(node: SchemaNode, path: string): Generator<DefaultRu
     yield* defaultSitesBelow(property, `${path}.properties[${name}]`);
 }
 
-/** One place of a schema that has rules, for the estimate of their cost before anything is validated. */
+/** Position of a schema that has rules, to estimate their cost before any validation. */
 export interface StaticRuleSite {
   readonly rules: readonly ValidationRule[];
   readonly schema: JsonSchema;
-  /** The schema's own path: `properties[spec].properties[ports].items`; "" is the root. */
+  /** Path within the schema: `properties[spec].properties[ports].items`; "" is the root. */
   readonly path: string;
-  /** How many values can be there at most, by maxItems and maxProperties of what is around; `undefined` if unbounded. */
+  /** Maximum number of values at this position, by maxItems and maxProperties of its parents; `undefined` if unbounded. */
   readonly maxCardinality: number | undefined;
   readonly resourceRoot: boolean;
   /**
-   * The path of the nearest list to the root whose items cannot be found in an old object, so that `oldSelf` may not be
-   * used here; `undefined` if there is none.
+   * Path of the outermost list whose items have no counterparts in an old object, so that rules here cannot use `oldSelf`;
+   * `undefined` if there is none.
    */
   readonly uncorrelatable: string | undefined;
 }
 
-/** Every place of a schema that has `x-kubernetes-validations`, parents first, properties in the schema's order. */
+/** Returns every position of a schema that has `x-kubernetes-validations`, parents first, properties in the schema's order. */
 export function ruleSites(schema: JsonSchema): StaticRuleSite[] {
   return [...staticSitesBelow({ schema, path: "", maxCardinality: 1, uncorrelatable: undefined, root: true })];
 }
@@ -238,7 +240,7 @@ function* staticSitesBelow(place: StaticPosition): Generator<StaticRuleSite> {
   }
 }
 
-/** How many values a value can have below it for each of its children's schemas (apiextensions' extractMaxElements). */
+/** Returns the maximum number of children of a value, for each of its children's schemas (apiextensions' extractMaxElements). */
 function elementsOf(schema: JsonSchema): number | undefined {
   if (schema.type === "array") return atLeast0(schema.maxItems);
   return schema.type === "object" && schema.additionalProperties !== undefined ? atLeast0(schema.maxProperties) : 1;

@@ -10,25 +10,25 @@ import { memberNode, nativePattern, type PatternCompiler, type SchemaNode } from
 import { pruneNulls, pruneValue } from "./prune-fields.ts";
 import { type RuleSite, walkRules } from "./rules.ts";
 
-/** What a schema is compiled with. */
+/** Options of {@link compileSchema}. */
 export interface CompileOptions {
   /**
-   * Makes a test of texts out of a regular expression. Give one that takes linear time whenever the schema is a
-   * stranger's: the default is ECMAScript's own, with flag `u`, which a pattern can keep busy for ever.
+   * Compiles a regular expression into a check of texts. Default: ECMAScript's own, with flag `u`. Security: a pattern can
+   * block that engine forever, so pass a compiler with linear time for untrusted schemas.
    */
   readonly pattern?: PatternCompiler;
 }
 
 /**
- * Prepares a schema for the objects of a kind. It is expected to be sane: see {@link structuralProblems}.
+ * Compiles a schema for the objects of a kind. The schema must be valid: see {@link structuralProblems}.
  *
- * @throws SyntaxError, or what `pattern` throws, on a regular expression that is none
+ * @throws SyntaxError, or the error of `pattern`, for an invalid regular expression
  */
 export function compileSchema(schema: JsonSchema, options: CompileOptions = {}): StructuralSchema {
   return new StructuralSchema(schema, options);
 }
 
-/** A schema of a kind, prepared: what an API server does with objects before it keeps them, in this order. */
+/** Compiled schema of a kind. Its methods are the steps of an API server before it stores an object, in this order. */
 export class StructuralSchema {
   readonly schema: JsonSchema;
   readonly #node: SchemaNode;
@@ -39,17 +39,17 @@ export class StructuralSchema {
     this.#node = compileNode(schema, { pattern });
   }
 
-  /** Whether there are `x-kubernetes-validations` anywhere. */
+  /** Whether the schema has `x-kubernetes-validations` anywhere. */
   get hasRules(): boolean {
     return this.#node.tasks.rules;
   }
 
   /**
-   * Makes an object what its schema says it is, in place: unknown fields go, and null where it means missing; metadata of
-   * embedded resources becomes an ObjectMeta. The object's own apiVersion, kind and metadata are left alone.
+   * Removes unknown fields, and null where it means missing, in place; converts the metadata of embedded resources to an
+   * ObjectMeta. The object's own apiVersion, kind and metadata stay.
    *
-   * @returns the paths of the fields that were unknown, for field validation: `spec.list[0].bar`
-   * @throws ApiError 400 on an embedded resource whose type or metadata cannot be read
+   * @returns the paths of the unknown fields, for field validation: `spec.list[0].bar`
+   * @throws ApiError 400 for an embedded resource with an apiVersion, kind or metadata of a wrong type
    */
   prune(object: JsonObject): string[] {
     const unknown = pruneValue(object, this.#node, true);
@@ -57,21 +57,21 @@ export class StructuralSchema {
     return [...unknown, ...coerceEmbedded(this.#node, object)];
   }
 
-  /** Removes unknown fields and nothing else: what has been applied may hold null, which is then a fault. */
+  /** Removes unknown fields only: nulls of an applied configuration stay, and validation reports them. */
   pruneUnknown(object: JsonObject): void {
     pruneValue(object, this.#node, true);
   }
 
-  /** Sets what is missing to its default, in place. */
+  /** Sets missing fields to their defaults, in place. */
   setDefaults(object: JsonObject): void {
     setDefaults(object, this.#node);
   }
 
   /**
-   * What is wrong with an object, in Kubernetes' words: its values, its embedded resources, and lists that are sets or
-   * maps. Its own metadata, and `x-kubernetes-validations`, are checked elsewhere.
+   * Returns the faults of an object, in Kubernetes' words: of its values, its embedded resources, and its lists of type set
+   * or map. Other code checks its own metadata and `x-kubernetes-validations`.
    *
-   * @param old What the object was: where a value is unchanged it may stay wrong (CRDValidationRatcheting)
+   * @param old The object before the write: unchanged values may stay invalid (CRDValidationRatcheting)
    * @returns up to a thousand causes
    */
   validate(object: JsonObject, old?: JsonObject): StatusCause[] {
@@ -84,7 +84,7 @@ export class StructuralSchema {
     yield* this.#checkLists(object, old);
   }
 
-  /** As {@link validate}, for a write of the status alone: what is wrong elsewhere does not matter, but for lists. */
+  /** Like {@link validate}, for a write of the status alone: ignores faults elsewhere, except in lists. */
   validateStatus(object: JsonObject, old: JsonObject): StatusCause[] {
     return boundedCauses(this.#statusProblems(object, old));
   }
@@ -96,12 +96,12 @@ export class StructuralSchema {
     yield* this.#checkLists(object, old);
   }
 
-  /** Where `x-kubernetes-validations` apply, and to what: parents first, members in the object's order. */
+  /** Yields the sites of `x-kubernetes-validations`: parents first, members in the object's order. */
   rules(object: JsonObject, old?: JsonObject): Iterable<RuleSite> {
     return walkRules(this.#node, object, { old });
   }
 
-  /** Lists that had a fault before may keep it, or have another. */
+  /** A list with a fault may keep it or get another one. */
   #checkLists(object: JsonObject, old: JsonObject | undefined): StatusCause[] {
     const causes = checkListTypes(this.#node, object);
     return causes.length > 0 && old !== undefined && checkListTypes(this.#node, old).length > 0 ? [] : causes;
@@ -109,8 +109,8 @@ export class StructuralSchema {
 }
 
 /**
- * Sets what is missing, or null where the schema does not allow it, to the schema's default, in place and at every level,
- * within defaults too (apiextensions' defaulting.Default). What is set is a copy.
+ * Sets missing fields to the schema's defaults, in place and at every level, also within defaults (apiextensions'
+ * defaulting.Default). Null counts as missing where the schema does not allow it. Defaults are copied.
  */
 function setDefaults(value: unknown, node: SchemaNode): void {
   if (!node.tasks.defaults) return;

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../json/value.ts";
 import type { SchemaNode, Tasks } from "./node.ts";
 
-/** A value below another, with its schema. */
+/** Called for a value below another, with its schema. */
 export type Visit = (value: unknown, node: SchemaNode, place: FieldPath) => void;
 
-/** Visits the members and items of a value whose schemas have something of a task. */
+/** Visits the members and items of a value whose schemas have work for a task. */
 export function visitChildren(value: unknown, node: SchemaNode, { place, task, visit }: ChildVisit): void {
   if (Array.isArray(value)) {
     const { items } = node;
@@ -26,7 +26,7 @@ export interface ChildVisit {
   readonly visit: Visit;
 }
 
-/** Where in an object a walk is, as field.Path writes it: `spec.ports[0].name`, `spec.map[key]`. Text is made when asked for. */
+/** Position in an object, in the form of field.Path: `spec.ports[0].name`, `spec.map[key]`. The text is built on demand. */
 export class FieldPath {
   static readonly root: FieldPath = new FieldPath(undefined, "");
 
@@ -40,12 +40,12 @@ export class FieldPath {
     this.#key = key;
   }
 
-  /** A property. */
+  /** Returns the path of a property. */
   child(name: string): FieldPath {
     return new FieldPath(this, name);
   }
 
-  /** A value of a map. */
+  /** Returns the path of a value in a map. */
   key(name: string): FieldPath {
     return new FieldPath(this, name, true);
   }
@@ -54,7 +54,7 @@ export class FieldPath {
     return new FieldPath(this, at);
   }
 
-  /** "" at the root. */
+  /** Formats the path; "" at the root. */
   toString(): string {
     const steps: string[] = [];
     let place: FieldPath = this;

@@ -1,10 +1,9 @@
 /**
- * A path in the subset of Kubernetes' JSONPath that printer columns and selectable fields use: `.spec.text`,
- * `.metadata.labels.app\.kubernetes\.io/name`, `['key']`, `[0]`, `[-1]`, `[*]`, `.*`, `[?(@.type=="Ready")]` (also `!=`,
- * numbers, booleans, and a bare path for "is there"). The result is compiled once and called often; it gives all
- * values that the path leads to, in order, and none where something is missing or of another shape. Only own
- * properties are followed.
- * @throws Error that names the position, when the path is malformed.
+ * Compiles a path in the subset of Kubernetes' JSONPath that printer columns and selectable fields use: `.spec.text`,
+ * `.metadata.labels.app\.kubernetes\.io/name`, `['key']`, `[0]`, `[-1]`, `[*]`, `.*`, `[?(@.type=="Ready")]`. Filters also
+ * have `!=`, numbers, booleans, and a bare path for existence. The returned function gives all values at the path, in order,
+ * and none if a part is missing or of another shape. It follows own properties only.
+ * @throws Error with the position, for a malformed path.
  */
 export function compileJsonPath(path: string): (object: unknown) => unknown[] {
   const parsed = parseJsonPath(path);
@@ -16,9 +15,9 @@ export function compileJsonPath(path: string): (object: unknown) => unknown[] {
 }
 
 /**
- * As {@link compileJsonPath}, for the first value only; undefined when there is none. Calls allocate nothing, but for
+ * Like {@link compileJsonPath}, for the first value only; undefined if there is none. Calls allocate nothing, except for
  * wildcards over objects.
- * @throws Error that names the position, when the path is malformed.
+ * @throws Error with the position, for a malformed path.
  */
 export function compileJsonPathFirst(path: string): (object: unknown) => unknown {
   const parsed = parseJsonPath(path);
@@ -62,7 +61,7 @@ const NONE: readonly unknown[] = [];
 
 function elements({ filter }: JsonPathEach, value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  // Only a bare wildcard goes over an object; a filter is for arrays.
+  // Only a bare wildcard iterates over an object; filters apply to arrays.
   return filter === undefined && typeof value === "object" && value !== null ? Object.values(value) : NONE;
 }
 
@@ -71,29 +70,29 @@ function passes(filter: JsonPathFilter | undefined, element: unknown): boolean {
   const value = first(filter.path, element);
   if (value === undefined || filter.comparison === undefined) return value !== undefined;
   const { operator, literal } = filter.comparison;
-  // What cannot be compared is neither equal nor unequal.
+  // Values of different types are neither equal nor unequal.
   return typeof value === typeof literal && (value === literal) === (operator === "==");
 }
 
-/** What the values of a filter are compared with. */
+/** Comparison of a filter. */
 interface JsonPathComparison {
   readonly operator: "==" | "!=";
   readonly literal: string | number | boolean;
 }
 
-/** `[?(@.path == literal)]`; without a comparison the path must lead somewhere. */
+/** Filter `[?(@.path == literal)]`; without a comparison the path must have a value. */
 interface JsonPathFilter {
   readonly path: JsonPath;
   readonly comparison?: JsonPathComparison;
 }
 
-/** A step to all elements, or to those that pass the filter; `rest` goes on from each. */
+/** Step to all elements, or to those that pass the filter; `rest` continues from each. */
 interface JsonPathEach {
   readonly filter: JsonPathFilter | undefined;
   readonly rest: JsonPath;
 }
 
-/** A parsed path: steps to a field (by name) or an element (by index, from the end if negative), and then to each. */
+/** Parsed path: steps to a field (by name) or an element (by index, from the end if negative), and then to each. */
 interface JsonPath {
   readonly steps: readonly (string | number)[];
   readonly each: JsonPathEach | undefined;
@@ -116,7 +115,7 @@ const BOOLEAN = /true|false/y;
 const OPERATOR = /==|!=/y;
 const SPACE = /[ \t]*/y;
 
-/** @throws Error that names the position, when the path is malformed. */
+/** @throws Error with the position, for a malformed path. */
 function parseJsonPath(text: string): JsonPath {
   const input = new Input(text);
   input.skip("$");
@@ -138,7 +137,7 @@ class Input {
     return this.position === this.text.length;
   }
 
-  /** Whether the text goes on so; if it does, behind it. */
+  /** Skips a literal. Returns whether the text continued with it. */
   skip(literal: string): boolean {
     if (!this.text.startsWith(literal, this.position)) return false;
     this.position += literal.length;
@@ -149,7 +148,7 @@ class Input {
     if (!this.skip(literal)) throw this.error(`expected '${literal}'`);
   }
 
-  /** What a sticky pattern matches here, if it does. */
+  /** Takes the match of a sticky pattern at this position, if any. */
   take(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.position;
     const match = pattern.exec(this.text) ?? undefined;
@@ -171,7 +170,7 @@ function parseSteps(input: Input, name: RegExp): Step[] {
   }
 }
 
-/** Without recursion: a path may be as long as its author likes. */
+/** Not recursive: a path may be arbitrarily long. */
 function nest(steps: readonly Step[]): JsonPath {
   const path: MutableJsonPath = { steps: [], each: undefined };
   let last = path;
@@ -206,7 +205,7 @@ function parseSelection(input: Input, inFilter: boolean): Step {
   if (index !== undefined) return Number(index[0]);
   const key = parseQuoted(input);
   if (key !== undefined) return key;
-  // Also bounds how deep this parser goes.
+  // This also bounds the recursion of the parser.
   if (inFilter) throw input.error("expected an index, '*' or a quoted key");
   if (input.skip("?(")) return { filter: parseFilter(input) };
   throw input.error("expected an index, '*', a quoted key or '?('");

@@ -3,34 +3,34 @@ import { goJson, goNumber } from "../text/go-format.ts";
 import { humanDuration, parseTime } from "../text/time.ts";
 import { compileJsonPathFirst } from "./jsonpath.ts";
 
-/** What all columns say of themselves. */
+/** Properties of every column. */
 export interface ColumnHead {
   readonly name: string;
   readonly type: TableColumnType;
-  /** What clients are told that the type is: Kubernetes' own kinds call ages and counts texts. @default `type` */
+  /** Type that clients see: Kubernetes' own kinds advertise ages and counts as texts. @default `type` */
   readonly advertisedType?: TableColumnType | undefined;
   readonly format?: string | undefined;
   readonly description?: string | undefined;
-  /** 0, the default, is always shown; more only with `-o wide`. */
+  /** 0, the default, is always shown; higher values only with `-o wide`. */
   readonly priority?: number | undefined;
 }
 
-/** A column that shows a field (apiextensions' CustomResourceColumnDefinition). */
+/** Column that shows a field (apiextensions' CustomResourceColumnDefinition). */
 export interface PathColumn extends ColumnHead {
-  /** Where the value is: see `compileJsonPath`. The first value that it leads to counts. */
+  /** Path of the value: see `compileJsonPath`. Its first value counts. */
   readonly jsonPath: string;
 }
 
-/** A column that shows what a function makes of the object, as Kubernetes' own kinds have them (`DATA` of a ConfigMap). */
+/** Column that shows the result of a function, as Kubernetes' own kinds have them (`DATA` of a ConfigMap). */
 export interface ComputedColumn extends ColumnHead {
-  /** The value, as one of the column's type. When it throws, the cell is empty. */
+  /** Returns the value, of the column's type. If it throws, the cell is empty. */
   readonly value: (object: KubeObject) => unknown;
 }
 
-/** A column of a table. */
+/** Column of a table. */
 export type TableColumn = PathColumn | ComputedColumn;
 
-/** A column as clients see it (metav1.TableColumnDefinition). */
+/** Column as clients see it (metav1.TableColumnDefinition). */
 export interface TableColumnDefinition {
   readonly name: string;
   readonly type: string;
@@ -39,10 +39,10 @@ export interface TableColumnDefinition {
   readonly priority: number;
 }
 
-/** How objects of a kind become rows: {@link compileTable}. */
+/** Converts objects of a kind to rows; {@link compileTable} creates it. */
 export interface CompiledTable {
   readonly definitions: TableColumnDefinition[];
-  /** The cells of one row; `now` is what ages are counted to. */
+  /** Returns the cells of one row; ages are relative to `now`. */
   readonly cells: (object: KubeObject, now: Date) => unknown[];
 }
 
@@ -55,7 +55,7 @@ const NAME: TableColumnDefinition = {
   priority: 0,
 };
 
-/** The column that Kubernetes adds to a kind which has no columns of its own. */
+/** Column that Kubernetes adds to a kind without columns of its own. */
 export const AGE_COLUMN: TableColumn = {
   name: "Age",
   type: "date",
@@ -64,14 +64,14 @@ export const AGE_COLUMN: TableColumn = {
     "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
 };
 
-/** The format of the column that shows an object's name. */
+/** Format of the column that shows an object's name. */
 const NAME_FORMAT = "name";
 
 /**
- * The table of a kind: a column Name, then the given ones; one of them that is of the format `name`, as events have theirs
- * last, stands for it.
+ * Compiles the table of a kind: a column Name, then the given ones. A given column of format `name` replaces Name, as the
+ * last column of events does.
  *
- * @throws Error when a JSONPath is malformed; it names the column and the position.
+ * @throws Error for a malformed JSONPath, with the column and the position.
  */
 export function compileTable(columns: readonly TableColumn[]): CompiledTable {
   const compiled = columns.map((column) => (isComputed(column) ? computed(column) : shown(column)));
@@ -86,7 +86,7 @@ export function compileTable(columns: readonly TableColumn[]): CompiledTable {
   };
 }
 
-/** Whether a column is a function's. */
+/** Whether a function computes the column. */
 export function isComputed(column: TableColumn): column is ComputedColumn {
   return "value" in column;
 }
@@ -98,7 +98,7 @@ function shown(column: PathColumn): Cell {
   return (object, now) => cellOf(column.type, read(object), now);
 }
 
-/** A function that cannot read an object leaves its cell empty, as a path does that leads nowhere. */
+/** A function that throws leaves its cell empty, like a path without a value. */
 function computed({ type, value }: ComputedColumn): Cell {
   return (object, now) => {
     try {
@@ -126,12 +126,12 @@ function definition(column: TableColumn): TableColumnDefinition {
   return { name, type: advertisedType, format, description: description === "" ? fallback : description, priority };
 }
 
-/** The types a column may have. `date` shows the time passed since. */
+/** Types of columns. `date` shows the time that has passed since. */
 export type TableColumnType = "string" | "integer" | "number" | "boolean" | "date";
 
 /**
- * A value as the cell of a column, as apiextensions' tableconvertor has it: of the column's type, or null. Only text
- * columns convert; they print what they get.
+ * Converts a value to the cell of a column, like apiextensions' tableconvertor: to the column's type, or null. Only text
+ * columns convert; they print any value.
  */
 function cellOf(type: TableColumnType, value: unknown, now: Date): unknown {
   if (value === undefined) return null;
@@ -149,7 +149,7 @@ function cellOf(type: TableColumnType, value: unknown, now: Date): unknown {
   }
 }
 
-/** Integers beyond 2^53. */
+/** Returns integers beyond 2^53. */
 function wholeNumber(value: unknown): bigint | null {
   return typeof value === "bigint" ? value : null;
 }
@@ -160,7 +160,7 @@ function age(time: string, now: Date): string {
   return then === undefined ? "<invalid>" : humanDuration(now.getTime() - then.getTime());
 }
 
-/** As Go prints what it read: numbers and objects not as ECMAScript does. */
+/** Prints a decoded value like Go: numbers and objects differ from ECMAScript's. */
 function printedText(value: unknown): string {
   if (value === null) return "<no value>";
   if (typeof value === "number") return goNumber(value);

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, sortedUtf8 } from "../json/value.ts";
 
-/** A number as Go's `%v`: what can be an integer is one, and is written in full. */
+/** Formats a number like Go's `%v`: integral values as integers, in full. */
 export function goNumber(value: number | bigint): string {
   if (typeof value === "number" && !Number.isSafeInteger(value)) return goDouble(value);
   return (value === 0 ? 0 : value).toString();
 }
 
-/** A double as Go's `%v`: with an exponent below 1e-4 and from 1e6. */
+/** Formats a double like Go's `%v`: with an exponent below 1e-4 and from 1e6. */
 export function goDouble(value: number): string {
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
@@ -15,8 +15,8 @@ export function goDouble(value: number): string {
 }
 
 /**
- * JSON as Go's encoding/json writes it: members in UTF-8 order, markup escaped. Loops rather than callbacks: so it goes
- * about as deep as JSON.stringify does.
+ * Encodes JSON like Go's encoding/json: members in UTF-8 order, markup escaped. Uses loops and not callbacks, and so supports
+ * about the same depth as JSON.stringify.
  */
 export function goJson(value: unknown): string {
   if (typeof value === "string") return goText(value);
@@ -32,15 +32,15 @@ export function goJson(value: unknown): string {
   return `{${members}}`;
 }
 
-/** The names of an object's members, as Go orders them. */
+/** Returns the names of an object's members in Go's order. */
 function namesOf(object: JsonObject): string[] {
   return sortedUtf8(Object.keys(object).filter((name) => object[name] !== undefined));
 }
 
-/** Most names and values, told at a glance. */
+/** Matches most names and values, which need no escaping. */
 const PLAIN = /^[\w./:-]*$/;
 
-/** The characters that Go escapes and ECMAScript does not. */
+/** Characters that Go escapes and ECMAScript does not. */
 const MARKUP = /[<>&\u2028\u2029]/g;
 
 function goText(text: string): string {
@@ -60,12 +60,13 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ["\v", "\\v"],
 ]);
 
-// What Go does not call printable: everything but letters, marks, numbers, punctuation, symbols and the ASCII space.
+// Characters that Go does not consider printable: all except letters, marks, numbers, punctuation, symbols and the ASCII
+// space.
 const UNPRINTABLE = /["\\]|(?! )[\p{C}\p{Z}]/gu;
 
 /**
- * Text in double quotes as Go's %q writes it, which is how Kubernetes quotes the names in its messages. Control and
- * invisible characters are escaped, so hostile input cannot forge lines in a log.
+ * Quotes a text in double quotes like Go's %q, as Kubernetes quotes names in its messages. Security: it escapes control and
+ * invisible characters, so hostile input cannot forge lines in a log.
  */
 export function quote(text: string): string {
   return `"${text.replace(UNPRINTABLE, escapeSequence)}"`;
@@ -80,7 +81,7 @@ function escapeSequence(character: string): string {
   return `\\U${point.toString(16).padStart(8, "0")}`;
 }
 
-/** A value as Go's `%v` prints it: `map[a:1 b:[x <nil>]]`. */
+/** Formats a value like Go's `%v`: `map[a:1 b:[x <nil>]]`. */
 export function goValue(value: unknown): string {
   if (value === null || value === undefined) return "<nil>";
   if (Array.isArray(value)) return `[${value.map(goValue).join(" ")}]`;
@@ -91,7 +92,7 @@ export function goValue(value: unknown): string {
   return typeof value === "number" ? goNumber(value) : String(value);
 }
 
-/** A value as Go's `%#v` prints it: `map[string]interface {}{"a":1}`. */
+/** Formats a value like Go's `%#v`: `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return "interface {}(nil)";
   if (typeof value === "string") return quote(value);
@@ -101,7 +102,7 @@ export function goSyntax(value: unknown): string {
   return `map[string]interface {}{${members.join(", ")}}`;
 }
 
-/** The name of a value's type, as Go's `%T` prints it. */
+/** Returns the name of a value's type, like Go's `%T`. */
 export function goType(value: unknown): string {
   if (value === null || value === undefined) return "<nil>";
   if (typeof value === "string") return "string";
@@ -111,10 +112,10 @@ export function goType(value: unknown): string {
   return typeof value === "bigint" || Number.isInteger(value) ? "int64" : "float64";
 }
 
-/** Where json-iterator's text may not be that of encoding/json. */
+/** Texts that json-iterator may encode differently from encoding/json. */
 const UNLIKE = /\\[bf]|e[+-]\d\b/;
 
-/** JSON as json-iterator writes it, and thereby path elements: two escapes, and exponents, are longer than in {@link goJson}. */
+/** Encodes JSON like json-iterator, and so like path elements: two escapes, and exponents, are longer than in {@link goJson}. */
 export function iteratorJson(value: unknown): string {
   const json = goJson(value);
   if (!UNLIKE.test(json)) return json;

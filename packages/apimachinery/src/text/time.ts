@@ -1,7 +1,7 @@
-/** The last one: a busy server asks for the same second thousands of times. */
+/** Cache of the last result: a busy server formats the same second thousands of times. */
 let formatted = { second: Number.NaN, text: "" };
 
-/** A time as Kubernetes writes it (metav1.Time): RFC 3339 in UTC, whole seconds. @throws RangeError on a date that is none */
+/** Formats a time as Kubernetes does (metav1.Time): RFC 3339 in UTC, whole seconds. @throws RangeError for an invalid date */
 export function formatTime(time: Date): string {
   const second = Math.floor(time.getTime() / 1000);
   if (second !== formatted.second) formatted = { second, text: `${time.toISOString().slice(0, -".000Z".length)}Z` };
@@ -10,7 +10,7 @@ export function formatTime(time: Date): string {
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** A time as RFC 3339 writes it, of a day and hour that there was; `undefined` for any other text. */
+/** Parses an RFC 3339 time of an existing day and hour; `undefined` for any other text. */
 export function parseTime(text: string): Date | undefined {
   const [, date] = RFC_3339.exec(text) ?? [];
   if (date === undefined || !isDate(date)) return undefined;
@@ -25,8 +25,8 @@ const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
 /**
- * A span of milliseconds in at most two units, coarser as it grows, as apimachinery's duration.HumanDuration: `90s`,
- * `5m30s`, `3h`, `2d4h`, `1y20d`. Up to two seconds below zero count as `0s`, since clocks differ; less is `<invalid>`.
+ * Formats a duration in at most two units, coarser as it grows, like apimachinery's duration.HumanDuration: `90s`, `5m30s`,
+ * `3h`, `2d4h`, `1y20d`. Down to -2 seconds it gives `0s`, because clocks differ; below that `<invalid>`.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / SECOND);
@@ -50,7 +50,7 @@ function twoUnits(seconds: number, [large, first]: Unit, [small, second]: Unit):
   return `${Math.trunc(seconds / large)}${first}${rest === 0 ? "" : `${rest}${second}`}`;
 }
 
-/** A date as RFC 3339 writes it: `2006-01-02`, of a day that there was. */
+/** Whether a text is an RFC 3339 date, `2006-01-02`, of an existing day. */
 export function isDate(text: string): boolean {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
   if (parts === null) return false;

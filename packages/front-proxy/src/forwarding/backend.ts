@@ -1,21 +1,22 @@
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { TargetServer } from "./target-server.ts";
 
-/** What a backend is one of. */
+/** Settings of a backend within its path. */
 export interface BackendOptions {
-  /** Whether there is no other one: then nothing is looked after. */
+  /** Whether the path has no other backend: then there are no readiness checks. */
   readonly isAlone: boolean;
   readonly path: string;
   readonly log: Log;
 }
 
-/** Between two looks, ms; and how long one may take. */
+/** Time between two readiness checks, and time limit of one, ms. */
 const EVERY = 2_000;
 const PATIENCE = 2_000;
 
 /**
- * One of several servers that are as good as each other. Whether it is ready says its `/readyz`, every two seconds: one that drains
- * fails there before it ends, so that it gets no new request. One that has no `/readyz` for us, or wants to know who asks, is there all the same.
+ * Backend of a path, one of several equal servers. Checks its `/readyz` every two seconds: a draining server fails there
+ * before it closes, and so gets no new requests. A server without `/readyz`, or one that requires authentication there,
+ * counts as ready.
  */
 export class Backend implements AsyncDisposable {
   readonly server: TargetServer;
@@ -35,7 +36,7 @@ export class Backend implements AsyncDisposable {
     return this.#isReady;
   }
 
-  /** A request could not be answered there: it is looked at now. */
+  /** Marks the backend as not ready after a failed request, and checks it at once. */
   failed(): void {
     if (this.#options.isAlone || this.#stop.signal.aborted) return;
     this.#set(false);
@@ -43,7 +44,7 @@ export class Backend implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new Error("the server is not looked after any more"));
+    this.#stop.abort(new Error("the backend was removed"));
     clearTimeout(this.#timer);
     await this.server[Symbol.asyncDispose]();
     await this.#looking;
@@ -76,7 +77,7 @@ export class Backend implements AsyncDisposable {
     const { url } = this.server.unknown;
     log({
       level: isReady ? "info" : "warn",
-      message: `server behind a path is ${isReady ? "" : "not "}ready`,
+      message: `backend of a path is ${isReady ? "" : "not "}ready`,
       path,
       url,
     });

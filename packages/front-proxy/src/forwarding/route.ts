@@ -11,13 +11,13 @@ import { clusterAt, parseRoutePath, type RoutePath } from "../mapping/route-path
 import { Backend } from "./backend.ts";
 import { TargetServer } from "./target-server.ts";
 
-/** How long requests under way may take at a path that leads elsewhere by now, ms: as long as short ones take. */
+/** Time that pending requests may take on a removed path, ms: enough for short requests. */
 const GRACE = 60_000;
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 type Request = RawRequest<unknown>;
 
-/** A path that servers are behind, and these. */
+/** Mapped path with its backends. */
 export class Route implements AsyncDisposable {
   readonly path: string;
   readonly segments: RoutePath;
@@ -26,34 +26,34 @@ export class Route implements AsyncDisposable {
   readonly #underWay = new UnderWay();
   readonly #leaving = new AbortController();
 
-  /** @throws Error on a path or backends that cannot be used */
+  /** @throws Error for an invalid path or backends */
   constructor({ path, backends, tls, credentials, headers = REMOTE_HEADERS }: Mapping, log: Log) {
     const segments = parseRoutePath(path);
     if (typeof segments === "string") throw new Error(`mapping of ${path}: ${segments}`);
-    if (backends.length === 0) throw new Error(`mapping of ${path}: give at least one of backends`);
+    if (backends.length === 0) throw new Error(`mapping of ${path}: set at least one backend`);
     this.path = path;
     this.segments = segments;
     this.#clusterAt = clusterAt(path);
     this.#backends = backends.map((url) => {
       const onError = (error: unknown): void =>
-        log({ level: "warn", message: "server behind a path cannot be had", path, url, error: String(error) });
+        log({ level: "warn", message: "cannot forward to a backend", path, url, error: String(error) });
       const upstream = { url, ...(tls && { tls }), ...(credentials && { credentials }) };
       const server = new TargetServer({ upstream, headers, what: `the server behind ${path}`, onError });
       return new Backend(server, { isAlone: backends.length === 1, log, path });
     });
   }
 
-  /** How each of several servers is, by URL. */
+  /** Readiness of each of several backends, by URL. */
   get states(): readonly { readonly url: string; readonly isReady: boolean }[] {
     return this.#backends.map(({ server, isReady }) => ({ url: server.unknown.url, isReady }));
   }
 
-  /** What stands for `{cluster}` in a path below this one, as it came. */
+  /** Returns the raw segment at `{cluster}` in a path below this one. */
   clusterIn(path: string): string | undefined {
     return this.#clusterAt === undefined ? undefined : path.split("/", this.#clusterAt + 2)[this.#clusterAt + 1];
   }
 
-  /** What cannot be had at one server is asked of the next, where nothing is done twice by that. @throws ApiError as `proxy` does */
+  /** Forwards a request. GET, HEAD and OPTIONS try the next backend if one is unreachable. @throws ApiError as `proxy` does */
   handle(req: IncomingMessage, res: ServerResponse, request: Request): Promise<void> {
     return this.#underWay.run(() => this.#handle(req, res, this.#ending(request)));
   }
@@ -64,14 +64,14 @@ export class Route implements AsyncDisposable {
     return this.#underWay.run(() => (first as Backend).server.upgrade(req, socket, request));
   }
 
-  /** Lets requests under way finish, within a minute; watches end behind an event, for their clients to go on elsewhere. */
+  /** Drains the route: requests may finish within a minute; watches end after an event, so that their clients resume elsewhere. */
   async leave(): Promise<void> {
     this.#leaving.abort();
     await this.#underWay.over(GRACE);
     await this[Symbol.asyncDispose]();
   }
 
-  /** Ends what is under way. */
+  /** Aborts pending requests. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#backends.map((backend) => backend[Symbol.asyncDispose]()));
   }
@@ -92,7 +92,7 @@ export class Route implements AsyncDisposable {
     }
   }
 
-  /** The same request, which is told to end here too. Of the signals one is made for those alone that ask. */
+  /** Makes the request end when this route drains, too. Creates the combined signal only on access. */
   #ending(request: Request): Request {
     const ending = (): AbortSignal => AbortSignal.any([request.ending, this.#leaving.signal]);
     return deriveRequest(request, {
@@ -103,8 +103,8 @@ export class Route implements AsyncDisposable {
   }
 
   /**
-   * Those that are ready first, and of these the one that this caller had before: versions of a view's own are known to whoever
-   * made them, so that a watch goes on where it began (rendezvous hashing, by the user).
+   * Returns the ready backends first, and among them the caller's usual one (rendezvous hashing by user). Resource versions
+   * of a view may be known only to the server that issued them, so a resumed watch must reach the same one.
    */
   #inOrder({ user }: Request): readonly Backend[] {
     if (this.#backends.length === 1) return this.#backends;
@@ -116,12 +116,12 @@ export class Route implements AsyncDisposable {
   }
 }
 
-/** What is under way somewhere, for whoever waits until it is over. */
+/** Counts pending work, for a caller that waits until it is done. */
 class UnderWay {
   #count = 0;
   #over: (() => void) | undefined;
 
-  /** Runs work that counts. @throws what it throws */
+  /** Runs and counts work. @throws the error of the work */
   async run(work: () => Promise<void>): Promise<void> {
     this.#count += 1;
     try {
@@ -132,7 +132,7 @@ class UnderWay {
     }
   }
 
-  /** Resolves when nothing is, or after so many ms. Asked once. */
+  /** Resolves when no work is pending, or after `most` ms. May be called once. */
   async over(most: number): Promise<void> {
     if (this.#count === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -3,16 +3,16 @@ import { CLUSTERS_PATH, type Mapping } from "../mapping/mapping.ts";
 import { byDetail, isBelow } from "../mapping/route-path.ts";
 import { Route } from "./route.ts";
 
-/** The servers behind all paths but `/clusters/`, and which of them a request is for. */
+/** Routes of all mapped paths except `/clusters/`. */
 export class Routes implements AsyncDisposable {
   readonly #log: Log;
-  /** What says more comes first. */
+  /** Most specific path first. */
   #routes: readonly Route[] = [];
   readonly #leaving = new Set<Route>();
-  /** Whether all that there are have been read: otherwise nobody can say that nothing is behind a path. */
+  /** Whether all sources of routes have been read. Until then, a missing route does not mean that a path is unmapped. */
   isRead = true;
 
-  /** @throws Error on a mapping that cannot be used, or two of one path */
+  /** @throws Error for an invalid mapping, or two mappings of one path */
   constructor(mappings: readonly Mapping[], log: Log) {
     this.#log = log;
     for (const mapping of mappings) if (mapping.path !== CLUSTERS_PATH) this.add(mapping);
@@ -22,18 +22,18 @@ export class Routes implements AsyncDisposable {
     return this.#routes;
   }
 
-  /** The one that a path, as it came, is below. */
+  /** Returns the route that a raw path is below. */
   of(path: string): Route | undefined {
     return this.#routes.find(({ segments }) => isBelow(segments, path));
   }
 
-  /** Another one from now on. What it returns takes it away again at once, and lets what is under way there finish. @throws Error as the constructor does */
+  /** Adds a route. Disposing the result removes it at once and drains its requests. @throws Error as the constructor does */
   add(mapping: Mapping): AsyncDisposable {
     const route = new Route(mapping, this.#log);
     const shape = JSON.stringify(route.segments.map((segment) => segment ?? null));
     if (this.#routes.some(({ segments }) => JSON.stringify(segments.map((one) => one ?? null)) === shape)) {
       void route[Symbol.asyncDispose]();
-      throw new Error(`there is a mapping of ${mapping.path} already: take that away first`);
+      throw new Error(`mapping of ${mapping.path} already exists: remove it first`);
     }
     this.#routes = [...this.#routes, route].sort((a, b) => byDetail(a.segments, b.segments));
     return {

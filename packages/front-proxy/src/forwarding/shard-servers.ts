@@ -2,16 +2,16 @@ import { Targets } from "@virtual-workspaces/framework/proxy";
 import type { FoundCluster, FoundWorkspace, PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { TargetServer, type TargetServerOptions } from "./target-server.ts";
 
-/** How shards are told who asks: all but their URLs. */
+/** Settings of the connections to shards, except their URLs. */
 export interface ShardServersOptions extends Pick<TargetServerOptions, "headers" | "onError"> {
   readonly upstream: Omit<TargetServerOptions["upstream"], "url">;
 }
 
 const WHAT = "the shard of this workspace";
-/** More shards than there are. */
+/** Cache size, larger than any number of shards. */
 const MOST = 10_000;
 
-/** The shards as requests are passed on to them. What goes on at one ends when it is elsewhere, or is none any more. */
+/** Shards as targets of requests. Requests to a shard end when its URL changes or the shard is removed. */
 export class ShardServers implements AsyncDisposable {
   readonly #options: ShardServersOptions;
   readonly #index: PathIndex;
@@ -22,7 +22,7 @@ export class ShardServers implements AsyncDisposable {
     this.#index = index;
   }
 
-  /** The one that has a logical cluster, or a Workspace object; `undefined` where it is not known any more. */
+  /** Returns the shard of a logical cluster or Workspace object; `undefined` if the shard is unknown. */
   of({ shard }: Pick<FoundCluster | FoundWorkspace, "shard">): TargetServer | undefined {
     const url = this.#index.shard(shard)?.baseURL;
     if (url === undefined) return undefined;
@@ -34,7 +34,7 @@ export class ShardServers implements AsyncDisposable {
     );
   }
 
-  /** A shard has come, gone, or is elsewhere. */
+  /** Drops the connections of a shard that was added, removed or changed its URL. */
   changed(shard: string): void {
     this.#servers.delete(shard, this.#index.shard(shard)?.baseURL);
   }

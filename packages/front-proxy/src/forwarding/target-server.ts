@@ -6,12 +6,12 @@ import { proxy, type ReverseProxy } from "@virtual-workspaces/framework/proxy";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { isUnknownCaller } from "../callers.ts";
 
-/** A server that requests are passed on to. */
+/** Options of a {@link TargetServer}. */
 export interface TargetServerOptions {
   readonly upstream: UpstreamOptions;
-  /** By which headers it is told who asks. */
+  /** Headers that identify the caller to the server. */
   readonly headers: CallerHeaders;
-  /** What it is called when it cannot be had. */
+  /** Name of the server in errors. */
   readonly what: string;
   readonly onError: (error: unknown) => void;
 }
@@ -19,19 +19,20 @@ export interface TargetServerOptions {
 type Request = RawRequest<unknown>;
 
 /**
- * A server behind the front proxy, a shard or a server of virtual workspaces. It is told who asks, where that is known here, by a
- * client certificate of ours. Of whom it is not the bearer token goes on, by which it finds out itself, on connections that show no such
- * certificate: nothing that is said there is believed. As whom callers want to go on (`Impersonate-*`) is for it to allow.
+ * Upstream of the front proxy: a shard or a server of virtual workspaces. It learns the identity of known callers over
+ * connections with the proxy's client certificate. Security: for unknown callers, the proxy forwards the bearer token on
+ * connections without that certificate, so that the upstream believes no identity headers there. The upstream authorizes
+ * impersonation (`Impersonate-*`).
  */
 export class TargetServer implements AsyncDisposable {
-  /** By which nobody shows a certificate. */
+  /** Connections without a client certificate. */
   readonly unknown: Upstream;
   readonly #known: Upstream;
   readonly #ofKnown: ReverseProxy;
   readonly #ofUnknown: ReverseProxy;
   readonly #lines = new WeakMap<User, readonly string[]>();
 
-  /** @throws Error on options of an upstream that cannot be used */
+  /** @throws Error for invalid options of an upstream */
   constructor({ upstream: to, headers, ...told }: TargetServerOptions) {
     const { credentials: _, ...bare } = to;
     this.unknown = new Upstream(bare);
@@ -48,13 +49,13 @@ export class TargetServer implements AsyncDisposable {
       ...told,
       upstream: this.unknown,
       callersCredentials: true,
-      // Of those who bring nothing it says that they have to.
+      // A 401 for a caller without a token is no failed login.
       onRefused: ({ token, loginFailed }) => token !== undefined && loginFailed(),
       headers: (request) => [...tokenLine(request), ...(request.impersonation ?? [])],
     });
   }
 
-  /** Whether requests are under way there. */
+  /** Whether requests are pending at the server. */
   get isActive(): boolean {
     return this.#known.stats.active + this.unknown.stats.active > 0;
   }
@@ -69,12 +70,12 @@ export class TargetServer implements AsyncDisposable {
     return this.#for(request).upgrade(req, socket, request);
   }
 
-  /** Ends what is under way there. */
+  /** Aborts pending requests. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#known[Symbol.asyncDispose](), this.unknown[Symbol.asyncDispose]()]);
   }
 
-  /** Made once for each user that authenticators remember. */
+  /** Returns the identity headers of a user, cached for users that authenticators remember. */
   #linesOf({ user }: Request, headers: CallerHeaders): readonly string[] {
     const known = this.#lines.get(user);
     if (known !== undefined) return known;

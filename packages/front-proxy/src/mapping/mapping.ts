@@ -1,32 +1,33 @@
 import type { CallerHeaders } from "@virtual-workspaces/client/http";
 import type { Credentials, UpstreamTls } from "@virtual-workspaces/transport";
 
-/** What a path is served by (an entry of kcp's mapping file, `PathMapping`). */
+/** Mapping of a path to servers (an entry of kcp's mapping file, or a `PathMapping`). */
 export interface Mapping {
   /**
-   * What URLs begin with, whole segments: `/services/apiexport`. `{cluster}` stands for one segment. `/clusters/` is special: where
-   * its requests go says the index, and its backend says only as whom, and whom to trust. `/` has what no other path has.
+   * Prefix of URL paths, in whole segments: `/services/apiexport`. `{cluster}` stands for one segment. `/clusters/` is
+   * special: the index chooses the shard, and its backend only sets credentials and TLS. `/` takes all paths that no other
+   * mapping has.
    */
   readonly path: string;
   /**
-   * Where requests go, with the path as it came behind that of the URL. Several URLs are servers that are as good as each other: those that
-   * answer at `/readyz` are asked, each caller by one of them as long as it is there.
+   * Target URLs; the proxy appends the unchanged path. Several URLs are equal servers: the proxy uses those that are ready at
+   * `/readyz`, and keeps each caller on one of them while it is ready.
    */
   readonly backends: readonly string[];
-  /** Whom to trust as these servers. */
+  /** Trust in the certificates of these servers. */
   readonly tls?: UpstreamTls;
-  /** The client certificate by which they know that this is a front proxy: without one they do not believe the headers. */
+  /** Client certificate that identifies the front proxy. Servers ignore the identity headers of a proxy without one. */
   readonly credentials?: Credentials;
-  /** By which headers they are told who asks. @default `X-Remote-*` */
+  /** Headers that identify the caller. @default `X-Remote-*` */
   readonly headers?: CallerHeaders;
 }
 
-/** The path that the index is for, to the letter as in kcp. */
+/** Path of the index, exactly as in kcp. */
 export const CLUSTERS_PATH = "/clusters/";
 
-/** @returns what is wrong with the URL of a server behind a path, and the remedy, if it is none */
+/** Checks the URL of a backend. @returns an error with its remedy, or `undefined` for a valid URL */
 export function checkBackend(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "https:" && url.username + url.password + url.search + url.hash === "") return undefined;
-  return `backend ${text}: give a URL that begins with https, without user, query and fragment`;
+  return `invalid backend "${text}": use an https URL without user, query and fragment`;
 }

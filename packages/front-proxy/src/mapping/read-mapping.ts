@@ -13,11 +13,11 @@ const FIELDS: ReadonlySet<string> = new Set([...TEXTS, "backends"]);
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /**
- * Reads a mapping file, as kcp's front proxy has it: a list of `path`, `backend`, `backend_server_ca`, `proxy_client_cert`,
- * `proxy_client_key`, and the names of headers, `user_header`, `group_header`, `extra_header_prefix`. Besides kcp's there is `backends`, a list.
- * Relative files are found from where the process was started. The client certificate is read again when it changes.
+ * Reads a mapping file of kcp's front proxy. Entries have `path`, `backend`, `backend_server_ca`, `proxy_client_cert`,
+ * `proxy_client_key`, and names of headers: `user_header`, `group_header`, `extra_header_prefix`. The list `backends` is an
+ * addition to kcp's fields. Relative file names start at the working directory. The client certificate is reloaded on change.
  *
- * @throws Error that names the file, the line, what is wrong there, and the remedy
+ * @throws Error with the file, the line, the fault and its remedy
  */
 export function readMapping(file: string): readonly Mapping[] {
   const lines = new LineCounter();
@@ -27,28 +27,28 @@ export function readMapping(file: string): readonly Mapping[] {
   if (problem !== undefined) throw new Error(`${at(problem.pos[0])}: ${problem.message}`);
   const { contents } = document;
   if (!isSeq(contents))
-    throw new Error(`${file}:1: give a list: - path: /clusters/, with backend and files below each`);
+    throw new Error(`${file}:1: not a list of mappings: begin each with - path: /clusters/, and add backend and files`);
   const seen = new Map<string, string>();
   return contents.items.map((item) => {
     const place = at((item as Node).range?.[0] ?? 0);
-    if (!isMap(item)) throw new Error(`${place}: give path, backend and files, as in kcp's mapping file`);
+    if (!isMap(item)) throw new Error(`${place}: not a mapping: set path, backend and files, as in kcp's mapping file`);
     const mapping = new Entry(item, { place, at }).mapping();
     const key = mapping.path.replace(/\/+$/, "").replace(/\{[^}]*\}/g, "{}");
     const other = seen.get(key);
     if (other !== undefined)
-      throw new Error(`${place}: path ${mapping.path} is mapped already at ${other}: leave one out`);
+      throw new Error(`${place}: duplicate path ${mapping.path}, first at ${other}: remove one of them`);
     seen.set(key, place);
     return mapping;
   });
 }
 
 interface EntryPosition {
-  /** Of the entry, for what is missing. */
+  /** Position of the entry, for missing fields. */
   readonly place: string;
   readonly at: (offset: number) => string;
 }
 
-/** One entry of the file. */
+/** Entry of the file. */
 class Entry {
   readonly #texts = new Map<string, { readonly text: string; readonly place: string }>();
   readonly #backends: { readonly text: string; readonly place: string }[] = [];
@@ -59,11 +59,11 @@ class Entry {
     for (const { key, value } of map.items) {
       const where = place.at((key as Node).range?.[0] ?? 0);
       const name = isScalar(key) ? String(key.value) : "";
-      if (!FIELDS.has(name)) throw new Error(`${where}: there is no ${name}: the fields are ${[...FIELDS].join(", ")}`);
+      if (!FIELDS.has(name)) throw new Error(`${where}: unknown field ${name}: use one of ${[...FIELDS].join(", ")}`);
       if (name === "backends") this.#list(value, where);
       else if (isScalar(value) && typeof value.value === "string")
         this.#texts.set(name, { text: value.value, place: where });
-      else if (!isScalar(value) || value.value !== null) throw new Error(`${where}: ${name} has to be a text`);
+      else if (!isScalar(value) || value.value !== null) throw new Error(`${where}: ${name} must be a string`);
     }
   }
 
@@ -73,7 +73,7 @@ class Entry {
     if (typeof problem === "string") throw new Error(`${place}: path ${path}: ${problem}`);
     const ca = this.#content("backend_server_ca");
     if (!ca.text.includes("-----BEGIN CERTIFICATE-----"))
-      throw new Error(`${ca.place}: backend_server_ca: ${ca.file} has no certificates in PEM`);
+      throw new Error(`${ca.place}: backend_server_ca: ${ca.file} has no PEM certificates`);
     const [cert, key] = [this.#content("proxy_client_cert"), this.#content("proxy_client_key")];
     return {
       path,
@@ -90,22 +90,22 @@ class Entry {
   }
 
   #list(value: unknown, where: string): void {
-    if (!isSeq(value) || value.items.length === 0) throw new Error(`${where}: backends has to be a list of URLs`);
+    if (!isSeq(value) || value.items.length === 0) throw new Error(`${where}: backends must be a list of URLs`);
     for (const item of value.items) {
       if (!isScalar(item) || typeof item.value !== "string")
-        throw new Error(`${where}: backends has to be a list of URLs`);
+        throw new Error(`${where}: backends must be a list of URLs`);
       this.#backends.push({ text: item.value, place: this.#place.at(item.range?.[0] ?? 0) });
     }
   }
 
-  /** Of `/clusters/` it does not count, as in kcp. */
+  /** Returns the backends; none for `/clusters/`, where they are ignored, as in kcp. */
   #urls(path: string): readonly string[] {
     const one = this.#texts.get("backend");
     if (one !== undefined && this.#backends.length > 0)
-      throw new Error(`${one.place}: backend and backends: give one of them`);
+      throw new Error(`${one.place}: backend and backends exclude each other: remove one of them`);
     const all = one === undefined ? this.#backends : [one];
     if (path === CLUSTERS_PATH) return [];
-    if (all.length === 0) throw new Error(`${this.#place.place}: backend is missing: give the URL of a server`);
+    if (all.length === 0) throw new Error(`${this.#place.place}: backend is missing: set the URL of a server`);
     for (const { text, place } of all) {
       const problem = checkBackend(text);
       if (problem !== undefined) throw new Error(`${place}: ${problem}`);
@@ -116,7 +116,8 @@ class Entry {
   #header(name: Field, fallback: string): string {
     const given = this.#texts.get(name);
     if (given === undefined || given.text === "") return fallback;
-    if (!HEADER.test(given.text)) throw new Error(`${given.place}: ${name} ${given.text}: this is no name of a header`);
+    if (!HEADER.test(given.text))
+      throw new Error(`${given.place}: invalid ${name} ${given.text}: use the name of an HTTP header`);
     return given.text;
   }
 

@@ -5,45 +5,46 @@ import type { PathMapping } from "@virtual-workspaces/kcp";
 import { checkBackend } from "../mapping/mapping.ts";
 import { overlaps, parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
 
-/** A client certificate and its key, PEM. */
+/** Client certificate and its key, PEM. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Why requests do not go where an object says. */
+/** Reason why an object has no route. */
 export interface Rejection {
   readonly kind: "refused";
   readonly reason: "InvalidPath" | "PathTaken" | "InvalidBackend" | "SecretNotFound" | "InvalidSecret";
   readonly message: string;
 }
 
-/** What objects are judged by. */
+/** Facts that decide about objects. */
 export interface Surroundings {
-  /** What is mapped otherwise: it is there first, and keeps all that is below it. */
+  /** Static mappings: they take precedence over objects, for all paths below them. */
   readonly fixed: readonly { readonly path: string; readonly segments: RoutePath }[];
-  /** A Secret, if it is there, and of the right type. */
+  /** Returns a Secret, if it exists and has the right type. */
   readonly secret: (at: NonNullable<PathMapping["spec"]["secretRef"]>) => KubeObject | "none" | "unknown";
 }
 
-/** Where requests go that are below the path of an object. */
+/** Accepted object, which becomes a route. */
 export interface Accepted {
   readonly kind: "accepted";
   readonly spec: PathMapping["spec"];
   readonly certificate: Certificate | undefined;
 }
 
-/** What became of an object; `unknown` while its Secret is. */
+/** Result for an object; `unknown` while its Secret is. */
 export type Verdict = Accepted | Rejection | { readonly kind: "unknown" };
 
 /**
- * Which objects count, by name: the older of two that both have some path, and none that has a path of another mapping. `/`, which has what
- * no other path has, is in nobody's way. The same objects are judged the same everywhere.
+ * Decides which objects become routes, by name. The older of two that overlap wins, and an object never overlaps a static
+ * mapping. `/` overlaps none, because it only takes paths that no other mapping has. The same objects give the same result on
+ * every replica.
  */
 export function judged(objects: readonly PathMapping[], surroundings: Surroundings): ReadonlyMap<string, Verdict> {
   const taken = surroundings.fixed
     .filter(({ segments }) => segments.length > 0)
-    .map(({ path, segments }) => ({ segments, by: `${path}, which is mapped without an object` }));
+    .map(({ path, segments }) => ({ segments, by: `the static mapping ${path}` }));
   const verdicts = new Map<string, Verdict>();
   for (const { metadata, spec } of [...objects].sort(byAge)) {
     const { name = "" } = metadata;
@@ -57,10 +58,10 @@ export function judged(objects: readonly PathMapping[], surroundings: Surroundin
       name,
       first === undefined
         ? judgedAlone(spec, surroundings)
-        : rejected("PathTaken", `spec.path: ${spec.path} is a part of ${first.by}: take another one`),
+        : rejected("PathTaken", `spec.path: ${spec.path} overlaps ${first.by}: use another path`),
     );
-    // What is in the way of others does not depend on what else is wrong with it: its path is nobody's for a moment.
-    if (first === undefined) taken.push({ segments, by: `${spec.path} of the PathMapping ${name}, which is older` });
+    // An object with other faults still reserves its path, so that the path does not change owner for a moment.
+    if (first === undefined) taken.push({ segments, by: `${spec.path} of the older PathMapping ${name}` });
   }
   return verdicts;
 }
@@ -69,15 +70,15 @@ function rejected(reason: Rejection["reason"], message: string): Rejection {
   return { kind: "refused", reason, message };
 }
 
-/** The schema says the same: that of whoever applied another one may not. */
+/** The schema has the same rules, but an administrator may have applied another schema. */
 function pathOf({ path, backends }: Partial<PathMapping["spec"]> = {}): RoutePath | string {
-  if (typeof path !== "string" || !Array.isArray(backends)) return "give path and backends";
+  if (typeof path !== "string" || !Array.isArray(backends)) return "set path and backends";
   const segments = parseRoutePath(path);
   if (typeof segments === "string") return segments;
   const [first, view] = segments;
   return first === "services" && view !== undefined
     ? segments
-    : "give a path below /services/, whose first segment there is a word";
+    : "use a path below /services/ whose next segment is a word";
 }
 
 function judgedAlone(spec: PathMapping["spec"], { secret }: Surroundings): Verdict {
@@ -89,14 +90,14 @@ function judgedAlone(spec: PathMapping["spec"], { secret }: Surroundings): Verdi
   const found = secret(secretRef);
   if (found === "unknown") return { kind: "unknown" };
   if (found === "none")
-    return rejected("SecretNotFound", `${what} is not there, or not of the type kubernetes.io/tls: make it`);
+    return rejected("SecretNotFound", `${what} does not exist, or is not of type kubernetes.io/tls: create it`);
   const certificate = certificateOf(found);
   if (certificate === undefined)
-    return rejected("InvalidSecret", `${what}: give tls.crt, and in tls.key the key that belongs to it, as PEM`);
+    return rejected("InvalidSecret", `${what} is invalid: set tls.crt and its private key tls.key, as PEM`);
   return { kind: "accepted", spec, certificate };
 }
 
-/** PEM of the authorities that an object names. */
+/** Returns the PEM of an object's authorities. */
 export function caOf({ caBundle = "" }: Pick<PathMapping["spec"], "caBundle">): string {
   return Buffer.from(caBundle, "base64").toString("utf8");
 }
@@ -106,10 +107,10 @@ function caProblem(caBundle: string | undefined): string | undefined {
   const ca = caOf({ caBundle });
   return ca.includes("-----BEGIN CERTIFICATE-----") && isUsable({ ca })
     ? undefined
-    : "caBundle: give certificates as PEM, in base64";
+    : "invalid caBundle: use PEM certificates, encoded in base64";
 }
 
-/** By the Secret as it was read: it never changes, and handshakes are costly to prepare. */
+/** Certificates by Secret as read: such an object never changes, and a TLS context is expensive to create. */
 const CERTIFICATES = new WeakMap<KubeObject, Certificate | "none">();
 
 function certificateOf(secret: KubeObject): Certificate | undefined {
@@ -138,7 +139,7 @@ function dataOf(secret: KubeObject, key: string): string {
   return typeof value === "string" ? Buffer.from(value, "base64").toString("utf8") : "";
 }
 
-/** The older first. Of two of one second that of the lesser name, so that all agree. */
+/** Orders by age, older first. Ties are broken by name, so that every replica picks the same one. */
 function byAge({ metadata: one }: PathMapping, { metadata: other }: PathMapping): number {
   const [a, b] = [ageKey(one), ageKey(other)];
   return a === b ? 0 : a < b ? -1 : 1;

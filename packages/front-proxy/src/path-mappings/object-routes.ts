@@ -7,11 +7,11 @@ interface Added {
   readonly route: AsyncDisposable;
   readonly path: string;
   readonly text: string;
-  /** Another one is shown by the next connection; what is open goes on. */
+  /** Changed when the Secret changes: new connections show the new certificate, open ones stay. */
   readonly shown: { certificate: Certificate | undefined };
 }
 
-/** The routes that objects have: of one that has changed the old one goes as the new one comes, and no request falls between them. */
+/** Routes of objects. When an object changes, its new route replaces the old one without a gap for requests. */
 export class ObjectRoutes {
   readonly #routes: Routes;
   readonly #added = new Map<string, Added>();
@@ -20,17 +20,17 @@ export class ObjectRoutes {
     this.#routes = routes;
   }
 
-  /** Those that were mapped otherwise. */
+  /** Static routes. */
   get others(): Routes["all"] {
     const own = new Set([...this.#added.values()].map(({ path }) => path));
     return this.#routes.all.filter(({ path }) => !own.has(path));
   }
 
-  /** All that there are to be, by name. */
+  /** Sets all routes, by object name. */
   set(verdicts: ReadonlyMap<string, Verdict>): void {
     const isThere = (one: [string, Verdict]): one is [string, Accepted] => one[1].kind === "accepted";
     const accepted = new Map([...verdicts].filter(isThere));
-    // First all that go: their paths may be those of others now.
+    // Removes old routes first: their paths may now belong to other objects.
     for (const [name, added] of this.#added) {
       const next = accepted.get(name);
       if (next !== undefined && routeKey(next.spec) === added.text) continue;
@@ -57,7 +57,7 @@ export class ObjectRoutes {
   }
 }
 
-/** All that a route is made of. */
+/** Identifies all settings of a route. */
 function routeKey({ path, backends, caBundle, secretRef }: PathMapping["spec"]): string {
   return JSON.stringify([path, backends, caBundle, secretRef]);
 }

@@ -17,14 +17,14 @@ import { InformerProgress } from "../informers.ts";
 import { judged, type Verdict } from "./judge.ts";
 import { ObjectRoutes } from "./object-routes.ts";
 
-/** What must be there in `root` for a front proxy to follow PathMappings: their kind. */
+/** Manifest that `root` needs for a front proxy with PathMappings: their kind. */
 export const manifests: Manifests = [crdManifest(PathMapping)];
 
-/** Which objects say what is behind paths. */
+/** Options of {@link PathMappings}. */
 export interface PathMappingsOptions {
-  /** The server of `root`, asked as one of its administrators. */
+  /** Server of `root`, with the credentials of an administrator. */
   readonly root: Upstream;
-  /** Those that are mapped otherwise, to which these are added. */
+  /** Static routes, to which those of objects are added. */
   readonly routes: Routes;
   readonly log: Log;
 }
@@ -33,13 +33,13 @@ type Mapping = Holds<typeof PathMapping>;
 
 const SECRET: KindReference = { group: "", version: "v1", kind: "Secret", plural: "secrets", scope: "Namespaced" };
 
-/** Follows the PathMappings of `root`: what they say is mapped as long as they are there. That there is no such kind yet is no failure. */
+/** Serves the PathMappings of `root` as long as they exist. A missing kind is no failure. */
 export class PathMappings implements AsyncDisposable {
   readonly #log: Log;
   readonly #all: Routes;
   readonly #routes: ObjectRoutes;
   readonly #mappings: Informer<Mapping>;
-  /** Read once an object names one. */
+  /** Started once an object names a Secret. */
   readonly #secrets: Informer;
   readonly #ofMappings: InformerProgress;
   readonly #ofSecrets: InformerProgress;
@@ -55,8 +55,8 @@ export class PathMappings implements AsyncDisposable {
     routes.isRead = false;
     this.#routes = new ObjectRoutes(routes);
     const client = new Client({ upstream: root, cluster: ROOT_CLUSTER });
-    this.#ofMappings = new InformerProgress((error) => this.#failed("PathMappings cannot be read", error));
-    this.#ofSecrets = new InformerProgress((error) => this.#failed("Secrets of PathMappings cannot be read", error));
+    this.#ofMappings = new InformerProgress((error) => this.#failed("cannot read PathMappings", error));
+    this.#ofSecrets = new InformerProgress((error) => this.#failed("cannot read Secrets of PathMappings", error));
     this.#statuses = new Statuses(client);
     this.#mappings = new Informer<Mapping>({ resource: client.resource(PathMapping) });
     this.#secrets = new Informer({ resource: client.resource(SECRET), fields: "type=kubernetes.io/tls" });
@@ -67,7 +67,7 @@ export class PathMappings implements AsyncDisposable {
       sources: [{ informer: this.#mappings }],
       reconcile: ({ name }, { object, signal }) =>
         this.#statuses.tell(name, { object, verdict: this.#verdicts.get(name), signal }),
-      onError: ({ error }) => this.#failed("status of a PathMapping cannot be written", error),
+      onError: ({ error }) => this.#failed("cannot write the status of a PathMapping", error),
     });
     this.#mappings.start();
     void this.tried.then(() => {
@@ -75,14 +75,14 @@ export class PathMappings implements AsyncDisposable {
     });
   }
 
-  /** Resolves when they have been read, or could not be. */
+  /** Resolves after the first attempt to read them. */
   get tried(): Promise<void> {
     return this.#ofMappings.tried;
   }
 
-  /** For a check. @throws Error before they have been read, or could not be: what is known otherwise can be served */
+  /** Readiness check. @throws Error before the first attempt to read them; after a failed one, the static routes can be served */
   check(): void {
-    if (!this.#isTried) throw new Error("the PathMappings are being read");
+    if (!this.#isTried) throw new Error("PathMappings have not been read yet");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -95,7 +95,7 @@ export class PathMappings implements AsyncDisposable {
     const look = (): void => this.look();
     informer.on({
       added: look,
-      // A status alone is nothing new.
+      // Ignores changes of the status alone.
       updated: ({ metadata: { generation } }, { metadata: old }) => {
         if (generation === undefined || generation !== old.generation) look();
       },
@@ -108,7 +108,7 @@ export class PathMappings implements AsyncDisposable {
     });
   }
 
-  /** Has routes as objects say now, once all of them are known: which of them counts, depends on the others, and on what is mapped otherwise. */
+  /** Updates the routes once all objects are known: the result for one object depends on the others and on static routes. */
   look(): void {
     if (this.#isOver || !this.#ofMappings.isFilled) return;
     this.#all.isRead = true;
@@ -131,9 +131,9 @@ export class PathMappings implements AsyncDisposable {
   }
 }
 
-/** What is to be told of an object. */
+/** Status to write for an object. */
 interface StatusUpdate {
-  /** None: it is gone. */
+  /** `undefined` for a deleted object. */
   readonly object: PathMapping | undefined;
   readonly verdict: Verdict | undefined;
   readonly signal: AbortSignal;
@@ -143,8 +143,8 @@ type KnownVerdict = Exclude<Verdict, { readonly kind: "unknown" }>;
 type Conditions = NonNullable<PathMapping["status"]>["conditions"];
 
 /**
- * Writes what became of objects into their statuses, where that says something else. Once for each verdict: of front proxies that judge
- * differently, since their mapping files do, none takes back what another one said.
+ * Writes results into the statuses of objects, if they differ. Writes each result once: front proxies with different mapping
+ * files may disagree, and must not overwrite each other forever.
  */
 class Statuses {
   readonly #client: Client;
@@ -154,7 +154,7 @@ class Statuses {
     this.#client = client;
   }
 
-  /** @throws what the write throws, a conflict above all: then it is to be told again */
+  /** @throws the error of the write, such as a conflict: the caller must retry */
   async tell(name: string, { object, verdict, signal }: StatusUpdate): Promise<void> {
     if (object === undefined) this.#said.delete(name);
     if (object === undefined || verdict === undefined || verdict.kind === "unknown") return;

@@ -17,28 +17,28 @@ import { indexedLogicalCluster, indexedWorkspace, type PathIndex } from "@virtua
 import type { Upstream } from "@virtual-workspaces/transport";
 import { type AnyKind, KindInformer } from "../informers.ts";
 
-/** A shard on which no workspace has Workspaces yet is asked again soon: the first one comes with no event. ms */
+/** Backoff on a shard without Workspaces, ms. It is short because the kind appears there without an event. */
 const BACKOFF = { most: 500 };
 
-/** A shard that is read. */
+/** Options of an {@link IndexedShard}. */
 export interface IndexedShardOptions {
   readonly name: string;
-  /** Asked as one of its administrators. */
+  /** Upstream with the credentials of an administrator. */
   readonly upstream: Upstream;
-  /** Of Workspaces. */
+  /** Identity of Workspaces. */
   readonly identity: string;
   readonly index: PathIndex;
-  /** Told what its types of workspaces say of who logs in. */
+  /** Receives the authentication settings of the shard's workspace types. */
   readonly logins: WorkspaceAuthentication | undefined;
-  /** Told of failures, each spell once. */
+  /** Called for failures, once for several in a row. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps the index in step with the Workspaces and LogicalClusters of one shard, and what says who logs in to them. */
+/** Keeps the index in step with the Workspaces and LogicalClusters of one shard, and with the logins of its workspace types. */
 export class IndexedShard implements AsyncDisposable {
   readonly #indexed: readonly AnyKind[];
   readonly #logins: readonly AnyKind[];
-  /** Resolves when it has, or an attempt failed. */
+  /** Resolves after the first attempt to read the shard. */
   readonly tried: Promise<void>;
 
   constructor({ name, upstream, identity, index, logins, onError }: IndexedShardOptions) {
@@ -70,17 +70,17 @@ export class IndexedShard implements AsyncDisposable {
     this.tried = Promise.all(this.#all.map(({ tried }) => tried)).then(() => undefined);
   }
 
-  /** Whether the index has had all of the shard, however old that is by now. */
+  /** Whether the index has had all of the shard at least once. */
   get isFilled(): boolean {
     return this.#indexed.every(({ isFilled }) => isFilled);
   }
 
-  /** How old what is known of the shard may be, s: since when it has given no sign of life. A few seconds while all is well. */
+  /** Age of the shard's data, in seconds: time since its last event or bookmark. A few seconds in normal operation. */
   get lag(): number {
     return Math.max(0, Date.now() - Math.min(...this.#indexed.map(({ seenAt }) => seenAt))) / 1000;
   }
 
-  /** Ends reading. The index is told nothing from now on; what it was told stays there. */
+  /** Stops reading. The index keeps its data. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#all.map((kind) => kind[Symbol.asyncDispose]()));
   }
@@ -92,7 +92,7 @@ export class IndexedShard implements AsyncDisposable {
 
 const ANNOTATIONS = [CLUSTER_ANNOTATION, PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION];
 
-/** Of a Workspace or LogicalCluster, what the index is told of, and the version: some 400 bytes. */
+/** Returns the fields of a Workspace or LogicalCluster that the index needs, and the version: some 400 bytes. */
 function indexedFields<T extends KubeObject>(object: T): T {
   const { apiVersion, kind, metadata } = object;
   const { name, uid, resourceVersion, annotations = {} } = metadata;
@@ -116,19 +116,19 @@ function only(from: Readonly<Record<string, unknown>>, names: readonly string[])
   return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(from, name) ? [[name, from[name]]] : [])));
 }
 
-/** A shard whose types are read. */
+/** Shard whose workspace types are read. */
 interface FollowedLoginsOptions {
   readonly name: string;
-  /** Of all its logical clusters. */
+  /** Client for all its logical clusters. */
   readonly client: Client;
-  /** Of the kinds of `tenancy.kcp.io`. */
+  /** Identity of the kinds of `tenancy.kcp.io`. */
   readonly identity: string;
   readonly logins: WorkspaceAuthentication;
-  /** Told of failures, each spell once. */
+  /** Called for failures, once for several in a row. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What the types of workspaces of a shard say of who logs in, told as it is and as it changes. */
+/** Starts informers of the authentication settings of a shard's workspace types. */
 function followedLogins(options: FollowedLoginsOptions): readonly AnyKind[] {
   const { name, client, identity, logins, onError } = options;
   const types = new KindInformer<Holds<typeof WorkspaceType>>({

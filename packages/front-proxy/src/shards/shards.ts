@@ -7,39 +7,39 @@ import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { InformerProgress } from "../informers.ts";
 import { IndexedShard } from "./indexed-shard.ts";
 
-/** How shards are found, and read. */
+/** Options of {@link Shards}. */
 export interface ShardsOptions {
-  /** The server of `root`, where the Shards are, asked as one of its administrators (`--root-kubeconfig`). */
+  /** Server of `root`, which has the Shards, with the credentials of an administrator (`--root-kubeconfig`). */
   readonly root: Upstream;
-  /** How a shard is asked as one of its administrators: all but its URL (`--shards-kubeconfig`). */
+  /** Options of the connection to a shard, with the credentials of an administrator; all but its URL (`--shards-kubeconfig`). */
   readonly shards: Omit<UpstreamOptions, "url">;
-  /** Told who logs in to workspaces by their types. @default these are not read */
+  /** Receives the authentication settings of workspace types. @default types are not read */
   readonly logins?: WorkspaceAuthentication | undefined;
-  /** Told of what cannot be read, and of which shard. */
+  /** Called for failed reads, with the shard. */
   readonly onError: (error: unknown, shard: string | undefined) => void;
 }
 
 interface KnownShard {
   readonly baseURL: string;
-  /** Where users come to its workspaces. */
+  /** URL of its workspaces for users. */
   externalURL: string;
   readonly upstream: Upstream;
-  /** None before it is known by which identity Workspaces are asked for. */
+  /** Undefined until the identity of Workspaces is known. */
   reading: IndexedShard | undefined;
 }
 
-/** How the index stands to a shard. */
+/** State of the index for a shard. */
 export interface ShardState {
   readonly name: string;
   readonly logicalClusters: number;
-  /** s */
+  /** Seconds. */
   readonly lag: number;
 }
 
-/** The shards of an installation, as the Shards in `root` say, and the index of what is on them. */
+/** Shards of the shard registry in `root`, and the index of their workspaces. */
 export class Shards implements AsyncDisposable {
   readonly index: PathIndex = new PathIndex();
-  /** Resolves when all shards that were there at the start have been read, or could not be. Rejects when it ends before. */
+  /** Resolves after the first attempt to read all shards that exist at the start. Rejects if closed before. */
   readonly started: Promise<void>;
   readonly #options: ShardsOptions;
   readonly #known = new Map<string, KnownShard>();
@@ -51,7 +51,7 @@ export class Shards implements AsyncDisposable {
   #identity: string | undefined;
   #isStarted = false;
 
-  /** @param changed told of a shard that comes, goes, or is elsewhere */
+  /** @param changed called for a shard that is added, removed, or changes its URL */
   constructor(options: ShardsOptions, changed: (shard: string) => void) {
     this.#options = options;
     this.#changed = changed;
@@ -66,27 +66,27 @@ export class Shards implements AsyncDisposable {
     });
     this.#informer.start();
     this.started = this.#start(client);
-    this.started.catch(() => undefined); // who does not wait for it need not know
+    this.started.catch(() => undefined); // Callers need not wait for it.
   }
 
-  /** Whether all of all shards has been read, however old that is by now. Otherwise nobody can say that a path leads nowhere. */
+  /** Whether all shards have been read completely at least once. Until then, a path without an entry may exist. */
   get isWhole(): boolean {
     return this.#isStarted && [...this.#known.values()].every(({ reading }) => reading?.isFilled === true);
   }
 
-  /** For a check. @throws Error before the shards have been read */
+  /** Readiness check. @throws Error before the shards have been read */
   check(): void {
-    if (!this.#isStarted) throw new Error("the shards are being read");
+    if (!this.#isStarted) throw new Error("the shards have not been read yet");
   }
 
-  /** Whether workspaces of the installation are at an origin, those of a shard or, as users know them, of all. */
+  /** Whether an origin belongs to a shard or, for users, to the whole system. */
   isOwn(origin: string): boolean {
     return [...this.#known.values()].some(({ baseURL, externalURL }) =>
       [baseURL, externalURL].some((url) => originOf(url) === origin),
     );
   }
 
-  /** All that are known now. */
+  /** States of all known shards. */
   get states(): readonly ShardState[] {
     return [...this.#known].map(([name, { reading }]) => ({
       name,
@@ -96,7 +96,7 @@ export class Shards implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new Error("the shards are not followed any more"));
+    this.#stop.abort(new Error("the shard registry was closed"));
     await this.#informer.stop();
     for (const name of [...this.#known.keys()]) this.#delete(name);
     await Promise.all(this.#closing);
@@ -118,7 +118,7 @@ export class Shards implements AsyncDisposable {
       return;
     }
     const known = this.#known.get(name);
-    // What is at another URL may be another shard: nothing of it is believed any more, as in kcp.
+    // Security: a shard at another URL may be another server, so its former data is dropped, as in kcp.
     if (known !== undefined && known.baseURL !== baseURL) this.#delete(name);
     else if (known !== undefined) known.externalURL = externalURL;
     this.index.setShard(name, { baseURL, virtualWorkspaceURL });

@@ -17,27 +17,27 @@ import type { FrontProxyOptions } from "../options.ts";
 import { Shards } from "../shards/shards.ts";
 import { Destinations } from "./destinations.ts";
 
-/** What is there for the path `/clusters/`. */
+/** Parts of the path `/clusters/`. */
 export interface ClustersPath {
   readonly shards: Shards;
   readonly servers: ShardServers;
   readonly destinations: Destinations;
   readonly view: VirtualWorkspace;
-  /** Who logs in at another path because it is about a workspace. */
+  /** Returns the workspace's authenticators for another path. */
   readonly logins: (path: string) => readonly Authenticator[];
 }
 
-/** @returns `undefined` where `/clusters/` is not mapped @throws Error on options that need one another */
+/** @returns `undefined` if `/clusters/` is not mapped @throws Error for options that need each other */
 export function clustersOf(options: FrontProxyOptions, routes: Routes): ClustersPath | undefined {
   const { mapping, shards: where, workspaceAuthentication, groups = {}, log } = options;
   const entry = mapping.find(({ path }) => path === CLUSTERS_PATH);
   if (entry === undefined && workspaceAuthentication)
-    throw new Error(`workspaceAuthentication: map ${CLUSTERS_PATH} as well, whose shards say who logs in where`);
+    throw new Error(`workspaceAuthentication needs the shards of ${CLUSTERS_PATH}: add a mapping of that path`);
   if (entry === undefined) return undefined;
-  if (where === undefined) throw new Error(`mapping of ${CLUSTERS_PATH}: say by shards where these are`);
+  if (where === undefined) throw new Error(`mapping of ${CLUSTERS_PATH}: set the option shards`);
   const { tls, credentials, headers = REMOTE_HEADERS } = entry;
   const onError = (error: unknown, shard: string | undefined): void =>
-    log({ level: "warn", message: "shard cannot be read", ...(shard && { shard }), error: String(error) });
+    log({ level: "warn", message: "cannot read shard", ...(shard && { shard }), error: String(error) });
   const authentication = workspaceAuthentication
     ? new WorkspaceAuthentication({ ...workspaceAuthentication, log })
     : undefined;
@@ -48,7 +48,7 @@ export function clustersOf(options: FrontProxyOptions, routes: Routes): Clusters
     {
       upstream: { ...(tls && { tls }), ...(credentials && { credentials }) },
       headers,
-      onError: (error) => log({ level: "warn", message: "shard cannot be had", error: String(error) }),
+      onError: (error) => log({ level: "warn", message: "cannot forward to shard", error: String(error) }),
     },
     shards.index,
   );
@@ -58,8 +58,8 @@ export function clustersOf(options: FrontProxyOptions, routes: Routes): Clusters
 }
 
 /**
- * Workspaces by their paths below `/clusters`, wherever they are. Who may do what is for shards to say. All logical clusters at once
- * (`*`) are a shard's affair, and 403 here, as in kcp.
+ * View of all workspaces by their paths below `/clusters`, on any shard. Shards authorize the requests. Requests to all
+ * logical clusters (`*`) are 403 here, as in kcp.
  */
 function clustersView(destinations: Destinations): VirtualWorkspace {
   return defineVirtualWorkspace({
@@ -84,7 +84,7 @@ function clustersView(destinations: Destinations): VirtualWorkspace {
   });
 }
 
-/** What says who logs in to which workspace. */
+/** Sources of authenticators for workspaces. */
 interface WorkspaceLoginsOptions {
   readonly authentication: WorkspaceAuthentication;
   readonly index: PathIndex;
@@ -93,8 +93,8 @@ interface WorkspaceLoginsOptions {
 }
 
 /**
- * Who logs in to the workspace that `{cluster}` of a mapped path stands for, by its type: servers behind cannot know that. Of where the path has none,
- * leads nowhere, or to a mount, nobody does.
+ * Returns the authenticators of the workspace at `{cluster}` of a mapped path, by its type, which upstreams cannot know.
+ * Returns none for a path without a workspace, or with a mount.
  */
 function workspaceLogins(options: WorkspaceLoginsOptions): (path: string) => readonly Authenticator[] {
   const { authentication, index, routes, groups } = options;

@@ -9,31 +9,31 @@ import type { ShardServers } from "../forwarding/shard-servers.ts";
 import type { TargetServer } from "../forwarding/target-server.ts";
 import type { Shards } from "../shards/shards.ts";
 
-/** Where a request goes, and what its path begins with there. */
+/** Target of a request, with the path prefix there. */
 export interface Destination {
   readonly server: TargetServer | Route;
   readonly prefix: string;
 }
 
-/** What finds places. */
+/** Options of {@link Destinations}. */
 export interface DestinationsOptions {
   readonly shards: Shards;
   readonly servers: ShardServers;
   readonly routes: Routes;
 }
 
-/** Through how many mounts a path may lead that are links to one another. */
+/** Maximum number of mounts in a chain of links. */
 const DEPTH = 8;
 const SYSTEM = "system:";
 const WORKSPACE = /^\/clusters\/([^/]+)(\/.*)?$/;
 
 type Params = Readonly<Record<string, string>>;
 
-/** Where what is below `/clusters` is: logical clusters on shards, and what workspaces are mounted on. */
+/** Finds the targets of paths below `/clusters`: logical clusters on shards, and targets of mounted workspaces. */
 export class Destinations {
   readonly #options: DestinationsOptions;
   readonly #index: PathIndex;
-  /** How many requests were for paths that lead nowhere, by why; what clients are not told of it. */
+  /** Number of requests for paths without a workspace, by reason. Clients do not learn the reason. */
   readonly refused: Record<UnreachableWorkspace["kind"], number> = { unknown: 0, pending: 0, gone: 0 };
 
   constructor(options: DestinationsOptions) {
@@ -41,7 +41,7 @@ export class Destinations {
     this.#index = options.shards.index;
   }
 
-  /** As `locate` of a view. @throws ApiError 403 for what leads nowhere, 503 while that may only be unknown, or is not available */
+  /** Implements `locate`. @throws ApiError 403 without a workspace, 503 if it is unavailable or some shards have not been read */
   locate(said: string, user: User): string | Located {
     const found = this.#found(said, user);
     if (found.kind === "cluster") return found.cluster;
@@ -49,7 +49,7 @@ export class Destinations {
     return { cluster, params: { mount: name, below: found.rest } };
   }
 
-  /** Where a request that was located goes. @throws ApiError as {@link locate} does */
+  /** Returns the target of a located request. @throws ApiError as {@link locate} does */
   of(params: Params, user: User): Destination {
     const { cluster = "", mount, below = "" } = params;
     if (mount === undefined) return this.#onShard(this.#index.shardOf(cluster), `/clusters/${cluster}`, user);
@@ -58,15 +58,16 @@ export class Destinations {
   }
 
   #found(said: string, user: User): Extract<Lookup, { kind: "cluster" | "mount" }> {
-    // Each shard has its own of these, which kcp's front proxy does not know either.
+    // Every shard has its own system clusters, and kcp's front proxy does not serve them either.
     const found = said.startsWith(SYSTEM) ? undefined : this.#index.lookup(said);
     if (found?.kind === "cluster" || found?.kind === "mount") return found;
     if (found?.kind === "unavailable") throw ApiError.serviceUnavailable(found.reason);
     if (found !== undefined && !this.#options.shards.isWhole)
-      throw ApiError.serviceUnavailable("not all shards have been asked yet what workspaces they have: try again", 1);
+      throw ApiError.serviceUnavailable("the workspaces of some shards have not been read yet: try again", 1);
     const kind = found?.kind ?? "unknown";
     this.refused[kind] += 1;
-    // A moment later it is there: clients come again by themselves. What was there, and what never was, is one to whom it is not shown.
+    // Ready in a moment: clients retry by themselves. Security: callers must not learn whether a workspace was deleted or
+    // never existed.
     if (kind === "pending" && !isUnknownCaller(user)) throw ApiError.serviceUnavailable(found?.reason ?? "", 1);
     throw nowhere(user);
   }
@@ -78,8 +79,8 @@ export class Destinations {
   }
 
   /**
-   * A workspace of this installation, or what is behind another path, wherever the URL's host is, as in kcp. Elsewhere the shard asks that has
-   * the Workspace: which hosts it may ask, and whom it trusts there, is its own affair.
+   * Resolves a mount on a workspace of this system, or on another mapped path whatever the URL's host, as in kcp. All others
+   * go to the shard of the Workspace, which decides which hosts it may contact and trust.
    */
   #mounted(found: FoundMount, below: string, user: User): Destination {
     const { cluster, name, shard } = found.workspace;
@@ -92,7 +93,7 @@ export class Destinations {
     if (url === undefined || url.username + url.password !== "") return undefined;
     const path = url.pathname.replace(/\/+$/, "");
     const [, workspace, rest = ""] = WORKSPACE.exec(path) ?? [];
-    if (path.includes("%")) return undefined; // for whoever reads it the same way as its author
+    if (path.includes("%")) return undefined; // Only URLs that every reader parses alike.
     if (workspace === undefined) return this.#mapped(path);
     if (!this.#options.shards.isOwn(url.origin)) return undefined;
     const found = this.#found(workspace, user);
@@ -103,12 +104,12 @@ export class Destinations {
 
   #mapped(path: string): Destination | undefined {
     const server = this.#options.routes.of(path);
-    // What has the rest says nothing of a path in particular.
+    // The mapping of `/` names no particular path.
     return server === undefined || server.segments.length === 0 ? undefined : { server, prefix: path };
   }
 }
 
-/** In words that do not say whether there is such a workspace, as kcp's front proxy answers. */
+/** Security: the words of kcp's front proxy, which do not reveal whether the workspace exists. */
 function nowhere({ name }: User): ApiError {
   return forbiddenFor({ user: name, verb: "access", path: "/", reason: "workspace access not permitted" });
 }

@@ -13,38 +13,34 @@ import type { Route } from "../forwarding/route.ts";
 import { Routes } from "../forwarding/routes.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 
-/** Who may come in besides those whom the server knows, by the path. */
+/** Returns additional authenticators for a path. */
 type Logins = (path: string) => readonly Authenticator[];
 
-/**
- * What is behind the paths of a mapping, below `/services` and elsewhere. Requests go on as they came; who may do what is for the servers
- * behind to say.
- */
+/** Views of the mapped paths, below `/services` and elsewhere. Requests are forwarded unchanged; upstreams authorize them. */
 export function mappedViews(routes: Routes, logins: Logins): readonly VirtualWorkspace[] {
   return [view("services", { prefix: "/services", routes, logins }), view("mapped", { prefix: "/", routes, logins })];
 }
 
-/** What is mapped in a server of workspaces. */
+/** Options of {@link mappedServices}. */
 export interface MappedServicesOptions {
-  /** Paths below `/services`. */
+  /** Mappings of paths below `/services`. */
   readonly mapping: readonly Mapping[];
-  /** Which groups servers behind are told of. @default all but those by which the system gives rights within itself */
+  /** Groups that upstreams receive. @default all except those that grant rights within the system */
   readonly groups?: GroupFilter;
   readonly log: Log;
 }
 
 /**
- * What is mapped below `/services`, as a view of a server that has views of its own there, which come first (`--miniproxy-mapping-file` of a kcp's
- * shard, which does not say who asks: this does). Who is not known gets no further than the server.
+ * Creates a view of mapped paths below `/services`, for a server with views of its own there, which take precedence. Like
+ * `--miniproxy-mapping-file` of a kcp shard, but upstreams also learn the caller's identity. The server rejects unknown
+ * callers.
  *
- * @throws Error on a mapping that cannot be used, and on one of another path
+ * @throws Error for an invalid mapping, or one of another path
  */
 export function mappedServices({ mapping, groups = {}, log }: MappedServicesOptions): VirtualWorkspace {
   const odd = mapping.find(({ path }) => !path.startsWith("/services/"));
   if (odd !== undefined)
-    throw new Error(
-      `mapping of ${odd.path}: only what is below /services/ can be mapped here: for others run a front proxy`,
-    );
+    throw new Error(`mapping of ${odd.path}: use a path below /services/, or run a front proxy for other paths`);
   const routes = new Routes(mapping, log);
   const left = withoutGroups(groups);
   const mapped = view("services", { prefix: "/services", routes });
@@ -62,7 +58,7 @@ export function mappedServices({ mapping, groups = {}, log }: MappedServicesOpti
 interface MappedView {
   readonly prefix: string;
   readonly routes: Routes;
-  /** @default nobody */
+  /** @default none */
   readonly logins?: Logins;
 }
 
@@ -81,11 +77,11 @@ function view(name: string, { prefix, routes, logins }: MappedView): VirtualWork
   });
 }
 
-/** @throws ApiError 404 where nothing is mapped, 503 while that is not known */
+/** @throws ApiError 404 for an unmapped path, 503 before all mappings are known */
 function routeOf(routes: Routes, { prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): Route {
   const route = routes.of(prefix + tail);
   if (route === undefined && !routes.isRead)
-    throw ApiError.serviceUnavailable("what is behind which path is being read: try again", 1);
+    throw ApiError.serviceUnavailable("the path mappings have not been read yet: try again", 1);
   if (route === undefined) throw ApiError.notFoundPath();
   return route;
 }

@@ -1,24 +1,24 @@
 import { namesOf, onTheWire, without } from "../http/headers.ts";
 import type { Call } from "./call.ts";
 
-/** Who we are, for each request; and that a credential which was not taken is renewed, told once for each. */
+/** Provides the credential of each request, and renews a rejected one. Reports each rejected credential to its source once. */
 export class Authentication {
   readonly #credentials: Credentials | undefined;
-  /** Those that the source was told of. */
+  /** Credentials that the source knows as rejected. */
   readonly #refused = new WeakSet<Credential>();
 
   constructor(credentials: Credentials | undefined) {
     this.#credentials = credentials;
   }
 
-  /** @throws what the source of credentials throws, and what the call is ended with */
+  /** @throws errors of the source, and the reason that ends the call */
   credential(call: Call): Credential | Promise<Credential> {
     if (this.#credentials === undefined) return NOBODY;
     const given = this.#credentials.get();
     return isThenable(given) ? call.until(given).then(checked) : checked(given);
   }
 
-  /** Another one, if there is any, for one that was not taken. @throws as {@link credential} */
+  /** Returns another credential after a rejection, if there is one. @throws as {@link credential} */
   async renewed(refused: Credential, call: Call): Promise<Credential | undefined> {
     const credentials = this.#credentials;
     if (credentials?.refused === undefined) return undefined;
@@ -28,12 +28,15 @@ export class Authentication {
     }
     const credential = await this.credential(call);
     if (!alike(credential, refused)) return credential;
-    // It is offered on: whoever is refused with it next says so again.
+    // The source still returns it: the next rejection is reported again.
     this.#refused.delete(refused);
     return undefined;
   }
 
-  /** The lines of a request as this one. Its own, as they are sent, must not speak for somebody else beside us. */
+  /**
+   * Returns the header lines of a request with the credential's. Security: removes the request's own lines of these names, so
+   * that none of them can name another identity.
+   */
   headers(own: readonly string[], { headers = [] }: Credential): readonly string[] {
     if (this.#credentials === undefined) return own;
     return [...without(own, namesOf(["authorization", "", ...headers])), ...onTheWire(headers)];
@@ -42,15 +45,14 @@ export class Authentication {
 
 const NOBODY: Credential = Object.freeze({});
 
-/** A promise of any make. */
+/** Whether a value is a promise of any implementation. */
 function isThenable(given: Credential | Promise<Credential>): given is Promise<Credential> {
   return typeof (given as { readonly then?: unknown }).then === "function";
 }
 
 function checked(credential: Credential): Credential {
   const { cert = "", key = "" } = credential;
-  if ((cert === "") !== (key === ""))
-    throw new Error("credential: a client certificate needs its key, and a key its certificate");
+  if ((cert === "") !== (key === "")) throw new Error("invalid credential: set both cert and key, or neither");
   return credential;
 }
 
@@ -60,27 +62,27 @@ function alike(one: Credential, other: Credential): boolean {
   return flat(one) === flat(other);
 }
 
-/** Who we are to the other server. */
+/** Identity towards the upstream. */
 export interface Credential {
-  /** Flat pairs, name and value in turn: `["Authorization", "Bearer …"]`. What a request says of the same names is left out. */
+  /** Flat pairs, name and value in turn: `["Authorization", "Bearer …"]`. They replace a request's headers of the same names. */
   readonly headers?: readonly string[];
-  /** A client certificate, PEM. When it changes, new connections show the new one, and the old ones end when they are idle. */
+  /** Client certificate, PEM. When it changes, new connections show the new one, and old ones close once they are idle. */
   readonly cert?: string;
-  /** Its private key, PEM. */
+  /** Private key of the certificate, PEM. */
   readonly key?: string;
 }
 
-/** Where credentials come from that can change: tokens that end, certificates that are rotated. */
+/** Source of credentials that can change: tokens that expire, certificates that are rotated. */
 export interface Credentials {
   /**
-   * Asked for every request, within its deadline, and by many at once: remember what costs. A throw fails the request with
-   * what is thrown.
+   * Returns the present credential. Called for every request, within its deadline, and concurrently: cache expensive results.
+   * An error fails the request.
    */
   get(): Credential | Promise<Credential>;
   /**
-   * Told that the other server did not take a credential (401): the next `get` must give another one, if there is any, and
-   * the request is then sent once more, whatever it is. Told once, however many requests had the same object; again, when
-   * `get` gives what was refused once more, and it is refused once more.
+   * Called when the upstream rejects a credential (401). The next `get` should then return another one, and any request is
+   * sent once more with it. Called once for an object, however many requests used it; again, if `get` returns a rejected one
+   * and it is rejected once more.
    */
   refused?(credential: Credential): void;
 }

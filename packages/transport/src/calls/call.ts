@@ -2,21 +2,21 @@ import { Timer } from "../time/timer.ts";
 import { TransportError } from "../transport-error.ts";
 
 export interface CallOptions {
-  /** `GET https://host/path`, without the query: asked for when something fails. */
+  /** Returns `GET https://host/path`, without the query. Called only for failures. */
   readonly what: () => string;
-  /** Until the head has come, ms. */
+  /** Deadline of the head, ms. */
   readonly head: number;
   readonly signal: AbortSignal | undefined;
-  /** Told when nothing more is to come of the call, and of what it failed. */
+  /** Called when the call is over, with its failure. */
   readonly over: (call: Call, failed: { readonly error: unknown } | undefined) => void;
 }
 
 /**
- * A request from the caller's call to the end of its answer, over all that is tried meanwhile. It can be ended at any
- * moment: by the caller's signal, the deadline of its head, and when the upstream is closed.
+ * Request from the caller's call to the end of its response, across all attempts. It can be ended at any time: by the
+ * caller's signal, by the deadline of its head, and by closing the upstream.
  */
 export class Call {
-  /** Whether a connection has begun to write it. */
+  /** Whether a connection has begun to write the request. */
   delivered = false;
   readonly #options: CallOptions;
   readonly #by: number;
@@ -35,7 +35,7 @@ export class Call {
     signal?.addEventListener("abort", this.#abort, { once: true });
   }
 
-  /** Gives up what is under way, for a reason that its caller is told. */
+  /** Aborts the current attempt. The caller gets the reason. */
   end(reason: unknown): void {
     if (this.#over || this.#ended !== undefined) return;
     this.#ended = { reason };
@@ -51,13 +51,13 @@ export class Call {
     return this.#ended !== undefined;
   }
 
-  /** Says how to give up what is under way now; at once, if the call has ended already. */
+  /** Sets how to abort the current attempt; aborts it at once if the call has ended. */
   stopsBy(stop: ((reason: unknown) => void) | undefined): void {
     this.#stop = stop;
     if (this.#ended !== undefined) stop?.(this.#ended.reason);
   }
 
-  /** Waits for something that cannot be ended, and is left alone when the call ends. */
+  /** Waits for work that cannot be aborted. If the call ends, it rejects and ignores the work. */
   async until<T>(work: T | Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
     const before = this.#stop;
@@ -69,37 +69,37 @@ export class Call {
     }
   }
 
-  /** A head has come in time. */
+  /** Stops the deadline: a head has arrived in time. */
   answered(): void {
     this.#late.clear();
   }
 
-  /** What has come may be no answer for the caller: to find out is waited for within the same time. */
+  /** Restarts the deadline: the response may not be the one for the caller, and the check counts against the same time. */
   waits(): void {
     this.#late.clear();
     this.#late = this.#timer();
   }
 
-  /** That was no answer for the caller: another is tried for, within the same time. */
+  /** Begins another attempt within the same deadline, because the response was not the one for the caller. */
   again(): void {
     this.#finished = undefined;
     this.waits();
   }
 
-  /** The caller gets what has come. */
+  /** Gives the response to the caller. */
   accept(): void {
     this.#late.clear();
     this.#accepted = true;
     if (this.#finished !== undefined) this.#close(this.#finished.failed);
   }
 
-  /** Nothing more is to come of what was tried: the end, if the caller has got it, or as soon as that is so. */
+  /** Ends the attempt. The call is over if the caller has the response, or as soon as it gets it. */
   finish(failed?: { readonly error: unknown }): void {
     this.#finished ??= { failed };
     if (this.#accepted) this.#close(failed);
   }
 
-  /** No answer for the caller. */
+  /** Ends the call without a response. */
   fail(error: unknown): void {
     this.#close({ error });
   }

@@ -5,20 +5,20 @@ import type { Dispatcher } from "undici";
 import Client from "undici/lib/dispatcher/client.js";
 import { ignored } from "./connector.ts";
 
-/** The largest head of an answer, bytes: Go's limit. */
+/** Maximum size of a response's head, in bytes: Go's limit. */
 const LARGEST_HEAD = 1024 * 1024;
-/** How long a connection is kept for the next request, unless its server says less, ms. */
+/** Time that an idle connection is kept, unless its server announces less, ms. */
 const KEPT = 30_000;
 
-/** One connection, and the HTTP on it: one request at a time. When it ends, it is over: no other takes its place. */
+/** Connection with its HTTP, one request at a time. It is never replaced after its end. */
 export class Connection {
-  /** Whether it has been used before: then its server may have closed it just now. */
+  /** Whether a request has used it before: then its server may have just closed it. */
   used = false;
   /** Resolves when the connection has ended. */
   readonly closed: Promise<void>;
   readonly #socket: Duplex;
   readonly #client: Client;
-  /** Whether its last request was to be its end as HTTP. */
+  /** Whether its last request asked for an upgrade. */
   #upgrades = false;
 
   constructor(origin: string, socket: Duplex) {
@@ -33,25 +33,25 @@ export class Connection {
       pipelining: 1,
       keepAliveTimeout: KEPT,
       maxHeaderSize: LARGEST_HEAD,
-      // Deadlines are ours to watch.
+      // Exchanges enforce the deadlines.
       headersTimeout: 0,
       bodyTimeout: 0,
       allowH2: false,
       connect: (_options: unknown, done: (error: Error | null, socket: Duplex | null) => void) => {
         const first = !given;
         given = true;
-        // Later, as a connection comes: undici does not look again when it is given at once.
+        // Deferred, like a real connection: undici ignores one that it gets synchronously.
         queueMicrotask(() => (first ? done(null, socket) : done(new Error("the connection was closed"), null)));
       },
     } as Client.Options);
     this.#client.on("disconnect", (_origin, _targets, { message }: Error) => {
-      // Undici is done with it then, and whoever has asked for the upgrade is not.
+      // After an upgrade, undici gives up the socket, but the caller keeps it.
       if (!(this.#upgrades && message === "upgrade")) this.destroy();
     });
     (this.#client as EventEmitter).on("error", () => this.destroy());
   }
 
-  /** Whether another request can be sent on it. Not behind an upgrade that was refused: who knows what its server takes it for. */
+  /** Whether another request can use it. Not after a rejected upgrade: the server may treat it as another protocol. */
   get usable(): boolean {
     const { destroyed, readableEnded, writableLength } = this.#socket;
     return !this.#upgrades && !destroyed && !readableEnded && writableLength === 0;
@@ -62,7 +62,7 @@ export class Connection {
     this.#client.dispatch(request, handler);
   }
 
-  /** At once, and what is under way with it. */
+  /** Closes the connection at once, with its pending request. */
   destroy(): void {
     this.#socket.destroy();
     this.#client.destroy(null, ignored);

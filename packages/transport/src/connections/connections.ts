@@ -6,7 +6,7 @@ import { Connection } from "./connection.ts";
 import { Connector, type ConnectorOptions } from "./connector.ts";
 
 export interface ConnectionsOptions extends Omit<ConnectorOptions, "cert" | "key"> {
-  /** How many short requests may be under way. */
+  /** Maximum number of concurrent short requests. */
   readonly limit: number;
 }
 
@@ -14,31 +14,31 @@ export interface LeaseRequest {
   readonly credential: Credential;
   /** Whether it does not count as a short request. */
   readonly long: boolean;
-  /** Whether it must be a new connection. */
+  /** Whether it needs a new connection. */
   readonly fresh: boolean;
   readonly call: Call;
 }
 
-/** A connection for one request. */
+/** Connection for one request. */
 export interface Lease {
   readonly connection: Connection;
-  /** Whether it was used before. */
+  /** Whether a request has used it before. */
   readonly used: boolean;
-  /** The request is over. @param whole whether its answer came to its end: else the connection ends */
+  /** Ends the use. @param whole whether the response is complete: otherwise the connection closes */
   release(whole: boolean): void;
 }
 
-/** Connections that show one certificate. */
+/** Connections with one client certificate. */
 interface Generation {
   readonly of: string;
   readonly connector: Connector;
-  /** The last that was used is the first to be used again. */
+  /** Used as a stack: the last one returned is used first. */
   readonly idle: Connection[];
 }
 
 /**
- * Connections to one server; new ones when the client certificate changes. Each request has one of its own for as long as
- * it takes; short ones wait for their turn beyond a number of them, in order, until their deadline.
+ * Connections to one server, with new ones when the client certificate changes. Each request has a connection to itself.
+ * Beyond the limit, short requests wait in order, until their deadline.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -50,21 +50,21 @@ export class Connections {
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
-    // What is wrong with the options is told at once.
+    // Reports invalid options at once.
     this.#current({});
   }
 
-  /** How many connections are open. */
+  /** Number of open connections. */
   get open(): number {
     return this.#all.size;
   }
 
-  /** How many requests wait: for their turn, or for a connection to be made. */
+  /** Number of requests that wait for their turn or for a new connection. */
   get pending(): number {
     return this.#waiting.size + this.#opening.size;
   }
 
-  /** @throws TransportError when there is none, and what the call is ended with */
+  /** @throws TransportError without a connection, and the reason that ends the call */
   take(wanted: LeaseRequest): Lease | Promise<Lease> {
     const { fresh, long } = wanted;
     const generation = this.#generationOf(wanted);
@@ -87,7 +87,7 @@ export class Connections {
     }
   }
 
-  /** Ends all connections at once, made and being made. */
+  /** Closes all connections at once, including unfinished ones. */
   async destroy(): Promise<void> {
     for (const opening of this.#opening) opening.abort(new Error("closed"));
     const all = [...this.#all];
@@ -109,12 +109,12 @@ export class Connections {
     if (former?.of === of) return former;
     const connector = new Connector({ ...this.#options, cert, key });
     this.#generation = { of, connector, idle: [] };
-    // Those that are in use end with what they are used for.
+    // Connections in use close after their request.
     for (const connection of former?.idle.splice(0) ?? []) connection.destroy();
     return this.#generation;
   }
 
-  /** Waits until there are few enough others. */
+  /** Waits until there are few enough short requests. */
   async #turn(call: Call): Promise<void> {
     if (this.#short < this.#options.limit) {
       this.#short += 1;
@@ -130,7 +130,7 @@ export class Connections {
     call.stopsBy(undefined);
   }
 
-  /** A short request is over: the next that waits has its turn. */
+  /** Ends a short request and admits the next one. */
   #next(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
@@ -178,7 +178,7 @@ export class Connections {
         if (over) return;
         over = true;
         if (!whole || connection.usable) this.#keep(connection, { generation, whole });
-        // The answer was here before TLS had told that the request was written: it tells within this turn.
+        // The response arrived before TLS reported the request as written; that report comes within this turn.
         else setImmediate(() => this.#keep(connection, { generation, whole }));
         if (!long) this.#next();
       },

@@ -17,30 +17,30 @@ export interface ConnectorOptions {
   /** Client certificate and its key, PEM; "" for none. */
   readonly cert: string;
   readonly key: string;
-  /** ms */
+  /** Milliseconds. */
   readonly deadline: number;
   readonly dial: Dial | undefined;
 }
 
 /**
- * After so long without a byte the kernel asks whether the other side is there, ms. Node has it ask each second from then on
- * and give up after ten times, on Linux and macOS.
+ * Idle time before the kernel probes the other side, ms. Node then probes every second and gives up after ten probes, on
+ * Linux and macOS.
  */
 const PROBED_AFTER = 4_000;
 
-/** One end of an upgraded connection may have said all and still listen. */
+/** One side of an upgraded connection may stop sending and still receive. */
 const HALF_OPEN = { allowHalfOpen: true } as const;
 
-/** Makes connections to one server that show one certificate. What it takes to verify the server is read once. */
+/** Opens connections to one server with one client certificate. Reads the authorities once. */
 export class Connector {
   readonly #options: ConnectorOptions;
   readonly #host: string;
   readonly #port: number;
   readonly #context: SecureContext | undefined;
-  /** Shortens the next handshake. */
+  /** TLS session, which shortens the next handshake. */
   #session: Buffer | undefined;
 
-  /** @throws Error on certificates and keys that are none */
+  /** @throws Error for invalid certificates or keys */
   constructor(options: ConnectorOptions) {
     const { url, tls, cert, key } = options;
     this.#options = options;
@@ -53,7 +53,7 @@ export class Connector {
       });
   }
 
-  /** Resolves with what is ready for HTTP. @param cancel ends it */
+  /** Resolves with a connection that is ready for HTTP. @param cancel aborts it */
   async open(cancel: AbortSignal): Promise<Duplex> {
     const ended = new AbortController();
     const late = new Timer(this.#options.deadline, () =>
@@ -89,7 +89,7 @@ export class Connector {
       ...expected(tls.serverName ?? this.#host),
       secureContext,
       ...HALF_OPEN,
-      // Said in so many words: else an environment variable could switch it off.
+      // Explicit, because an environment variable can otherwise disable it.
       rejectUnauthorized: tls.insecureSkipVerify !== true,
       ALPNProtocols: ["http/1.1"],
       ...(this.#session === undefined ? {} : { session: this.#session }),
@@ -101,7 +101,7 @@ export class Connector {
   }
 }
 
-/** The name that a certificate must be for. An address is not asked for by name. */
+/** Verifies that the certificate is for this name. SNI is sent for names, not for IP addresses. */
 function expected(name: string): Pick<ConnectionOptions, "servername" | "checkServerIdentity"> {
   return {
     servername: isIP(name) === 0 ? name : "",
@@ -115,7 +115,7 @@ interface Dialled {
   readonly signal: AbortSignal;
 }
 
-/** What a dial gives after the signal is ended at once. */
+/** Destroys a connection that the dial returns after the abort. */
 async function dialled(dial: Dial, { host, port, signal }: Dialled): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
   Promise.resolve()
@@ -136,7 +136,7 @@ interface Awaited {
 async function ready(socket: Duplex, { event, signal }: Awaited): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const closed = (): void => reject(new Error("closed before it was ready"));
-  // What is below TLS may break of it, and is told of first, before anybody here hears of either.
+  // The transport below TLS may fail first; its error comes before any event here.
   const errors: unknown[] = [];
   const failed = (error: unknown): void => {
     errors.push(error);
@@ -154,28 +154,28 @@ async function ready(socket: Duplex, { event, signal }: Awaited): Promise<Duplex
   }
 }
 
-/** It is told otherwise, or of no interest any more. */
+/** Ignores an error that is reported elsewhere or no longer matters. */
 export function ignored(): void {}
 
-/** The host of a URL, as who dials it or looks it up has it: an IPv6 address stands without its brackets. */
+/** Returns the host of a URL for dialing or lookup: an IPv6 address without its brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
-/** How the other server is trusted. Its certificate is always verified, unless that is switched off by name. */
+/** Trust in the upstream's certificate. It is always verified, unless `insecureSkipVerify` is set. */
 export interface UpstreamTls {
-  /** PEM of the authorities that its certificate must come from, and no others. @default those that Node trusts */
+  /** PEM of the only trusted authorities. @default those of Node.js */
   readonly ca?: string;
-  /** The name that its certificate must be for, and that is asked for (SNI). @default the URL's host */
+  /** Expected name in the certificate, also sent as SNI. @default the URL's host */
   readonly serverName?: string;
-  /** Takes any certificate: whoever is between us can read and change everything, credentials too. @default false */
+  /** Accepts any certificate. Security: attackers in the network can read and change everything. @default false */
   readonly insecureSkipVerify?: boolean;
 }
 
 /**
- * Makes connections otherwise than by TCP: tunnels plug in here. TLS, if the URL asks for it, is spoken through them, and
- * verified as ever. The signal is aborted when the connection is no longer wanted: at the connect deadline, when the request
- * that it is for ends, and when the upstream is closed. What is given later is destroyed.
+ * Opens connections by other means than TCP, such as tunnels. TLS, if the URL has it, runs through them with the same
+ * verification. The signal aborts when the connection is no longer needed: at the connect deadline, at the end of its
+ * request, and when the upstream is closed. A connection that is returned later is destroyed.
  */
 export type Dial = (
   target: { readonly host: string; readonly port: number },

@@ -13,18 +13,18 @@ import { ignored } from "./connector.ts";
 export interface ExchangeOptions {
   readonly call: Call;
   readonly lease: Lease;
-  /** Between two pieces of the body, ms. */
+  /** Maximum time between two chunks of the body, ms. */
   readonly idle: number;
 }
 
 type Controller = Dispatcher.DispatchController;
 
-/** A request on its connection, as undici tells of it. Settles once, whatever it is told afterwards. */
+/** Request on its connection, as a handler for undici. Settles once and ignores later events. */
 export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   readonly answer: Promise<R>;
-  /** Whether a connection has begun to write it. */
+  /** Whether a connection has begun to write the request. */
   delivered = false;
-  /** Whether anything of an answer has come. */
+  /** Whether any part of a response has arrived. */
   begun = false;
   protected readonly call: Call;
   protected readonly patience: IdleTimer;
@@ -42,7 +42,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
     );
   }
 
-  /** Sends it. */
+  /** Sends the request. */
   start(request: Dispatcher.DispatchOptions): void {
     this.call.stopsBy((reason) => this.fail(reason));
     if (!this.#over) this.#lease.connection.dispatch(request, this);
@@ -58,7 +58,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Controller, status: number, headers: ResponseHeaders): void {
-    // 1xx is no answer.
+    // 1xx is not a final response.
     if (status < 200 || this.#over) return;
     this.#answered = true;
     this.begin(controller, { status, headers });
@@ -89,13 +89,13 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   protected abstract take(piece: Buffer): void;
   protected abstract complete(): void;
 
-  /** @param socket what is left of the connection when its HTTP has ended */
+  /** @param socket the connection after its HTTP has ended */
   protected upgraded(_head: Pick<WholeResponse, "status" | "headers">, socket: Duplex): void {
     socket.destroy();
-    this.fail(this.failure("malformed", "it speaks something else, which nobody asked for"));
+    this.fail(this.failure("malformed", "unexpected protocol upgrade: the request did not ask for one"));
   }
 
-  /** Nobody wants the rest. */
+  /** Drops the rest of the response. */
   protected abandon(): void {
     if (this.#over) return;
     this.over();
@@ -110,14 +110,14 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
     this.#settled.resolve(answer);
   }
 
-  /** The connection ends, too. */
+  /** Fails the request and closes the connection. */
   protected fail(error: unknown): void {
     if (this.#over) return;
     this.over();
     this.#settled.reject(error);
   }
 
-  /** Nothing more is to come of this. @param whole whether the connection can be used again */
+  /** Ends the exchange. @param whole whether the connection can be used again */
   protected over(whole = false): void {
     this.#over = true;
     this.patience.stop();
@@ -126,7 +126,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   }
 }
 
-/** An answer that is read whole. */
+/** Exchange that reads the whole response. */
 export class WholeExchange extends Exchange<WholeResponse> {
   readonly #limit: number;
   readonly #pieces: Buffer[] = [];
@@ -160,7 +160,7 @@ export class WholeExchange extends Exchange<WholeResponse> {
   }
 }
 
-/** An answer that is read piece by piece. */
+/** Exchange that streams the response. */
 export class StreamedExchange extends Exchange<StreamedResponse> {
   #body: Body | undefined;
 
@@ -199,7 +199,7 @@ export class StreamedExchange extends Exchange<StreamedResponse> {
   }
 }
 
-/** An answer that is read piece by piece, unless it is another protocol's beginning. */
+/** Exchange that streams the response, unless the server switches protocols. */
 export class UpgradeExchange extends StreamedExchange {
   protected override upgraded({ headers }: Pick<WholeResponse, "headers">, socket: Duplex): void {
     this.call.answered();

@@ -1,19 +1,19 @@
 import type { IdleTimer } from "../time/timer.ts";
 import { TransportError } from "../transport-error.ts";
 
-/** What is held for a reader that lags before the other server is asked to wait, bytes. */
+/** Bytes held for a slow reader before backpressure stops the server. */
 const HELD = 256 * 1024;
 
 export interface BodySource {
   pause(): void;
   resume(): void;
-  /** Nobody reads on. */
+  /** Called when the reader stops early. */
   abandon(): void;
-  /** Runs out when a reader has waited too long. */
+  /** Expires when a reader has waited too long. */
   readonly patience: IdleTimer;
 }
 
-/** A body as it comes, at the pace of its reader: it holds 256 KiB, and what one read of the socket gives. */
+/** Body in chunks, at the pace of its reader. It holds at most 256 KiB plus one read of the socket. */
 export class Body implements AsyncIterableIterator<Buffer> {
   readonly #source: BodySource;
   #pieces: Buffer[] = [];
@@ -39,13 +39,13 @@ export class Body implements AsyncIterableIterator<Buffer> {
     if (this.#held >= HELD) this.#source.pause();
   }
 
-  /** What has come before can still be read. */
+  /** Ends the body. Chunks that have arrived can still be read. */
   end(): void {
     this.#ended = true;
     this.#served()?.resolve(DONE);
   }
 
-  /** As {@link end}, but what is read last is an error. */
+  /** Like {@link end}, but the last read throws the error. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -55,7 +55,7 @@ export class Body implements AsyncIterableIterator<Buffer> {
   }
 
   async next(): Promise<IteratorResult<Buffer>> {
-    if (this.#waiting !== undefined) throw new Error("a body is read by one reader, one piece after the other");
+    if (this.#waiting !== undefined) throw new Error("concurrent reads of a body: await each chunk");
     this.#read = true;
     const piece = this.#take();
     if (piece !== undefined) return { done: false, value: piece };
@@ -68,14 +68,14 @@ export class Body implements AsyncIterableIterator<Buffer> {
     return this.#waiting.promise;
   }
 
-  /** All of it, if all has come and nobody has begun to read. */
+  /** Returns the whole body, if it is complete and unread. */
   whole(): Buffer | undefined {
     if (!this.#ended || this.#failed !== undefined || this.#read) return undefined;
     this.#read = true;
     return this.#take() ?? NOTHING;
   }
 
-  /** Ends the answer early, and with it its connection. */
+  /** Ends the response early, and closes its connection. */
   async return(): Promise<IteratorResult<Buffer>> {
     this.#pieces = [];
     this.#failed = undefined;
@@ -89,7 +89,7 @@ export class Body implements AsyncIterableIterator<Buffer> {
     return this;
   }
 
-  /** The reader that waits, who is to be given something now. */
+  /** Returns the waiting reader, and clears it. */
   #served(): PromiseWithResolvers<IteratorResult<Buffer>> | undefined {
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -111,19 +111,19 @@ export class Body implements AsyncIterableIterator<Buffer> {
 const NOTHING = Buffer.alloc(0);
 const DONE: IteratorResult<Buffer> = Object.freeze({ done: true, value: undefined });
 
-/** How long a line may be. */
+/** Options of {@link lines}. */
 export interface LineOptions {
-  /** Bytes, without its end. */
+  /** Maximum length of a line without its line feed, in bytes. */
   readonly limit: number;
 }
 
 const LINE_FEED = 10;
 
 /**
- * The lines of a body, each as soon as it is whole, without its line feed; empty ones are left out. A last one without a
- * line feed is not whole, and not given.
+ * Yields the lines of a body without line feeds, each as soon as it is complete. Skips empty lines, and a last one without a
+ * line feed, which is incomplete.
  *
- * @throws TransportError `tooLarge` on a line that is too long
+ * @throws TransportError `tooLarge` for a line that is too long
  */
 export async function* lines(
   body: AsyncIterable<Buffer>,

@@ -1,12 +1,12 @@
-/** Headers of an answer by their names in lower case, a character a byte; those that came more than once are lists. Read them with {@link header}. */
+/** Headers of a response by lower-case name, one character per byte; lists for repeated ones. Read them with {@link header}. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The first value of a header, UTF-8 decoded. @param name in lower case */
+/** Returns the first value of a header, UTF-8 decoded. @param name in lower case */
 export function header(headers: ResponseHeaders, name: string): string | undefined {
   return headerValues(headers, name)[0];
 }
 
-/** All values of a header, in order, UTF-8 decoded. @param name in lower case */
+/** Returns all values of a header, in order, UTF-8 decoded. @param name in lower case */
 export function headerValues(headers: ResponseHeaders, name: string): readonly string[] {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   if (value === undefined) return [];
@@ -23,7 +23,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in one
 const BAD = /[\x00-\x08\x0a-\x1f\x7f]/;
 
-/** What belongs to the connection, or is known better here. */
+/** Headers that the connection sets itself. */
 const OURS = new Set([
   "connection",
   "content-length",
@@ -38,38 +38,38 @@ const OURS = new Set([
 ]);
 
 /**
- * Header lines as undici writes them: it takes a byte a character.
+ * Encodes header lines for undici, which expects one byte per character.
  *
- * @throws Error on what would be read otherwise than it was meant; it names the header, never its value
+ * @throws Error for headers that a server could read differently; it names the header, never its value
  */
 export function onTheWire(lines: readonly string[]): string[] {
-  if (lines.length % 2 !== 0) throw new Error("headers: give names and values in turn");
+  if (lines.length % 2 !== 0) throw new Error("invalid headers: alternate names and values");
   const sent: string[] = [];
   for (let at = 0; at < lines.length; at += 2) {
     const [name, text] = [lines[at] as string, lines[at + 1] as string];
     sent.push(checkedName(name));
     if (ASCII.test(text)) sent.push(text);
     else if (BAD.test(text) || !text.isWellFormed())
-      throw new Error(`header ${name}: its value has characters that no header can have`);
+      throw new Error(`invalid value of header ${name}: remove control characters and lone surrogates`);
     else sent.push(Buffer.from(text, "utf8").toString("latin1"));
   }
   return sent;
 }
 
-/** Names that were found good: there are few, and they come again and again. */
+/** Cache of valid names: there are few, and they repeat. */
 const GOOD = new Set<string>();
 const MOST_GOOD = 1_000;
 
 function checkedName(name: string): string {
   if (GOOD.has(name)) return name;
-  if (!TOKEN.test(name)) throw new Error(`headers: ${JSON.stringify(name)} is no name of a header`);
-  if (OURS.has(name.toLowerCase())) throw new Error(`header ${name}: the connection's own, leave it out`);
+  if (!TOKEN.test(name)) throw new Error(`invalid header name ${JSON.stringify(name)}: use an HTTP token`);
+  if (OURS.has(name.toLowerCase())) throw new Error(`header ${name} is set by the connection: leave it out`);
   if (GOOD.size >= MOST_GOOD) GOOD.clear();
   GOOD.add(name);
   return name;
 }
 
-/** Lines without those of some names. @param names in lower case */
+/** Returns the lines without those of some names. @param names in lower case */
 export function without(lines: readonly string[], names: ReadonlySet<string>): readonly string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < lines.length; at += 2) {
@@ -79,17 +79,17 @@ export function without(lines: readonly string[], names: ReadonlySet<string>): r
   return kept;
 }
 
-/** Their names, in lower case. */
+/** Returns the names of lines, in lower case. */
 export function namesOf(lines: readonly string[]): Set<string> {
   const names = new Set<string>();
   for (let at = 0; at < lines.length; at += 2) names.add((lines[at] ?? "").toLowerCase());
   return names;
 }
 
-/** One of the list that a `Warning` header is: code, agent, text in quotes, and perhaps a date, in quotes too (RFC 7234). */
+/** Matches an entry of a `Warning` header: code, agent, quoted text, and an optional quoted date (RFC 7234). */
 const WARNING = /(\d{3}) +([^\s"]+) +"((?:[^"\\]|\\.)*)"(?: +"[^"]*")?/g;
 
-/** The texts of `Warning` headers of code 299, which are what API servers have to say to people. */
+/** Returns the texts of `Warning` headers of code 299, in which API servers warn users. */
 export function warningsOf(headers: ResponseHeaders): string[] {
   if (headers["warning"] === undefined) return [];
   const found = headerValues(headers, "warning").flatMap((line) => [...line.matchAll(WARNING)]);

@@ -1,75 +1,79 @@
 import type { Duplex } from "node:stream";
 import type { ResponseHeaders } from "./headers.ts";
 
-/** A request to another server. */
+/** Request to an upstream. */
 export interface Outgoing {
   /** @default "GET" */
   readonly method?: string;
-  /** Behind the upstream's own URL, with its query, byte for byte as it is to be sent; begins with a slash. */
+  /** Path after the upstream's URL, with its query, sent byte for byte; begins with a slash. */
   readonly path: string;
   /**
-   * Flat pairs, name and value in turn, sent as UTF-8. Those of the credentials take the place of others of their names, and
-   * of any `Authorization`. Those of the connection (`Host`, `Content-Length`, `Connection`…) cannot be given. A frozen
-   * array is checked once, however often it is sent.
+   * Flat pairs, name and value in turn, sent as UTF-8. Headers of the credentials replace those of the same names, and any
+   * `Authorization`. Headers of the connection (`Host`, `Content-Length`, `Connection`…) are rejected. A frozen array is
+   * checked once, however often it is sent.
    */
   readonly headers?: readonly string[];
-  /** What is read piece by piece is read at the other server's pace, and once: such a request is sent once, whatever comes of it. */
+  /** A stream is read once, at the upstream's pace. Such a request is never retried. */
   readonly body?: Buffer | string | AsyncIterable<Buffer>;
-  /** How long a body is that is read piece by piece, bytes; one of another length fails. @default unknown, it is sent in chunks */
+  /** Length of a streamed body, in bytes; another length fails. @default unknown: sent in chunks */
   readonly length?: number;
-  /** Ends the request; what is thrown then is the signal's reason. */
+  /** Aborts the request, which then throws the signal's reason. */
   readonly signal?: AbortSignal;
   readonly deadlines?: Partial<Omit<Deadlines, "connect">>;
-  /** The longest body that {@link Upstream.send} reads, bytes. @default 64 MiB */
+  /** Maximum size of a body that {@link Upstream.send} reads, in bytes. @default 64 MiB */
   readonly limit?: number;
-  /** Whether it takes a connection for long, as a watch does: those have connections of their own, as many as need be (without TLS 55 KiB each, of 1,000 open watches). @default false */
+  /**
+   * Whether the request is long-running, such as a watch. These do not count against the connection limit (55 KiB each
+   * without TLS, measured with 1,000 open watches).
+   * @default false
+   */
   readonly long?: boolean;
 }
 
-/** A request to speak something else on its connection from then on. */
+/** Request to switch its connection to another protocol. */
 export interface OutgoingUpgrade extends Omit<Outgoing, "body" | "length" | "limit" | "long"> {
-  /** What its `Upgrade` header says: `websocket`, `SPDY/3.1`. */
+  /** Value of the `Upgrade` header: `websocket`, `SPDY/3.1`. */
   readonly protocol: string;
 }
 
-/** Whether a body can be sent once only. */
+/** Whether a body can be sent only once. */
 export function isStreamed(body: Outgoing["body"]): body is AsyncIterable<Buffer> {
   return typeof body === "object" && !Buffer.isBuffer(body);
 }
 
-/** @throws Error on what cannot be a request */
+/** @throws Error for an invalid request */
 export function checkOutgoing({ method = "GET", path, body, length }: Outgoing): void {
   if (length !== undefined && !(isStreamed(body) && Number.isSafeInteger(length) && length >= 0))
-    throw new Error("length: give bytes, and only of a body that is read piece by piece");
+    throw new Error("invalid length: use bytes, and only with a streamed body");
   if (!/^[A-Z]+$/.test(method) || method === "CONNECT")
-    throw new Error(`method ${JSON.stringify(method)}: cannot be sent`);
+    throw new Error(`invalid method ${JSON.stringify(method)}: use an HTTP method`);
   if (!/^\/[\x21-\x7e\x80-\xff]*$/.test(path))
-    throw new Error("path: it begins with a slash, and spaces and characters beyond bytes are percent-encoded");
+    throw new Error("invalid path: begin with a slash, and percent-encode spaces and characters beyond bytes");
 }
 
-/** How long may pass, ms; `Infinity` for ever. */
+/** Time limits, ms; `Infinity` for none. */
 export interface Deadlines {
-  /** Until there is a connection, TLS included. @default 5000 */
+  /** Until the connection is ready, including TLS. @default 5000 */
   readonly connect: number;
-  /**
-   * From the call until the answer's head has come: waiting for credentials, for a free connection and for a new one
-   * included, and a second try, too. @default 30000
-   */
+  /** From the call until the response's head arrives, including waits for credentials and connections, and a retry. @default 30000 */
   readonly head: number;
-  /** Between two pieces of a body, while somebody wants to read it. One that trickles has no end: a signal ends it. @default 30000 */
+  /**
+   * Between two chunks of a body, while its reader waits. A body that trickles never times out: abort it by a signal.
+   * @default 30000
+   */
   readonly idle: number;
 }
 
-/** What holds for a request that says nothing else. */
+/** Deadlines of requests without their own. */
 export const defaultDeadlines: Deadlines = Object.freeze({ connect: 5_000, head: 30_000, idle: 30_000 });
 
-/** Those of `own` that are set, the others from `others`. @throws Error on what is no length of time */
+/** Returns the deadlines of `own`, and missing ones from `others`. @throws Error for an invalid duration */
 export function resolvedDeadlines(own: Partial<Deadlines> | undefined, others: Deadlines): Deadlines {
   if (own === undefined) return others;
   const of = (name: keyof Deadlines): number => {
     const ms = own[name] ?? others[name];
     if (ms > 0) return ms;
-    throw new Error(`deadlines.${name}: give milliseconds above 0, or Infinity`);
+    throw new Error(`invalid deadlines.${name}: use milliseconds above 0, or Infinity`);
   };
   return { connect: of("connect"), head: of("head"), idle: of("idle") };
 }
@@ -79,30 +83,30 @@ interface Response {
   readonly headers: ResponseHeaders;
 }
 
-/** An answer, read to its end. */
+/** Response with its whole body. */
 export interface WholeResponse extends Response {
   readonly body: Buffer;
 }
 
 /**
- * An answer whose body is read piece by piece, at the reader's pace. Read it, or end it: else it holds its connection until
- * the idle deadline, which does not run while nobody reads, has passed.
+ * Response whose body is streamed at the reader's pace. Read or dispose of it: otherwise it holds its connection until the
+ * idle deadline, which only runs during reads.
  */
 export interface StreamedResponse extends Response, AsyncDisposable {
-  /** Ends early, with a {@link TransportError}, when the connection does. Can be read once. */
+  /** Fails with a {@link TransportError} if the connection ends early. Can be read once. */
   readonly body: AsyncIterable<Buffer>;
-  /** Takes all of the body, if all of it has come and nothing of it was read: a short one comes with its head. Else it is to be read piece by piece. */
+  /** Returns the whole body if it is complete and unread: a short one arrives with its head. Otherwise stream it. */
   readonly whole?: () => Buffer | undefined;
 }
 
-/** The other server speaks something else from now on (101). */
+/** Response of an upstream that switches protocols (101). */
 export interface UpgradedResponse extends Response {
   readonly status: 101;
-  /** The connection, as it is behind the answer's head. Whoever gets it ends it; closing the upstream ends it too. */
+  /** Connection after the response's head. The caller must end it; closing the upstream ends it too. */
   readonly socket: Duplex;
 }
 
-/** Whether the other server has taken an upgrade. */
+/** Whether the upstream has accepted an upgrade. */
 export function isUpgraded(answer: StreamedResponse | UpgradedResponse): answer is UpgradedResponse {
   return "socket" in answer;
 }

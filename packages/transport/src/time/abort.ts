@@ -1,4 +1,4 @@
-/** Calls once, when the signal aborts, or now if it has; not once the result is disposed of. */
+/** Calls back once, when the signal aborts, or now if it has; not after the result is disposed of. */
 export function onAbort(signal: AbortSignal | undefined, call: () => void): Disposable {
   const listener = (): void => call();
   if (signal?.aborted === true) call();
@@ -12,9 +12,9 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The result of work that does not know of the signal. The work goes on when the signal aborts, and what it rejects with then is ignored.
+ * Waits for work that does not observe the signal. On abort, the work continues, and its later rejection is ignored.
  *
- * @throws what the work rejects with; the signal's reason as soon as it aborts
+ * @throws the error of the work; the signal's reason as soon as it aborts
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;

@@ -1,10 +1,10 @@
 import { onAbort } from "./abort.ts";
 
 /**
- * A generator that ends while it waits: when the signal aborts, whose reason it then throws, or when its consumer leaves the
- * loop. A plain async generator ends only after the next value.
+ * Creates a generator that can end while it waits: when the signal aborts, whose reason it then throws, or when its consumer
+ * leaves the loop. A plain async generator ends only after the next value.
  *
- * @param make gets the signal that ends it
+ * @param make receives the signal that ends it
  */
 export function abortable<T>(
   signal: AbortSignal | undefined,

@@ -1,22 +1,22 @@
 import { setTimeout as timeout } from "node:timers/promises";
 
-/** Where time comes from: the machine, or a test. */
+/** Source of time: the machine, or a test. */
 export interface Clock {
-  /** ms, from any beginning, never backwards. */
+  /** Monotonic time from any origin, ms. */
   now(): number;
-  /** Calls back once, after so many ms at the earliest, unless what is returned is disposed of before. */
+  /** Calls back once, after at least `ms` milliseconds, unless the result is disposed first. */
   after(ms: number, ring: () => void): Disposable;
 }
 
-/** The longest that a timer of Node can be set to, ms: it ends a longer one at once. */
+/** Maximum delay of a Node timer, ms: a longer one fires at once. */
 export const LONGEST_TIMER: number = 2 ** 31 - 1;
 
-/** The delay that a timer can be set to, ms: a longer one, `Infinity` too, is 24 days. */
+/** Returns the delay for a timer, ms: at most 24 days, also for `Infinity`. */
 export function timerDelay(ms: number): number {
   return Math.min(ms, LONGEST_TIMER);
 }
 
-/** The machine's clock. A timer of more than 24 days rings early: callers look at `now` again. */
+/** The machine's clock. A timer of more than 24 days fires early: callers must check `now` again. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(ms, ring) {
@@ -25,19 +25,19 @@ export const systemClock: Clock = {
   },
 };
 
-/** What a {@link sleep} depends on. */
+/** Options of {@link sleep}. */
 export interface SleepOptions {
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
   /** @default the machine's */
   readonly clock?: Clock | undefined;
-  /** `false`: the wait does not keep the process running. Not for a `clock`. @default true */
+  /** Whether the wait keeps the process running; ignored with a `clock`. @default true */
   readonly ref?: boolean;
 }
 
 /**
- * Resolves after so many ms, 24 days at most, or as soon as the signal aborts. It never rejects: callers look at the signal afterwards,
- * or call `signal.throwIfAborted()`.
+ * Resolves after `ms` milliseconds, 24 days at most, or as soon as the signal aborts. It never rejects: callers check the
+ * signal afterwards, or call `signal.throwIfAborted()`.
  */
 export async function sleep(ms: number, { signal, clock, ref = true }: SleepOptions = {}): Promise<void> {
   if (signal?.aborted === true) return;

@@ -1,54 +1,56 @@
 import { Backoff, type BackoffOptions } from "./backoff.ts";
 import { sleep } from "./clock.ts";
 
-/** How a {@link ListAndWatch} goes on: it resumes the watch from the position, lists again, or ends. */
+/** Next action of a {@link ListAndWatch}: it resumes the watch from the position, lists again, or ends. */
 export type NextAttempt = "resume" | "relist" | "end";
 
 /**
- * A source that can be listed and watched, and the cache that is kept in step with it (client-go: `ListerWatcher` and `Store`).
- * A position is what a watch resumes from: a resource version, or a revision.
+ * Source that can be listed and watched, with the cache that follows it (client-go: `ListerWatcher` and `Store`). A watch
+ * resumes from a position: a resource version, or a revision.
  */
 export interface ListerWatcher<Listed, Change, Position extends string | number> {
-  /** Up to where the cache has what the source has; `undefined`: it has nothing yet, and the source is listed. */
+  /** Position up to which the cache is complete; `undefined` for an empty cache, for which the source is listed. */
   position(): Position | undefined;
-  /** Reads all that the source has. */
+  /** Reads all objects of the source. */
   list(signal: AbortSignal): Promise<Listed>;
-  /** Has the cache hold what was listed, and nothing else, and sets the position. */
+  /** Replaces the content of the cache with a list, and sets the position. */
   replace(listed: Listed): void;
-  /** What happened after a position. The stream ends when the signal aborts. */
+  /** Streams the changes after a position. The stream ends when the signal aborts. */
   watch(after: Position, signal: AbortSignal): AsyncIterable<Change> | Iterable<Change>;
-  /** Applies one change to the cache, and moves the position. @returns `false` when the stream has a gap: the source is listed again */
+  /** Applies one change to the cache, and moves the position. @returns `false` if the stream has a gap: the source is listed again */
   apply(change: Change): boolean;
-  /** Called for each failure, but for those after the end. @param during what failed @returns what to do next, after the backoff */
+  /** Called for each failure before the end. @param during operation that failed @returns the action after the backoff */
   failed(error: unknown, during: "list" | "watch"): NextAttempt;
-  /** Whether a stream ends without an error only when the source is closed: the loop ends then. @default false: the watch is resumed */
+  /** Whether a stream without an error only ends when the source is closed, which ends the loop. @default false: the watch resumes */
   readonly endsWithStream?: boolean;
   /**
-   * Asked before a watch resumes: whether the source must be listed instead. A source that was restored from a backup is
-   * behind the position, and its watch would report nothing until it has caught up. @default never
+   * Checks before a watch resumes whether the source must be listed instead. A source that was restored from a backup is
+   * behind the position, and its watch would report nothing until it has caught up.
+   * @default never
    */
   isStale?(position: Position, signal: AbortSignal): Promise<boolean>;
-  /** Called when a watch has begun to answer: with its first change, or when it has been open for a second. */
+  /** Called when a watch works: with its first change, or after it has been open for a second. */
   answered?(): void;
 }
 
-/** A watch that has been open for so long works, although it may have reported nothing, ms. */
+/** Time after which an open watch counts as working, even without events, ms. */
 const WORKS = 1_000;
 
 /**
- * The one loop by which a cache is kept in step with a source (client-go: `Reflector.ListAndWatch`): it lists, watches from the
- * position of the list, resumes from the position when the stream ends, lists again when the stream has a gap, and backs off
- * when the source fails. Changes are applied one by one, in order.
+ * Loop that keeps a cache in step with a source (client-go: `Reflector.ListAndWatch`). It lists and watches from the position
+ * of the list. It resumes when the stream ends, lists again when the stream has a gap, and backs off when the source fails.
+ * Changes are applied one by one, in order.
  *
  * The backoff counts from the beginning of an attempt, since an attempt that hangs has waited already. A watch that moved the
- * position resets it. A watch that ends without an error after a second or more is resumed at once. No pause keeps the process running.
+ * position resets it. A watch that ends without an error after a second or more resumes at once. No delay keeps the process
+ * running.
  */
 export class ListAndWatch<Listed, Change, Position extends string | number> implements AsyncDisposable {
   /**
-   * Lists the source now, replaces what the cache has, and ends the watch under way, which resumes from there. Calls share a list
-   * that begins after them.
+   * Lists the source now and replaces the content of the cache. The present watch ends and resumes from there. Concurrent
+   * calls share a list that begins after them.
    *
-   * @throws what `list` throws, and an AbortError after the end
+   * @throws the error of `list`, and an AbortError after the end
    */
   readonly relist: () => Promise<void> = askedAfterNow(() => this.#list());
   readonly #source: ListerWatcher<Listed, Change, Position>;
@@ -56,7 +58,7 @@ export class ListAndWatch<Listed, Change, Position extends string | number> impl
   readonly #stop = new AbortController();
   #watching = new AbortController();
   #resting: AbortController | undefined;
-  /** Whether a watch cannot resume. */
+  /** Whether the watch cannot resume. */
   #isLost = false;
   #running: Promise<void> | undefined;
 
@@ -65,27 +67,27 @@ export class ListAndWatch<Listed, Change, Position extends string | number> impl
     this.#backoff = new Backoff(backoff);
   }
 
-  /** Aborts when the loop ends: this is disposed of, or the source is closed. */
+  /** Aborts when the loop ends: when it is disposed of, or the source is closed. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Begins: with a watch, or with a list where there is no position yet. */
+  /** Starts with a watch, or with a list if there is no position yet. */
   start(): void {
     this.#running ??= this.#run().finally(() => this.#stop.abort());
   }
 
-  /** Ends the backoff under way: the source is known to answer. */
+  /** Ends the present backoff: the source is known to answer. */
   hurry(): void {
     this.#resting?.abort();
   }
 
-  /** Ends the watch under way, and resumes it. */
+  /** Ends the present watch, and resumes it. */
   rewatch(): void {
     this.#watching.abort();
   }
 
-  /** Ends. Resolves when the source's list or stream has ended. */
+  /** Ends the loop. Resolves when the source's list or stream has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#watching.abort();
@@ -124,7 +126,7 @@ export class ListAndWatch<Listed, Change, Position extends string | number> impl
     const listed = await this.#source.list(this.signal);
     this.signal.throwIfAborted();
     this.#isLost = false;
-    // What the watch under way reports is older, or comes again.
+    // Further events of the present watch are older, or will come again.
     this.#watching.abort();
     this.#source.replace(listed);
   }
@@ -165,9 +167,7 @@ export class ListAndWatch<Listed, Change, Position extends string | number> impl
   }
 }
 
-/**
- * Makes calls whose results must not be older than the call: calls that come while one is under way share the next one.
- */
+/** Shares calls whose results must not be older than the call: calls during a running one share the next one. */
 export function askedAfterNow<T>(ask: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | undefined;
   let next: Promise<T> | undefined;

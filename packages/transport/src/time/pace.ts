@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Work that takes long, done in slices: between any two of them others have their turn of the event loop. */
+/** Divides long work into slices; other work gets a turn of the event loop between two slices. */
 export class Pace {
   readonly #slice: number;
   #end: number;
 
-  /** @param slice how long others wait for a slice of the work, ms */
+  /** @param slice maximum length of a slice, ms */
   constructor(slice = 10) {
     this.#slice = slice;
     this.#end = performance.now() + slice;
   }
 
-  /** Whether it is time to let others: {@link rest}. */
+  /** Whether the slice is over: then {@link rest}. */
   get isOver(): boolean {
     return performance.now() >= this.#end;
   }

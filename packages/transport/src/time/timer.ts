@@ -1,6 +1,6 @@
 import { LONGEST_TIMER } from "./clock.ts";
 
-/** Calls back once, after however long; never after `Infinity` ms. */
+/** Timer of any length; `Infinity` ms never fires. */
 export class Timer {
   readonly #at: number;
   readonly #call: () => void;
@@ -27,10 +27,7 @@ export class Timer {
   };
 }
 
-/**
- * Calls back when a wait lasts too long. Beginning a wait costs a look at the clock: the timer is set anew only when it
- * runs out.
- */
+/** Calls back when a wait lasts too long. To begin a wait only reads the clock: the timer is set again only when it fires. */
 export class IdleTimer {
   readonly #ms: number;
   readonly #call: () => void;
@@ -42,18 +39,18 @@ export class IdleTimer {
     this.#call = call;
   }
 
-  /** A wait begins now; an earlier one is over. */
+  /** Begins a wait now, in place of an earlier one. */
   begin(): void {
     this.#since = performance.now();
     this.#timer ??= new Timer(this.#ms, this.#look);
   }
 
-  /** Nobody waits. */
+  /** Ends the wait. */
   rest(): void {
     this.#since = undefined;
   }
 
-  /** For ever. */
+  /** Stops the timer for good. */
   stop(): void {
     this.rest();
     this.#timer?.clear();

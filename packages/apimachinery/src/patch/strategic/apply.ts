@@ -15,14 +15,13 @@ import {
 import { deleteScalars, mergeLists, orderedList, type SchemaPosition, unknownDirective } from "./lists.ts";
 
 /**
- * Applies a strategic merge patch, Kubernetes' merge patch that knows the lists of the kind: `schema` says by
- * `x-kubernetes-patch-strategy` and `x-kubernetes-patch-merge-key` which lists are merged, and by what their items are
- * told apart. Directives are `$patch: delete|replace`, `$retainKeys`, `$setElementOrder/<list>` and
- * `$deleteFromPrimitiveList/<list>`. As in Kubernetes, directives within items that are new to a merged list, and nulls
- * in them, stay: prune the result by the schema. The result shares with `document` and `patch` what it can; neither is
- * changed.
+ * Applies a strategic merge patch: Kubernetes' merge patch that can merge lists. `schema` declares in
+ * `x-kubernetes-patch-strategy` and `x-kubernetes-patch-merge-key` which lists are merged, and by which key. Directives are
+ * `$patch: delete|replace`, `$retainKeys`, `$setElementOrder/<list>` and `$deleteFromPrimitiveList/<list>`. As in Kubernetes,
+ * directives and nulls within new items of a merged list stay: prune the result by the schema. The result shares parts with
+ * `document` and `patch`; neither is changed.
  *
- * @throws ApiError 400 for a patch that is malformed, also where Kubernetes answers 500; 422 for lists of lists
+ * @throws ApiError 400 for a malformed patch, also where Kubernetes answers 500; 422 for lists of lists
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: unknown, schema: JsonSchema): JsonObject {
   if (patch === null) return document;

@@ -8,7 +8,7 @@ export const RETAIN_KEYS = "$retainKeys";
 export const ELEMENT_ORDER = "$setElementOrder";
 export const DELETE_FROM_LIST = "$deleteFromPrimitiveList";
 
-/** The name of the list that a directive `<prefix>/<list>` is about; `undefined` for members that are none. */
+/** Returns the list name of a directive `<prefix>/<list>`; `undefined` for other members. */
 export function listOf(name: string, prefix: string, path: string): string | undefined {
   if (!name.startsWith(prefix)) return undefined;
   if (name.startsWith(`${prefix}/`)) return name.slice(prefix.length + 1);
@@ -16,12 +16,12 @@ export function listOf(name: string, prefix: string, path: string): string | und
   throw malformed(`invalid patch format of ${what} list`, path);
 }
 
-/** A value that is new in the object: without nulls and directives. `undefined`: nothing is left. */
+/** Returns a new value of the object without nulls and directives; `undefined` if nothing is left. */
 export function asNew(value: unknown): unknown {
   return withoutDirectives(withoutNulls(value));
 }
 
-/** Without what has a `$patch` directive. `undefined`: nothing is left. */
+/** Returns a value without objects that have a `$patch` directive; `undefined` if nothing is left. */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
   if (!isJsonObject(value)) return value;
@@ -34,7 +34,7 @@ export function withoutDirectives(value: unknown): unknown {
   return kept;
 }
 
-/** What `$retainKeys` leaves of the original. @throws ApiError 400 */
+/** Returns the members of the original that `$retainKeys` keeps. @throws ApiError 400 */
 export function retained(original: JsonObject, patch: JsonObject, path: string): JsonObject {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...original };
   const list = memberOf(patch, RETAIN_KEYS);
@@ -50,18 +50,18 @@ export function retained(original: JsonObject, patch: JsonObject, path: string):
   return kept;
 }
 
-/** What a schema says of a member, for strategic merge patches. */
+/** Facts of a schema about a member, for strategic merge patches. */
 export interface PatchField {
-  /** Of the value. */
+  /** Schema of the value. */
   readonly schema: JsonSchema | undefined;
-  /** `retainKeys` apart, which is for those who write patches. */
+  /** Without `retainKeys`, which only matters to authors of patches. */
   readonly strategy: "merge" | "replace" | undefined;
   readonly mergeKey: string | undefined;
 }
 
 const UNKNOWN: PatchField = { schema: undefined, strategy: undefined, mergeKey: undefined };
 
-/** Of a member that the schema does not name: objects are merged, lists replaced. */
+/** Returns the facts about a member. If the schema does not name it, objects are merged and lists replaced. */
 export function patchField(schema: JsonSchema | undefined, name: string): PatchField {
   const { properties = {}, additionalProperties } = schema ?? {};
   const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -72,7 +72,7 @@ export function patchField(schema: JsonSchema | undefined, name: string): PatchF
   return { schema: own, strategy, mergeKey: own["x-kubernetes-patch-merge-key"] };
 }
 
-/** Whether objects of this schema can be patched strategically: whether it says so anywhere. Other kinds answer 415. */
+/** Whether objects of this schema accept strategic merge patches: whether it has a patch strategy anywhere. Other kinds answer 415. */
 export function hasPatchStrategy(schema: JsonSchema): boolean {
   if (schema["x-kubernetes-patch-strategy"] !== undefined) return true;
   const { properties = {}, additionalProperties, items } = schema;

@@ -1,25 +1,25 @@
 import { isJsonObject, type JsonObject, memberOf } from "../../json/value.ts";
 import { listOfLists, malformed } from "../errors.ts";
 
-/** Gives what tells an item from others: its merge key's value, or itself. */
+/** Returns the identity of an item: the value of its merge key, or the item itself. */
 export type Identity = (item: unknown) => unknown;
 
-/** By merge key. The identity throws ApiError 400 for an item that has none. */
+/** Identifies items by merge key. The identity throws ApiError 400 for an item without the key. */
 export function byMergeKey(mergeKey: string, path: string): Identity {
   return (item) => {
     const value = isJsonObject(item) ? memberOf(item, mergeKey) : undefined;
     if (value === undefined) throw malformed(`an item does not contain the declared merge key ${mergeKey}`, path);
     if (typeof value === "object" && value !== null)
-      throw malformed(`the merge key ${mergeKey} of an item is no scalar`, path);
+      throw malformed(`the merge key ${mergeKey} of an item is not a scalar`, path);
     return value;
   };
 }
 
-/** Of scalars. */
+/** Identifies scalars by themselves. */
 export const byValue: Identity = (item) => item;
 
 /**
- * Whether the items of all lists are objects; there is no third way but scalars of one type. `undefined`: there are none.
+ * Whether the items of all lists are objects; if not, they are scalars of one type. `undefined` without items.
  *
  * @throws ApiError 400 for mixed items, 422 for lists of lists
  */
@@ -39,12 +39,12 @@ function kindOf(item: unknown): string {
   return typeof item === "bigint" ? "integer" : typeof item;
 }
 
-/** As the objects that {@link areObjects} said they are. */
+/** Casts items after a check by {@link areObjects}. */
 export const asObjects = (items: readonly unknown[]): readonly JsonObject[] => items as readonly JsonObject[];
 
 /**
- * Puts a merged list in order: its items that `order` names in that order, the others in that of `live`, and the two
- * interleaved as `live` has them, where `order` leaves the choice.
+ * Orders a merged list: items in `order` by that order, the others by that of `live`. Where both leave the choice, they are
+ * interleaved as in `live`.
  */
 export function inOrder(
   merged: readonly unknown[],
@@ -76,7 +76,7 @@ function interleave(
   return [...result, ...others.slice(next)];
 }
 
-/** Where each item stands first. */
+/** Returns the first position of each item. */
 function places(items: readonly unknown[], identity: Identity): Map<unknown, number> {
   const found = new Map<unknown, number>();
   for (const [at, item] of items.entries()) {

@@ -7,16 +7,16 @@ import { areObjects, asObjects, byMergeKey, byValue, type Identity, inOrder } fr
 
 export type Items = readonly unknown[];
 
-/** How an object is merged into another. */
+/** Merges an object into another. */
 export type MergeObjects = (original: JsonObject, patch: JsonObject, at: SchemaPosition) => JsonObject;
 
-/** Where a patch is at. */
+/** Position of a patch in the schema. */
 export interface SchemaPosition {
   readonly schema: JsonSchema | undefined;
   readonly path: string;
 }
 
-/** A list that is to be changed. */
+/** List to change. */
 export interface ListMerge {
   readonly original: Items;
   readonly patch: Items;
@@ -25,14 +25,14 @@ export interface ListMerge {
   readonly merge: MergeObjects;
 }
 
-/** Both lists as one: items that are in both are merged. @throws ApiError 400, 422 */
+/** Merges two lists: items that are in both are merged. @throws ApiError 400, 422 */
 export function mergeLists(list: ListMerge): Items {
   const { original, patch, path, field } = list;
   const objects = areObjects([original, patch], path);
   if (objects === undefined) return original;
   const { mergeKey } = field;
   if (objects !== (mergeKey !== undefined)) {
-    throw malformed(objects ? "cannot merge lists without merge key" : "the items are to be objects", path);
+    throw malformed(objects ? "cannot merge lists without merge key" : "the items must be objects", path);
   }
   if (mergeKey === undefined) {
     const merged = new Set([...original, ...patch]);
@@ -43,14 +43,14 @@ export function mergeLists(list: ListMerge): Items {
   return inOrder(mergeItems({ ...list, original: live, patch: wanted }, identity), { order: wanted, live, identity });
 }
 
-/** The scalars that are not to go. @throws ApiError 400, 422 */
+/** Returns the scalars that are not deleted. @throws ApiError 400, 422 */
 export function deleteScalars(original: Items, deletions: Items, path: string): Items {
   if (areObjects([original, deletions], path) === true) throw malformed("invalid patch format of primitive list", path);
   const gone = new Set(deletions);
   return original.filter((item) => !gone.has(item));
 }
 
-/** Carries out what `$patch` in items says: those that go from the list, and a list that is replaced. */
+/** Applies `$patch` directives in items: deletes items, or replaces the list. */
 function carriedOut({ original, patch, path }: ListMerge, identity: Identity): { live: Items; wanted: Items } {
   const wanted: unknown[] = [];
   let replaced = false;
@@ -64,7 +64,7 @@ function carriedOut({ original, patch, path }: ListMerge, identity: Identity): {
   return { live: withoutDeleted(original, patch, identity), wanted };
 }
 
-/** The items that no item of the patch deletes. @throws ApiError 400 */
+/** Returns the items that no item of the patch deletes. @throws ApiError 400 */
 function withoutDeleted(original: Items, patch: Items, identity: Identity): Items {
   const deletions = patch.filter((item) => isJsonObject(item) && memberOf(item, PATCH) === "delete");
   const gone = new Set(deletions.map(identity));
@@ -73,7 +73,7 @@ function withoutDeleted(original: Items, patch: Items, identity: Identity): Item
 
 export function unknownDirective(directive: unknown, path: string): Error {
   const given = typeof directive === "string" ? ` ${quote(directive)}` : "";
-  return malformed(`unknown patch type${given}: $patch is delete or replace`, path);
+  return malformed(`unknown patch type${given}: set $patch to delete or replace`, path);
 }
 
 function mergeItems({ original, patch, field, path, merge }: ListMerge, identity: Identity): unknown[] {
@@ -89,7 +89,10 @@ function mergeItems({ original, patch, field, path, merge }: ListMerge, identity
   return merged;
 }
 
-/** The list `name` in the order of `$setElementOrder/<name>`, with what the patch says of its items. `undefined`: there is none. */
+/**
+ * Returns the list `name` in the order of `$setElementOrder/<name>`, with the patch applied to its items. `undefined` without
+ * such a list.
+ */
 export function orderedList(
   { original, patch, merge }: { original: JsonObject; patch: JsonObject; merge: MergeObjects },
   { name, order, at }: { name: string; order: unknown; at: SchemaPosition },
@@ -112,7 +115,7 @@ export function orderedList(
   return inOrder(merged, { order: wanted, live: lived, identity });
 }
 
-/** The order of a live list when the patch has deleted from it: as in Kubernetes, what is new takes the places that are free. */
+/** Returns the order of a live list after deletions by the patch: as in Kubernetes, new items take the free positions. */
 function settledOrder(live: Items, patch: Items, identity: Identity): Items {
   const left = withoutDeleted(live, patch, identity);
   if (left.length === live.length) return live;
@@ -130,7 +133,7 @@ function combined(
   return field.strategy === "merge" ? mergeLists({ ...list, original, patch }) : patch;
 }
 
-/** Whether the patch has its items in the very order that it asks for. @throws ApiError 400 */
+/** Checks that the items of the patch are in the order that it requests. @throws ApiError 400 */
 function checkOrder(patch: Items, order: Items, { identity, path }: { identity: Identity; path: string }): void {
   if (patch.length === 0 || order.length === 0) return;
   const items = patch.filter((item) => !isDirective(item));

@@ -1,9 +1,9 @@
 import { isStrictIp } from "./network.ts";
 
-/** An address is not longer; it bounds the work. */
+/** Maximum length of an address, which bounds the work. */
 const LONGEST = 10_000;
 
-/** A mail address as Go's mail.ParseAddress reads it: `a@b`, `Name <a@b>`, with comments, or a group of one. */
+/** Whether Go's mail.ParseAddress accepts a mail address: `a@b`, `Name <a@b>`, with comments, or a group of one. */
 export function isEmail(text: string): boolean {
   if (text.length > LONGEST) return false;
   const reader = new Reader(text);
@@ -31,7 +31,7 @@ class Reader {
     return this.#at === this.#text.length;
   }
 
-  /** How many addresses there are: one, or those of a group; below 0 if it is none. */
+  /** Returns the number of addresses: one, or those of a group; negative for an invalid text. */
   address(groups: boolean): number {
     this.#take(SPACE);
     if (this.#specification()) {
@@ -44,7 +44,7 @@ class Reader {
     return this.#takes("<") && this.#specification() && this.#takes(">") ? 1 : -1;
   }
 
-  /** Skips space and comments; false if one is not closed. */
+  /** Skips space and comments; returns false for an unclosed comment. */
   comments(): boolean {
     this.#take(SPACE);
     while (this.#sees("(")) {
@@ -67,7 +67,7 @@ class Reader {
     }
   }
 
-  /** `local@domain`; nothing is taken if it is none. */
+  /** Reads `local@domain`; takes nothing if there is none. */
   #specification(): boolean {
     const start = this.#at;
     if (this.#local() && this.#takes("@") && this.#domain()) return true;
@@ -85,7 +85,7 @@ class Reader {
     return this.#sees("[") ? isStrictIp(this.#take(LITERAL).slice(1, -1)) : isDotted(this.#take(ATOM));
   }
 
-  /** One word or more: atoms and quoted texts. */
+  /** Reads one or more words: atoms and quoted texts. */
   #phrase(): boolean {
     for (let words = 0; ; words++) {
       if (words > 0 && !this.comments()) return false;

@@ -2,14 +2,14 @@ import { isDate } from "../../text/time.ts";
 import { isEmail } from "./email.ts";
 import { isCidr, isHostname, isIpv4, isIpv6, isMac, isRequestUri } from "./network.ts";
 
-/** Says whether a text is what is asked for. */
+/** Returns whether a text has a format. */
 export type TextCheck = (text: string) => boolean;
 
 const UUID = uuid("[0-9a-f]", "[0-9a-f]");
 const BYTE_COLOUR = "(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])";
 const NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
-/** The formats of texts that a CustomResourceDefinition may name, by their names without dashes. */
+/** Text formats that a CustomResourceDefinition may name, by their names without dashes. */
 const TEXT_FORMATS: ReadonlyMap<string, TextCheck> = new Map<string, TextCheck>([
   ["bsonobjectid", matches(/^[0-9a-fA-F]{24}$/)],
   ["byte", isBase64],
@@ -42,7 +42,7 @@ const TEXT_FORMATS: ReadonlyMap<string, TextCheck> = new Map<string, TextCheck>(
   ["uuid5", uuid("5", "[89ab]")],
 ]);
 
-/** A schema's format if it means something for its types, else "": Kubernetes ignores the others. */
+/** Returns the format of a schema if it has a meaning for its types, else "": Kubernetes ignores other formats. */
 export function formatOf(format: string | undefined, typeNames: readonly string[]): string {
   if (format === undefined) return "";
   const type = typeNames.length === 1 ? typeNames[0] : "";
@@ -51,12 +51,12 @@ export function formatOf(format: string | undefined, typeNames: readonly string[
   return (type === "" || type === "string") && TEXT_FORMATS.has(normalized(format)) ? format : "";
 }
 
-/** Whether Kubernetes knows a format for values of a type ("" for any): others it ignores, and warns of. */
+/** Whether Kubernetes knows a format for values of a type ("" for any). It ignores other formats with a warning. */
 export function isRecognizedFormat(format: string, type: string): boolean {
   return formatOf(format, type === "" ? [] : [type]) !== "";
 }
 
-/** The test of a format of texts. */
+/** Returns the check of a text format. */
 export function textFormat(format: string): TextCheck | undefined {
   return format === "" ? undefined : TEXT_FORMATS.get(normalized(format));
 }
@@ -74,7 +74,7 @@ function uuid(version: string, variant: string): TextCheck {
   return matches(new RegExp(`^${hex}{8}-?${hex}{4}-?${version}${hex}{3}-?${variant}${hex}{3}-?${hex}{12}$`, "i"));
 }
 
-/** With padding, and not empty. By hand: a regular expression would need a stack as deep as the text is long. */
+/** Requires padding, and rejects an empty text. Has no regular expression, which would need a stack as deep as the text is long. */
 function isBase64(text: string): boolean {
   if (text === "" || text.length % 4 !== 0) return false;
   const end = text.length - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
@@ -87,7 +87,7 @@ function isBase64Unit(unit: number): boolean {
   return letter || (unit >= 0x2f && unit <= 0x39) || unit === 0x2b;
 }
 
-/** A number of a credit card, with whatever stands between its digits (govalidator's IsCreditCard). */
+/** Whether a text is a credit card number, with any characters between its digits (govalidator's IsCreditCard). */
 function isCreditCard(text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, "");
   return ISSUERS.test(digits) && luhnSum(digits) % 10 === 0;
@@ -96,7 +96,7 @@ function isCreditCard(text: string): boolean {
 const ISSUERS =
   /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$/;
 
-/** Every second digit from the right counts double, its own digits added up. */
+/** Sums the digits, where every second one from the right counts double, as the sum of its own digits. */
 function luhnSum(digits: string): number {
   let sum = 0;
   for (let at = digits.length - 1, double = false; at >= 0; at--, double = !double) {
@@ -106,7 +106,7 @@ function luhnSum(digits: string): number {
   return sum;
 }
 
-/** ISBN of ten characters, whose last may be an X. */
+/** Whether a text is an ISBN of ten characters, whose last may be an X. */
 function isIsbn10(text: string): boolean {
   const digits = withoutSeparators(text);
   if (!/^(?:[0-9]{9}X|[0-9]{10})$/.test(digits)) return false;
@@ -115,7 +115,7 @@ function isIsbn10(text: string): boolean {
   return sum % 11 === 0;
 }
 
-/** ISBN of thirteen digits. */
+/** Whether a text is an ISBN of thirteen digits. */
 function isIsbn13(text: string): boolean {
   const digits = withoutSeparators(text);
   if (!/^[0-9]{13}$/.test(digits)) return false;
@@ -128,7 +128,7 @@ function withoutSeparators(text: string): string {
   return text.replace(/[\t\n\f\r -]+/g, "");
 }
 
-/** A date and time as strfmt's IsDateTime reads it, which takes any character before the fraction, and ignores a second `T`. */
+/** Whether strfmt's IsDateTime accepts a text. It accepts any character before the fraction and ignores a second `T`. */
 function isDateTime(text: string): boolean {
   if (text.length > LONGEST) return false;
   const [date = "", time] = text.toLowerCase().split("t");
@@ -137,17 +137,17 @@ function isDateTime(text: string): boolean {
   return parts !== null && (parts[1] ?? "") <= "23" && (parts[2] ?? "") <= "59" && (parts[3] ?? "") <= "59";
 }
 
-/** What is longer is no time, whatever it says; it bounds the work. */
+/** Maximum length of a date and time, which bounds the work. */
 const LONGEST = 10_000;
 
-/** A duration as Go writes it (`1h2.5m`), or numbers with units as Scala knows them among any text: `3 days`. */
+/** Whether a text is a duration in Go's form (`1h2.5m`), or contains numbers with Scala's units: `3 days`. */
 function isDuration(text: string): boolean {
   return text.length <= LONGEST && (GO_DURATION.test(text) || isScalaDuration(text));
 }
 
 const GO_DURATION = /^[+-]?(?:0|(?:\d{1,9}(?:\.\d*)?(?:ns|us|µs|μs|ms|s|m|h)|\.\d+(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
-/** A number, space, a unit; nothing in it can match in two ways, so that it takes linear time. */
+/** Matches a number, space and unit. No part can match in two ways, so that it takes linear time. */
 const TOKEN = /(\d+)[\t\n\f\r ]*([A-Za-zµ]*)|[^0-9]+/g;
 const MAX_INT64 = 2n ** 63n - 1n;
 
@@ -161,7 +161,7 @@ function isScalaDuration(text: string): boolean {
   return found;
 }
 
-/** Short units in full, long ones by how they begin. */
+/** Whether a text is a unit: short units exactly, long ones by their beginning. */
 function isUnit(unit: string): boolean {
   return SHORT_UNITS.has(unit) || LONG_UNITS.some((long) => unit.startsWith(long));
 }

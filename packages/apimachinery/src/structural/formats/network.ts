@@ -4,7 +4,7 @@ const HOSTNAME = new RegExp(
   "u",
 );
 
-/** An Internet host name (strfmt's IsHostname): at most 255 bytes, labels of at most 63. */
+/** Whether a text is an Internet host name (strfmt's IsHostname): at most 255 bytes, labels of at most 63. */
 export function isHostname(text: string): boolean {
   if (text.length > 255 || !HOSTNAME.test(text)) return false;
   const lengths = text.split(".").map(utf8Length);
@@ -15,22 +15,22 @@ function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** An IPv4 address, zeros in front allowed; also one of IPv6 that ends like one of IPv4. */
+/** Whether a text is an IPv4 address, with leading zeros allowed, or an IPv6 address that ends like one. */
 export function isIpv4(text: string): boolean {
   return text.includes(".") && isSloppyIp(text);
 }
 
-/** An IPv6 address. */
+/** Whether a text is an IPv6 address. */
 export function isIpv6(text: string): boolean {
   return text.includes(":") && isIpv6Address(text, STRICT);
 }
 
-/** An address as Go's net.ParseIP. */
+/** Whether Go's net.ParseIP accepts an address. */
 export function isStrictIp(text: string): boolean {
   return text.includes(":") ? isIpv6Address(text, STRICT) : isIpv4Address(text, STRICT);
 }
 
-/** A network: an address, and how many of its bits count. */
+/** Whether a text is a network: an address and its prefix length. */
 export function isCidr(text: string): boolean {
   const slash = text.indexOf("/");
   if (slash < 0) return false;
@@ -38,7 +38,10 @@ export function isCidr(text: string): boolean {
   return isSloppyIp(address) && /^0*\d{1,3}$/.test(bits) && Number(bits) <= (address.includes(":") ? 128 : 32);
 }
 
-/** A hardware address of 6, 8 or 20 bytes: pairs of digits with colons or dashes, fours with dots, or none of them. */
+/**
+ * Whether a text is a hardware address of 6, 8 or 20 bytes: pairs of digits with colons or dashes, groups of four with dots,
+ * or without separators.
+ */
 export function isMac(text: string): boolean {
   return MAC.test(text);
 }
@@ -56,7 +59,7 @@ const MAC = new RegExp(
   "i",
 );
 
-/** How the parts of an address are written; Kubernetes' own reader takes any number of zeros in front. */
+/** Syntax of an address's parts; Kubernetes' own parser accepts any number of leading zeros. */
 interface Parts {
   readonly octet: RegExp;
   readonly group: RegExp;
@@ -77,7 +80,7 @@ function isIpv4Address(text: string, written: Parts): boolean {
   return parts.length === 4 && parts.every((part) => written.octet.test(part) && Number(part) <= 255);
 }
 
-/** Groups of up to four digits; `::` once, for one group of zeros or more; the last two may be an IPv4 address. */
+/** Checks groups of up to four digits; `::` once, for one group of zeros or more; the last two may be an IPv4 address. */
 function isIpv6Address(text: string, written: Parts): boolean {
   const [before = "", after, more] = text.split("::", 3);
   if (more !== undefined || (after?.startsWith(":") ?? false)) return false;
@@ -85,7 +88,7 @@ function isIpv6Address(text: string, written: Parts): boolean {
   let count = groups.length;
   const last = groups.at(-1);
   if (last?.includes(".")) {
-    // The address of IPv4 counts for two groups, and stands at the very end.
+    // An IPv4 address counts for two groups, and must be at the end.
     if ((after === "" && before !== "") || !isIpv4Address(last, written)) return false;
     groups.pop();
     count += 1;
@@ -98,7 +101,7 @@ function groupsOf(text: string): string[] {
   return text === "" ? [] : text.split(":", 10);
 }
 
-/** An absolute URI or an absolute path, as Go's url.ParseRequestURI reads it. */
+/** Whether Go's url.ParseRequestURI accepts a text: an absolute URI or an absolute path. */
 export function isRequestUri(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (text === "" || /[\x00-\x1f\x7f]/.test(text)) return false;
@@ -133,7 +136,7 @@ function isHost(host: string, scheme: string): boolean {
   return isPort(host.slice(colon)) && isHostText(host);
 }
 
-/** An address of IPv6, perhaps with a zone behind an escaped percent sign. */
+/** Whether a host is an IPv6 address in brackets, possibly with a zone after an escaped percent sign. */
 function isBracketed(host: string): boolean {
   const end = host.lastIndexOf("]");
   if (end < 0 || !isPort(host.slice(end + 1))) return false;
@@ -146,14 +149,14 @@ function isBracketed(host: string): boolean {
 
 const isPort = (text: string): boolean => /^(?::\d*)?$/.test(text);
 
-/** Of what is ASCII, only these may not stand in a host as they are. */
+/** The only ASCII characters that a host must escape. */
 const HOST = /^[^ #/?@\\^`{|}]*$/;
 
 function isHostText(text: string): boolean {
   return HOST.test(text) && isEscaped(text, HOST_BYTE);
 }
 
-/** Whether every percent sign is followed by two digits that give a byte which may be escaped here. */
+/** Whether every percent sign is followed by two digits of a byte that may be escaped here. */
 function isEscaped(text: string, byte: RegExp): boolean {
   for (let at = text.indexOf("%"); at >= 0; at = text.indexOf("%", at + 3))
     if (!byte.test(text.slice(at + 1, at + 3))) return false;
@@ -161,7 +164,7 @@ function isEscaped(text: string, byte: RegExp): boolean {
 }
 
 const ANY_BYTE = /^[0-9a-f]{2}$/i;
-/** Only what is not ASCII, and the percent sign itself. */
+/** Only non-ASCII bytes, and the percent sign itself. */
 const HOST_BYTE = /^(?:25|[89a-f][0-9a-f])$/i;
-/** A space too, and what may stand there unescaped. */
+/** Also a space, and characters that may be unescaped there. */
 const ZONE_BYTE = /^(?:2[0-9a-f]|[3-7][0-9a-f]|[89a-f][0-9a-f])$/i;

@@ -8,23 +8,23 @@ import type { SchemaNode } from "../node.ts";
 import { RESOURCE_FIELDS } from "../node.ts";
 import { pruneValue } from "../prune-fields.ts";
 
-/** A schema on the way, and the resource that it is a part of. */
+/** Schema during the walk, with its enclosing resource. */
 interface VisitedSchema {
   readonly node: SchemaNode;
   readonly path: string;
   readonly resource: SchemaNode;
-  /** From the resource to here; an item of a list has index 0. */
+  /** Steps from the resource to this schema; an item of a list has index 0. */
   readonly steps: readonly (string | 0)[];
   readonly insideMeta: boolean;
 }
 
-/** Defaults that their own schema would refuse or prune (apiextensions' defaulting.ValidateDefaults). */
+/** Returns defaults that their own schema would reject or prune (apiextensions' defaulting.ValidateDefaults). */
 export function defaultProblems(root: SchemaNode, path: string): Causes {
   const resource = asResource(root);
   return problems({ node: resource, path, resource, steps: [], insideMeta: false });
 }
 
-/** The root of an object is a resource, as those that are embedded. */
+/** The root of an object is a resource, like embedded ones. */
 function asResource(node: SchemaNode): SchemaNode {
   return { ...node, embedded: true, tasks: { ...node.tasks, embedded: true } };
 }
@@ -66,7 +66,7 @@ function prefixed(cause: StatusCause, field: string): StatusCause {
   return { ...cause, field: below === "" ? field : `${field}${below.startsWith("[") ? "" : "."}${below}` };
 }
 
-/** A default within metadata is tried in an object that has nothing else. */
+/** Checks a default within metadata in an object that has nothing else. */
 function* metaProblems({ node, path, resource, steps }: VisitedSchema): Causes {
   const field = `${path}.default`;
   const object = surrounding(cloneJson(node.default), steps);

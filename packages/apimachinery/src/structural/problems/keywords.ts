@@ -5,7 +5,7 @@ import { RESOURCE_FIELDS } from "../node.ts";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** Keywords of OpenAPI that a CustomResourceDefinition may not have, and when they are there. */
+/** OpenAPI keywords that a CustomResourceDefinition cannot have, each with a test whether it is set. */
 const UNSUPPORTED: Readonly<Record<string, (value: unknown) => boolean>> = {
   id: isFilled,
   additionalItems: isGiven,
@@ -15,16 +15,16 @@ const UNSUPPORTED: Readonly<Record<string, (value: unknown) => boolean>> = {
   $ref: isGiven,
 };
 
-/** What a schema inherits from those around it. */
+/** Facts that a schema inherits from the schemas around it. */
 interface Context {
   readonly path: string;
   readonly root: boolean;
-  /** Why there may be no default; undefined if there may be. */
+  /** Why a default is not allowed; undefined if it is. */
   readonly noDefaults: string | undefined;
   readonly insideMeta: boolean;
 }
 
-/** What is wrong with the keywords of a schema (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema), CEL aside. */
+/** Returns the faults of a schema's keywords (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema), except CEL. */
 export function keywordProblems(schema: JsonSchema, path: string): Causes {
   return allKeywordProblems(schema, { path, root: true, noDefaults: undefined, insideMeta: false });
 }
@@ -50,7 +50,7 @@ function* childProblems(schema: JsonSchema, context: Context, root: boolean): Ca
     yield fieldForbidden(`${path}.additionalProperties`, detail);
   }
   if (typeof rest === "object") {
-    // What would be pruned from such a default cannot be told.
+    // The check cannot know which parts of such a default would be pruned.
     const noDefaults = context.insideMeta
       ? "inside additionalProperties applying to object metadata"
       : context.noDefaults;
@@ -84,7 +84,7 @@ function* standardProblems(schema: JsonSchema, { path, noDefaults, insideMeta }:
   }
 }
 
-/** Keywords because of which nothing can be said about a schema's structure. */
+/** Returns the keywords that prevent any check of a schema's structure. */
 export function unsupportedKeywords(schema: JsonSchema): string[] {
   const members = schema as Readonly<Record<string, unknown>>;
   return Object.entries(UNSUPPORTED)
@@ -113,8 +113,8 @@ function* mapTypeProblems(schema: JsonSchema, path: string): Causes {
 }
 
 /**
- * The keywords that say something: Kubernetes cannot tell null, `false`, "" and empty lists from what is not there, but as
- * a default.
+ * Returns the keywords that are set. Except for defaults, Kubernetes does not distinguish null, `false`, "" and empty lists
+ * from missing keywords.
  */
 export function keywordsOf(schema: JsonSchema): string[] {
   return Object.entries(schema)
@@ -126,7 +126,7 @@ function isZero(value: unknown): boolean {
   return value === false || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
-/** A property of its own, never one that objects inherit (`constructor`). */
+/** Returns an own property, never an inherited one (`constructor`). */
 export function propertyOf({ properties = {} }: JsonSchema, name: string): JsonSchema | undefined {
   return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
@@ -134,7 +134,7 @@ export function propertyOf({ properties = {} }: JsonSchema, name: string): JsonS
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 const NEW_LINE = /[\n\r]/;
 
-/** What is wrong with `x-kubernetes-validations`, their expressions aside. */
+/** Returns the faults of `x-kubernetes-validations`, except in their expressions. */
 function* ruleProblems(schema: JsonSchema, path: string): Causes {
   for (const [at, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
     const field = `${path}.x-kubernetes-validations[${at}]`;
@@ -165,7 +165,7 @@ function* targetProblems({ reason, fieldPath = "" }: ValidationRule, field: stri
     yield fieldInvalid(where, fieldPath, "must be a valid path");
 }
 
-/** What is wrong with `x-kubernetes-list-type` and `x-kubernetes-list-map-keys`. */
+/** Returns the faults of `x-kubernetes-list-type` and `x-kubernetes-list-map-keys`. */
 function* listProblems(schema: JsonSchema, path: string): Causes {
   const listType = schema["x-kubernetes-list-type"];
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
@@ -229,7 +229,7 @@ function* keyProblems({ items, keys }: Keyed, field: string, path: string): Caus
   }
 }
 
-/** Items, and their keys, must be there: neither may be null, and keys are required or have a default. */
+/** Items and their keys must be present: neither may be null, and a key must be required or have a default. */
 function* nullProblems(schema: JsonSchema, listType: string, path: string): Causes {
   const { items } = schema;
   if (items === undefined) return;

@@ -8,22 +8,22 @@ import { keywordProblems, keywordsOf, unsupportedKeywords } from "./keywords.ts"
 import { shapeProblems } from "./shape.ts";
 import { structureProblems } from "./structure.ts";
 
-/** What a schema is judged by. */
+/** Options of {@link structuralProblems}. */
 export interface StructuralProblemsOptions {
-  /** Where the schema is, which every cause begins with. Default: `schema`. */
+  /** Path of the schema, prefix of every cause. Default: `schema`. */
   readonly path?: string;
-  /** As for {@link compileSchema}: a pattern that it refuses is a problem. Default: ECMAScript's, with flag `u`. */
+  /** As for {@link compileSchema}: a pattern that it rejects is a problem. Default: ECMAScript's, with flag `u`. */
   readonly pattern?: PatternCompiler;
-  /** Whether the kind has a status subresource, which limits what the root may say. Default: no. */
+  /** Whether the kind has a status subresource, which limits the keywords of the root. Default: no. */
   readonly statusSubresource?: boolean;
 }
 
 /**
- * Why a schema is not one that a kind may have: what an API server says when it refuses a CustomResourceDefinition
- * (apiextensions' ValidateCustomResourceDefinition), but for the expressions of `x-kubernetes-validations`. A schema
- * without problems can be compiled.
+ * Returns why an API server would reject a schema in a CustomResourceDefinition (apiextensions'
+ * ValidateCustomResourceDefinition). It does not check the expressions of `x-kubernetes-validations`. A schema without
+ * problems can be compiled.
  *
- * @returns the causes, up to a thousand; empty if there is nothing wrong
+ * @returns the causes, up to a thousand; empty for a valid schema
  */
 export function structuralProblems(
   schema: JsonSchema,
@@ -41,14 +41,14 @@ function* problems(schema: JsonSchema, options: Required<StructuralProblemsOptio
   yield* keywordProblems(schema, path);
 }
 
-/** Defaults are looked at only in a schema that is structural. */
+/** Checks defaults only if the schema is structural. */
 function* structureAndDefaults(schema: JsonSchema, path: string, pattern: PatternCompiler): Causes {
   const causes = boundedCauses(structureProblems(schema, path, pattern));
   if (causes.length > 0) yield* causes;
   else yield* defaultProblems(compileNode(schema, { pattern, forDefaults: true }), path);
 }
 
-/** Whether nothing in a schema keeps Kubernetes from reading its structure; what does is told as a keyword's problem. */
+/** Whether Kubernetes can read the structure of a schema; keywords that prevent it are reported as problems of their own. */
 function isConvertible(schema: JsonSchema): boolean {
   if (unsupportedKeywords(schema).length > 0 || schema["x-kubernetes-preserve-unknown-fields"] === false) return false;
   const { additionalProperties: rest } = schema;
@@ -61,7 +61,7 @@ function isConvertible(schema: JsonSchema): boolean {
   return children.every(isConvertible);
 }
 
-/** What may stand at the root beside a status subresource, whose schema is taken out alone. Go's names, as in the message. */
+/** Fields allowed at the root with a status subresource, whose schema is used alone. Go's names, as in the message. */
 const ROOT_FIELDS =
   "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
 const ROOT_KEYWORDS: ReadonlySet<string> = new Set(

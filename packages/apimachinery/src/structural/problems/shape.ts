@@ -2,7 +2,7 @@ import { isJsonObject } from "../../json/value.ts";
 import type { Causes } from "../../meta/field-cause.ts";
 import { fieldForbidden, fieldInvalid } from "../../meta/field-cause.ts";
 
-/** Schemas stand in one another no deeper than this; what walks them recurs. */
+/** Maximum nesting of schemas: code that walks them is recursive. */
 const MOST_LEVELS = 500;
 
 type KeywordShape =
@@ -55,7 +55,7 @@ const SHAPES: Readonly<Record<string, KeywordShape>> = {
   "x-kubernetes-validations": "rules",
 };
 
-/** What a schema has that is of another type than JSONSchemaProps says, so that nothing else can be said about it. */
+/** Returns keywords whose type is not the one of JSONSchemaProps. With any of them, no other check is possible. */
 export function* shapeProblems(schema: unknown, path: string, level = 0): Causes {
   if (!isJsonObject(schema)) yield fieldInvalid(path, schema, "must be a schema");
   else if (level > MOST_LEVELS) yield fieldForbidden(path, `must not be nested deeper than ${MOST_LEVELS} levels`);

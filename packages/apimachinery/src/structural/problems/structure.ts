@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../schema.ts";
 import type { PatternCompiler } from "../node.ts";
 import { keywordsOf, propertyOf } from "./keywords.ts";
 
-/** Where a schema stands: at the root, as the items of a list, or as the value of a field. */
+/** Position of a schema: at the root, as the items of a list, or as the value of a field. */
 type Level = "root" | "item" | "field";
 
 const WHERE: Readonly<Record<Level, string>> = {
@@ -12,7 +12,7 @@ const WHERE: Readonly<Record<Level, string>> = {
   field: "for specified object fields",
 };
 
-/** Why a schema is not structural (apiextensions' schema.ValidateStructural). */
+/** Returns why a schema is not structural (apiextensions' schema.ValidateStructural). */
 export function* structureProblems(schema: JsonSchema, path: string, pattern: PatternCompiler): Causes {
   yield* new Structure(pattern).problems(schema, path, "root");
   yield* completenessProblems(schema, path);
@@ -61,7 +61,7 @@ function* structureTypeProblems(schema: JsonSchema, path: string, level: Level):
     yield fieldInvalid(field, type, "must be object at the root");
 }
 
-/** What holds of a resource, the root's or an embedded one: the types of its own fields, and metadata. */
+/** Checks a resource, at the root or embedded: the types of its own fields, and metadata. */
 function* resourceProblems(schema: JsonSchema, path: string, level: Level): Causes {
   const embedded = schema["x-kubernetes-embedded-resource"] === true;
   if (embedded && schema.additionalProperties !== undefined) {
@@ -94,20 +94,20 @@ function* resourceProblems(schema: JsonSchema, path: string, level: Level): Caus
   }
 }
 
-/** Whether a schema of metadata says nothing but what its name and generateName must be. */
+/** Whether a schema of metadata constrains only its name and generateName. */
 function onlyNames(metadata: JsonSchema): boolean {
   const names = Object.keys(metadata.properties ?? {});
   const others = keywordsOf(metadata).filter((keyword) => !["type", "default", "properties"].includes(keyword));
   return others.length === 0 && names.every((name) => name === "name" || name === "generateName");
 }
 
-/** The schema of a value's structure, if there is one, and where it is. */
+/** Schema that gives a value its structure, if there is one, with its path. */
 interface Structural {
   readonly schema: JsonSchema | undefined;
   readonly path: string;
 }
 
-/** Fields that the root's `allOf`, `anyOf`, `oneOf` or `not` say something about, and that it does not have. */
+/** Returns fields that the root's `allOf`, `anyOf`, `oneOf` or `not` constrain and that the root does not declare. */
 function completenessProblems(schema: JsonSchema, path: string): Causes {
   return insideProblems(schema, path, { schema, path });
 }
@@ -141,7 +141,7 @@ function* nestedProblems(values: JsonSchema, path: string, structural: Structura
   }
 }
 
-/** Keywords that give a value its structure, which schemas in `allOf`, `anyOf`, `oneOf` and `not` may not. */
+/** Keywords that give a value its structure. Schemas in `allOf`, `anyOf`, `oneOf` and `not` cannot have them. */
 const STRUCTURAL: Readonly<Record<string, string>> = {
   type: "must be empty to be structural",
   additionalProperties: "must be undefined to be structural",
@@ -158,7 +158,7 @@ const STRUCTURAL: Readonly<Record<string, string>> = {
   "x-kubernetes-validations": "must be empty to be structural",
 };
 
-/** What is wrong with the part of a schema that only validates. */
+/** Faults in the parts of a schema that only validate. */
 class NestedProblems {
   readonly #pattern: PatternCompiler;
 
@@ -166,7 +166,7 @@ class NestedProblems {
     this.#pattern = pattern;
   }
 
-  /** Of a schema that may be anywhere. */
+  /** Checks a schema at any position. */
   values(schema: JsonSchema, path: string): Causes {
     const [first] = schema.allOf ?? [];
     return this.#values(schema, path, {
@@ -185,7 +185,7 @@ class NestedProblems {
     yield* this.#patternProblems(schema.pattern ?? "", `${path}.pattern`);
   }
 
-  /** Of a schema in one of the four; `typed` says that its `anyOf` is the types of an int-or-string. */
+  /** Checks a schema in one of the four keywords; `typed` means that its `anyOf` lists the types of an int-or-string. */
   *#nested(schema: JsonSchema, path: string, typed: boolean): Causes {
     yield* this.#values(schema, path, { anyOf: typed, firstAllOf: false });
     if (schema.items !== undefined) yield* this.#nested(schema.items, `${path}.items`, false);
@@ -208,13 +208,13 @@ class NestedProblems {
   }
 }
 
-/** Where types may be named all the same: they are those of an int-or-string. */
+/** Positions that may still name types: those of an int-or-string. */
 interface Typed {
   readonly anyOf: boolean;
   readonly firstAllOf: boolean;
 }
 
-/** `[{ type: integer }, { type: string }]`, and nothing else. */
+/** Whether a list is exactly `[{ type: integer }, { type: string }]`. */
 function isIntOrString(anyOf: readonly JsonSchema[] | undefined): boolean {
   const types = (anyOf ?? []).map((schema) => (keywordsOf(schema).join() === "type" ? schema.type : undefined));
   return types.join() === "integer,string";
