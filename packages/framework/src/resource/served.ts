@@ -21,45 +21,44 @@ import {
   type NamedSubresource,
 } from "./subresources.ts";
 
-/** In the order of discovery documents (alphabetical). */
+/** All verbs, in the order of discovery documents (alphabetical). */
 const VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /**
- * How much of a storage is served, and on what terms.
+ * Requests for a storage that are served, and how.
  *
- * @typeParam Kinds what the kinds of subresources hold, by the subresource's name
+ * @typeParam Kinds content of the subresources' kinds, by name of the subresource
  */
 export interface ServeOptions<
   T extends KubeObject = KubeObject,
   Kinds extends Readonly<Record<string, unknown>> = Readonly<Record<string, unknown>>,
 > {
-  /** Serve only these. @default all that the storage can do, writes included */
+  /** Verbs to serve. @default all that the storage supports, writes included */
   readonly verbs?: readonly Verb[];
   /**
-   * Serve only these of `/status`: `["get", "patch", "update"]` beside `verbs: ["get", "list", "watch"]` is for those who report how
-   * objects are, and change nothing else of them. What the storage cannot do is refused when it is served. @default those of `verbs`
+   * Verbs to serve for `/status`. `["get", "patch", "update"]` with `verbs: ["get", "list", "watch"]` lets clients report
+   * status and change nothing else. The storage must support them.
+   * @default those of `verbs`
    */
   readonly statusVerbs?: readonly ("get" | "patch" | "update")[];
   /**
-   * Serves it as `<plural>:<identity>` and not as `<plural>`, `/apis/example.dev/v1/widgets:3f2a` (kcp's resource identity):
-   * several kinds of one name side by side, each asked for by those who know whose they mean. Discovery and OpenAPI do not
-   * tell of it. Rules are asked about the resource without it, and see it as `identity`: one that allows the resource
-   * allows it by every identity. Letters, digits, and `.`, `_`, `-` between them. @default "", by its plural alone
+   * Serves the resource as `<plural>:<identity>` and not as `<plural>`: `/apis/example.dev/v1/widgets:3f2a` (kcp's resource
+   * identity). Several kinds of one name are served side by side, and clients choose by identity. Discovery and OpenAPI do
+   * not advertise it. Authorization rules see the plain resource and its `identity`: a rule for the resource allows every
+   * identity. Letters, digits, and `.`, `_`, `-` between them.
+   * @default "", served by its plural alone
    */
   readonly identity?: string;
-  /**
-   * A text that every answer about these objects carries in a `Warning` header, which kubectl prints: of a version that
-   * should not be used any more. @default none
-   */
+  /** Text of a `Warning` header on every response about these objects, which kubectl prints: for a deprecated version. @default none */
   readonly warning?: string;
-  /** What those are told of an object who ask for its metadata alone (`PartialObjectMetadata`). @default its metadata */
+  /** Form of objects for clients that request metadata alone (`PartialObjectMetadata`). @default the object's metadata */
   readonly metadata?: MetadataForm;
-  /** Asked before every write. Not for a storage that patches by itself, unless `patch` is not served. @default nobody is asked */
+  /** Called before every write. For a storage that applies patches itself, `patch` must not be served. @default no admission */
   readonly admit?: Admit<T>;
   /**
-   * What objects can do besides, by the segment behind their name: `{ log: { connect }, approve: { kind, create } }`.
-   * `authorize` is asked about each with `subresource` set. Names are DNS labels; `status` and `scale` are the
-   * framework's, and part of the definition. @default none
+   * Further subresources, by path segment: `{ log: { connect }, approve: { kind, create } }`. The framework calls `authorize`
+   * for each with `subresource` set. Names are DNS labels; `status` and `scale` belong to the definition.
+   * @default none
    */
   readonly subresources?: { readonly [Name in keyof Kinds]: NamedSubresource<T, Kinds[Name]> } & {
     readonly status?: never;
@@ -67,20 +66,20 @@ export interface ServeOptions<
   };
 }
 
-/** What discovery and OpenAPI tell of a served resource. */
+/** Properties of a served resource that discovery and OpenAPI advertise. */
 export interface Advertised {
   readonly definition: ResourceDefinition;
-  /** Alphabetical. What discovery advertises and what is answered; anything else is 405. */
+  /** Verbs, alphabetically, that discovery advertises and the server answers; others get 405. */
   readonly verbs: readonly Verb[];
-  /** By name. */
+  /** Subresources, by name. */
   readonly subresources: readonly AdvertisedSubresource[];
-  /** The version that objects are kept in, where it is another. */
+  /** Version that the storage keeps, where it is another. */
   readonly storedAs?: ResourceDefinition | undefined;
-  /** Whether its verbs could not be had: its group and version are there, and it is left out. @default false */
+  /** Whether its verbs could not be determined: discovery lists its group and version without it. @default false */
   readonly missing?: boolean;
 }
 
-/** A kind on a storage: what `resources` of a virtual workspace lists. Made by `Resource.serve`. */
+/** A kind served from a storage: an entry of `resources` of a virtual workspace. Made by `Resource.serve`. */
 export interface ServedResource extends Advertised {
   readonly storage: Storage;
   /** As {@link ServeOptions.identity}. */
@@ -89,22 +88,22 @@ export interface ServedResource extends Advertised {
   readonly warning: string | undefined;
   /** As {@link ServeOptions.metadata}. */
   readonly metadata: MetadataForm | undefined;
-  /** @internal Where writes go. */
+  /** @internal Writer of the objects. */
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
   readonly admit: Admit | undefined;
-  /** @internal Objects as Scales, where the kind has `/scale`. */
+  /** @internal Converter to and from Scales, where the kind has `/scale`. */
   readonly scaling: Scaling | undefined;
-  /** @internal The author's own subresources. */
+  /** @internal The author's subresources. */
   readonly named: ReadonlyMap<string, ServedNamed>;
-  /** @internal Who answers instead, where objects are elsewhere. */
+  /** @internal Handlers that answer instead, where objects are elsewhere. */
   readonly forwardedBy?: ForwardingHandlers;
 }
 
-/** A subresource of the author's own, ready to be asked: types of what it is told were checked where it was given. */
+/** A subresource of the author, ready to be called. The definition has checked the types of its arguments. */
 export type ServedNamed = ServedKind | { readonly form: "connect"; readonly handlers: AnyConnect };
 
-/** One that speaks a kind of its own. */
+/** A subresource with a kind of its own. */
 export interface ServedKind {
   readonly form: "kind";
   readonly handlers: AnyKind;
@@ -155,7 +154,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
   });
 }
 
-/** @throws Error on one that no path could name */
+/** @throws Error on an identity that cannot stand in a path */
 function checkIdentity({ plural }: Pick<ResourceDefinition, "plural">, identity: string): void {
   if (identity !== "" && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(identity))
     throw new Error(`${plural}: identity ${JSON.stringify(identity)} must be letters, digits, dots and dashes`);
@@ -166,7 +165,7 @@ function servedNamed(named: AnyNamed): ServedNamed {
   return { form: "kind", handlers: named, rules: kindRules(named.kind) };
 }
 
-/** What a storage's methods come to. One that keeps its own history can be read in every way. */
+/** Whether a storage's methods support a verb. A storage with its own cache supports all reads. */
 function can(storage: Storage, verb: Verb): boolean {
   const reads = storage.get !== undefined || storage.cache !== undefined;
   const lists = storage.list !== undefined || storage.cache !== undefined;
@@ -190,44 +189,45 @@ function can(storage: Storage, verb: Verb): boolean {
   }
 }
 
-/** Verbs by what they are for: "" for the resource itself, else the name of a subresource. */
+/** Verbs of the resource itself, under "", and of its subresources, under their names. */
 export type DiscoveredVerbs = Readonly<Record<string, readonly string[]>>;
 
 type Params = Readonly<Record<string, string>>;
 
 /**
- * Who answers requests about a resource that is served elsewhere: whole requests, of all verbs and subresources, as they came.
- * `authorize` of the view has been asked about each; of all logical clusters at once only lists and watches come here. A `Relay` of
+ * Handlers of a resource that is served elsewhere. They receive whole requests of all verbs and subresources, unchanged. The
+ * view's `authorize` has allowed each. Over all logical clusters they receive only lists and watches. A `Relay` of
  * `@virtual-workspaces/forwarding` is one.
  */
 export interface ForwardingHandlers {
-  /** As of a virtual workspace. */
+  /** Handles requests, as in a virtual workspace. */
   readonly handle: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
-  /** As of a virtual workspace. @default upgrades are refused */
+  /** Handles upgrades, as in a virtual workspace. @default rejects upgrades */
   readonly upgrade?: (
     req: IncomingMessage,
     socket: Duplex,
     request: RawRequest<Params> & { readonly head: Buffer },
   ) => Awaitable<void>;
   /**
-   * Which verbs there are, for discovery: asked each time that it is about the resource, and waited for. What it throws is
-   * logged; the resource is left out then, and a `Warning` header names it. @default all verbs that the kind can have
+   * Returns the verbs for discovery. Each document about the resource calls it and waits for it. The server logs an
+   * exception, and names the missing resource in a `Warning` header.
+   * @default all verbs that the kind can have
    */
   readonly discover?: (request: WorkspaceRequest<Params>) => Awaitable<DiscoveredVerbs>;
 }
 
-/** How a resource is served whose requests are passed on. */
+/** Options of a resource whose requests are forwarded. */
 export interface ForwardingOptions {
-  /** As of `ServeOptions`. @default "", by its plural alone */
+  /** As in `ServeOptions`. @default "", served by its plural alone */
   readonly identity?: string;
-  /** As of `ServeOptions`. @default none */
+  /** As in `ServeOptions`. @default none */
   readonly warning?: string;
 }
 
 const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const STORAGE = Object.freeze({});
 
-/** A resource whose objects nobody here has. @throws Error on an identity that is none */
+/** Returns a resource whose objects are elsewhere. @throws Error on an invalid identity */
 export function forwardedResource(
   definition: ResourceDefinition,
   passed: ForwardingHandlers,
@@ -251,7 +251,7 @@ export function forwardedResource(
   });
 }
 
-/** The resource with the verbs that it turned out to have. */
+/** Returns the resource with the verbs that its handlers reported. */
 export function withVerbs(resource: ServedResource, verbs: DiscoveredVerbs): ServedResource {
   const known = (name: string): readonly Verb[] => ALL.filter((verb) => verbs[name]?.includes(verb) === true);
   const subresources = resource.subresources

@@ -8,83 +8,84 @@ import { METHOD_VERBS } from "../request/request-info.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { SCALE } from "./scale/scale-kind.ts";
 
-/** A method that a {@link ConnectSubresource} may take. */
+/** HTTP method that a {@link ConnectSubresource} may accept. */
 export type ConnectMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * What the handler of a subresource is told. `tail` is what follows the subresource's name in the path, as it came, with its
- * leading slash, or "". In a view without raw handlers of its own there are no dot segments, empty segments, encoded slashes
- * or double encodings in it: such requests are 400.
+ * Request that the handler of a subresource receives. `tail` is the path after the subresource's name, unchanged, with its
+ * leading slash, or "". In a view without raw handlers, `tail` has no dot segments, empty segments, encoded slashes or double
+ * encodings: such requests get 400.
  *
  * @typeParam Target the object, `undefined` where it is not read
  */
 export interface SubresourceRequest<Target> extends RawRequest<Readonly<Record<string, string>>> {
-  /** Which object the request is about. */
+  /** Key of the object. */
   readonly key: ObjectKey;
-  /** A copy of it as it stands now. */
+  /** Copy of the current object. */
   readonly object: Target;
   readonly query: URLSearchParams;
-  /** Adds a `Warning` header to an answer that has not begun; kubectl prints it. */
+  /** Adds a `Warning` header to a response that has not begun; kubectl prints it. */
   readonly warn: (text: string) => void;
 }
 
-/** What a handler that takes a body is told besides. */
+/** Request with a body that the handler of a subresource receives. */
 export interface SubresourceWrite<Target, Content> extends SubresourceRequest<Target> {
-  /** Of the subresource's own kind: pruned, defaults filled in, valid. Its name and namespace are those of the object. */
+  /** Object of the subresource's kind: pruned, defaulted and valid. Its name and namespace are the parent object's. */
   readonly body: ObjectOf<Content>;
-  /** Nothing may be kept: do nothing that lasts. */
+  /** Whether the request is a dry run: the handler must persist nothing. */
   readonly dryRun: boolean;
-  /** Who writes, as the client says, or its program's name. */
+  /** Field manager: the client's own, or the name of its program. */
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
 }
 
-/** What a handler answers: the content, and metadata if there is more to say than the object's name and namespace. */
+/** Result of a handler: the content, and metadata beyond the object's name and namespace. */
 export type SubresourceAnswer<Content> = Content & { readonly metadata?: ObjectMeta };
 
 /**
- * A subresource that answers by itself, in bytes: logs, a proxy, a shell. It owns the response, or the socket of an upgrade;
- * what it throws before it has begun is answered as a Status. The caller's `Authorization` header is gone from the request.
+ * A subresource that writes its own response: logs, a proxy, a shell. The handler owns the response, or the socket of an
+ * upgrade. An exception before the response begins becomes a Status. The framework removes the `Authorization` header.
  *
  * @typeParam Target the object, `undefined` where it is not read
  */
 export interface ConnectSubresource<Target> {
-  /** Takes requests of {@link methods}. @default they are 405 */
+  /** Handles requests with one of {@link methods}. @default answers 405 */
   readonly connect?: (
     req: IncomingMessage,
     res: ServerResponse,
     request: SubresourceRequest<Target>,
   ) => Awaitable<void>;
-  /** Takes `Connection: Upgrade`. @default such requests go to `upgrade` of the virtual workspace */
+  /** Handles `Connection: Upgrade`. @default such requests go to `upgrade` of the virtual workspace */
   readonly upgrade?: (
     req: IncomingMessage,
     socket: Duplex,
     request: SubresourceRequest<Target> & { readonly head: Buffer },
   ) => Awaitable<void>;
-  /** What it takes, each a verb of its own to `authorize`; HEAD comes with GET. @default GET alone */
+  /** Accepted methods, each a verb of its own to `authorize`; GET includes HEAD. @default GET alone */
   readonly methods?: readonly ConnectMethod[];
   /**
-   * Open-ended: exempt from the server's deadline. Upgrades are, and so is what Kubernetes knows by the names `attach`,
-   * `exec`, `log`, `portforward` and `proxy`. @default false
+   * Whether requests are open-ended, and exempt from the server's deadline. Upgrades always are, and so are Kubernetes'
+   * `attach`, `exec`, `log`, `portforward` and `proxy`.
+   * @default false
    */
   readonly longRunning?: boolean;
   readonly kind?: never;
 }
 
 /**
- * A subresource that speaks a kind of its own, as `pods/eviction` and `serviceaccounts/token` do. Each function is a verb.
- * The virtual workspace's `admit` is not asked: what may be done is these functions' to say.
+ * A subresource with a kind of its own, such as `pods/eviction` or `serviceaccounts/token`. Each function is a verb. The
+ * virtual workspace's `admit` is not called: these functions decide what they accept.
  */
 export interface KindSubresource<Target, Content> {
   readonly kind: TypedDefinition<Content>;
-  /** `undefined` is answered 404. */
+  /** Handles GET. `undefined` is answered 404. */
   readonly get?: (request: SubresourceRequest<Target>) => Awaitable<SubresourceAnswer<NoInfer<Content>> | undefined>;
-  /** POST, answered 201: with the kind, or with a Status where there is nothing to tell. */
+  /** Handles POST. Answered 201: with the result, or with a Status when there is none. */
   readonly create?: (
     request: SubresourceWrite<Target, NoInfer<Content>>,
     // biome-ignore lint/suspicious/noConfusingVoidType: a handler that only does something returns nothing
   ) => Awaitable<SubresourceAnswer<NoInfer<Content>> | undefined | void>;
-  /** PUT, answered 200. */
+  /** Handles PUT. Answered 200. */
   readonly update?: (
     request: SubresourceWrite<Target, NoInfer<Content>>,
   ) => Awaitable<SubresourceAnswer<NoInfer<Content>>>;
@@ -95,17 +96,17 @@ export interface KindSubresource<Target, Content> {
 }
 
 /**
- * A subresource of one's own. `object` says whether there must be one: `required`, the default, reads it first, and answers
- * 404 without it; `unread` reads nothing, and the handler sees for itself.
+ * A subresource of the author. With `object: "required"`, the default, the framework reads the parent object and answers 404
+ * without it. With `unread` it reads nothing.
  *
- * @typeParam T the object whose it is
- * @typeParam Content what objects of its own kind hold, where it has one
+ * @typeParam T the parent object
+ * @typeParam Content content of the subresource's kind, where it has one
  */
 export type NamedSubresource<T, Content = object> =
   | ({ readonly object?: "required" } & (ConnectSubresource<T> | KindSubresource<T, Content>))
   | ({ readonly object: "unread" } & (ConnectSubresource<undefined> | KindSubresource<undefined, Content>));
 
-/** Subresources of one's own, whatever their types. */
+/** Subresources of the author, of any types. */
 export type AnyConnect = ConnectSubresource<unknown> & Reading;
 export type AnyKind = KindSubresource<unknown, object> & Reading;
 export type AnyNamed = AnyConnect | AnyKind;
@@ -115,9 +116,9 @@ interface Reading {
 }
 
 /**
- * Refuses what could not be served.
+ * Rejects subresources that cannot be served.
  *
- * @param reads whether the storage can tell what there is
+ * @param reads whether the storage can read objects
  * @throws Error that names the subresource and the remedy
  */
 export function checkNamed(
@@ -134,7 +135,7 @@ export function checkNamed(
 function nameProblem(name: string, { plural }: ResourceDefinition): string | undefined {
   if (name === "status" || name === "scale")
     return "this one is the framework's: ask for it by `subresources` of defineResource";
-  // `namespaces/<name>/<more>` is how paths into a namespace begin; Kubernetes makes this one exception.
+  // Paths into a namespace begin with `namespaces/<name>/<more>`; Kubernetes makes this one exception.
   if (plural === "namespaces" && name !== "finalize")
     return "its path is one into the namespace; only `finalize` can be served";
   const [first] = dnsLabelProblems(name);
@@ -158,29 +159,29 @@ function formProblem(subresource: AnyNamed, reads: boolean): string | undefined 
   return subresource.methods?.length === 0 ? "it takes no method: leave `methods` out for GET" : undefined;
 }
 
-/** What discovery and OpenAPI tell of a subresource. */
+/** Properties of a subresource that discovery and OpenAPI advertise. */
 export interface AdvertisedSubresource {
   readonly name: string;
-  /** Alphabetical. What discovery advertises and what is answered; anything else is 405. */
+  /** Verbs, alphabetically, that discovery advertises and the server answers; others get 405. */
   readonly verbs: readonly Verb[];
-  /** Whose objects it takes and answers; of one that connects, the resource's own. */
+  /** Kind of the objects that it reads and returns; for one that connects, the resource's own. */
   readonly kind: ResourceDefinition;
   readonly form: "status" | "scale" | "kind" | "connect";
 }
 
-/** The verbs of those parts of an object that are read and written as it is. */
+/** Verbs of the subresources that read and write a part of the object. */
 const PART_VERBS: readonly Verb[] = ["get", "patch", "update"];
 
-/** What else decides which subresources there are. */
+/** Further settings that decide which subresources exist. */
 interface OwnSubresources {
   readonly named: Readonly<Record<string, AnyNamed>>;
-  /** Whether the storage takes whole objects: a Scale is nothing that it could patch. */
+  /** Whether the storage has `update`: a storage cannot patch a Scale. */
   readonly updates: boolean;
-  /** Of `/status`. */
+  /** Verbs of `/status`. */
   readonly statusVerbs: readonly Verb[];
 }
 
-/** The subresources of a resource that is served with these verbs, by name. */
+/** Returns the subresources of a resource that is served with these verbs, by name. */
 export function advertisedSubresources(
   definition: ResourceDefinition,
   verbs: readonly Verb[],

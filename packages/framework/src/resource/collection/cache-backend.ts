@@ -5,7 +5,7 @@ import { type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
 import { objectsIn, type WatchCache } from "../../watch/cache/watch-cache.ts";
 
-/** Objects that are nowhere but in a watch cache: a change is told before it is acknowledged. */
+/** Objects that only a watch cache holds. Watches receive a change before the writer is answered. */
 export class CacheBackend implements ObjectBackend {
   readonly #cache: WatchCache;
   readonly #selectable: readonly SelectableField[];
@@ -41,29 +41,29 @@ export class CacheBackend implements ObjectBackend {
   }
 }
 
-/** On what terms an object is swapped for another. */
+/** Conditions under which one object replaces another. */
 export interface SwapTerms {
-  /** The resource version at which the key must stand; "": there must be nothing. */
+  /** Expected resource version of the key; "" expects that there is no object. */
   readonly version: string;
-  /** How many bytes the new object may have. */
+  /** Maximum size of the new object, in bytes. */
   readonly most: number;
 }
 
-/** How a swap went. */
+/** Result of a swap. */
 export type Swapped =
-  /** Done, at a version; `object` as it is kept now, `undefined` when it was removed. */
+  /** Swapped, at a version. `object` is the stored object, or `undefined` when it was removed. */
   | { readonly kind: "done"; readonly version: string; readonly object: Encoded | undefined }
-  /** The key stands at another version. Nothing was done. */
+  /** Rejected: the key is at another version. */
   | { readonly kind: "stale"; readonly current: Encoded | undefined }
-  /** It would have more bytes than it may. Nothing was done. */
+  /** Rejected: the new object is larger than allowed. */
   | { readonly kind: "large"; readonly length: number };
 
-/** Where the objects of a kind are: one under each key, at a resource version that the keeper mints. */
+/** Store of the objects of one kind, one object per key. The backend assigns resource versions. */
 export interface ObjectBackend {
-  /** What is there now, no staler. */
+  /** Returns the current object, never a stale one. */
   get(key: ObjectKey): Awaitable<Encoded | undefined>;
-  /** All of one logical cluster ("" where paths have none) and, for namespaced kinds, one namespace, by name. */
+  /** Returns all objects of one logical cluster ("" where paths have none) and, for namespaced kinds, one namespace, by name. */
   all(part: Omit<ObjectKey, "name">): Awaitable<Iterable<Encoded>>;
-  /** Puts an object in the place of another, `undefined` to remove it. The version that `next` names is not looked at. */
+  /** Replaces an object, or removes it when `next` is `undefined`. Ignores the version in `next`. */
   swap(key: ObjectKey, next: KubeObject | undefined, terms: SwapTerms): Awaitable<Swapped>;
 }

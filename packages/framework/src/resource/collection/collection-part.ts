@@ -5,10 +5,10 @@ import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import { contentOf } from "../../watch/cache/encoded.ts";
 import type { ObjectDetails } from "./object-details.ts";
 
-/** What `set` takes: the spec where the kind has one, else the whole content. */
+/** Argument of `set`: the spec of kinds that have one, otherwise the whole content. */
 export type SetValue<T> = "spec" extends keyof T ? Exclude<T["spec"], undefined> : T;
 
-/** What a part asks of the collection that it is a part of. */
+/** Methods of the collection that its parts use. */
 interface WholeCollection<T extends object, When extends Timing> {
   readonly resource: TypedDefinition<T>;
   write(
@@ -22,9 +22,9 @@ interface WholeCollection<T extends object, When extends Timing> {
 }
 
 /**
- * The objects of a registry in one logical cluster and namespace.
+ * Objects of a registry in one logical cluster and namespace.
  *
- * @typeParam When whether it answers at once: a collection does, what is kept in a store gives promises
+ * @typeParam When whether methods return results at once, as a collection's do, or promises, as a store's do
  */
 export class CollectionPart<T extends object, When extends Timing = "now"> {
   readonly #registry: WholeCollection<T, When>;
@@ -36,12 +36,12 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
   }
 
   /**
-   * Creates the object or replaces its spec (its whole content where the kind has none). Labels, annotations and finalizers
-   * are replaced when given, status is kept. Equal content is no change and no event. An object that is being deleted goes
-   * with its last finalizer.
+   * Creates the object or replaces its spec (its whole content where the kind has none). Replaces labels, annotations and
+   * finalizers when given, and keeps the status. Equal content causes no change and no event. Removing the last finalizer of
+   * an object that is being deleted removes the object.
    *
-   * @returns the object as it now stands, or as it was when it went: a copy.
-   * @throws ApiError 422 on a name that is no DNS subdomain.
+   * @returns a copy of the object as it is now, or as it was when it was removed
+   * @throws ApiError 422 on a name that is no DNS subdomain
    */
   set(name: string, value: SetValue<T>, details: ObjectDetails = {}): Answer<When, ObjectOf<T>> {
     const { schema } = this.#registry.resource;
@@ -56,7 +56,7 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
   /**
    * Replaces the status of an object.
    *
-   * @throws ApiError 404 when there is none of that name.
+   * @throws ApiError 404 when no object has that name
    */
   setStatus(
     name: string,
@@ -68,22 +68,22 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
     });
   }
 
-  /** A copy of the object, `undefined` when there is none. */
+  /** Returns a copy of the object, or `undefined` when there is none. */
   get(name: string): Answer<When, ObjectOf<T> | undefined> {
     return this.#registry.read(this.#key(name));
   }
 
   /**
-   * Deletes an object. One that finalizers hold, or whose kind is given time, is only marked: the first goes with its last
-   * finalizer, the other when it is deleted with `gracePeriodSeconds: 0`, as a kubelet does once a pod has ended.
+   * Deletes an object. An object with finalizers, or of a kind with a grace period, is only marked. Its last finalizer
+   * removes the first, a delete with `gracePeriodSeconds: 0` the second, as a kubelet sends once a pod has ended.
    *
-   * @returns whether there was one
+   * @returns whether the object existed
    */
   delete(name: string, options: { readonly gracePeriodSeconds?: number } = {}): Answer<When, boolean> {
     return this.#registry.remove(this.#key(name), options);
   }
 
-  /** Copies of all objects here, by name. */
+  /** Returns copies of all objects in this part, by name. */
   list(): Answer<When, ObjectOf<T>[]> {
     return this.#registry.all(this.#part);
   }
@@ -93,8 +93,8 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
   }
 }
 
-/** Whether a registry answers its author at once, as one in memory can, or later. */
+/** Whether a registry's methods return at once, as one in memory can, or later. */
 export type Timing = "now" | "later";
 
-/** What an author's call gives: the result itself, or a promise of it. */
+/** Result of a method: the value itself, or a promise of it. */
 export type Answer<When extends Timing, R> = When extends "now" ? R : Promise<R>;

@@ -11,15 +11,15 @@ import {
 import type { ResourceDefinition } from "../../definition.ts";
 import { contentOf } from "../../watch/cache/encoded.ts";
 
-/** What an author may say of an object besides its content. */
+/** Metadata that an author may set on an object. */
 export interface ObjectDetails {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Who holds the object: it stays, marked, when it is deleted, and goes when the last of them is taken away. */
+  /** Names that block the object's removal: a delete only marks it, and removing the last finalizer removes it. */
   readonly finalizers?: readonly string[];
 }
 
-/** What a write decides: everything of an object but what the collection mints. */
+/** The parts of an object that a write decides, without those that the collection sets. */
 export interface Comparable {
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly annotations: Readonly<Record<string, string>> | undefined;
@@ -27,7 +27,7 @@ export interface Comparable {
   readonly content: object;
 }
 
-/** What an author's write makes of an object, but for its content: what is not said stays. */
+/** Merges an author's details with the metadata before the write; details that are not given stay. */
 export function described(
   cluster: string,
   details: ObjectDetails,
@@ -43,18 +43,18 @@ export function described(
   };
 }
 
-/** The same of an object that is there. */
+/** Returns the same parts of an existing object. */
 export function comparable(object: KubeObject): Comparable {
   const { labels, annotations, finalizers } = object.metadata;
   return { labels, annotations, finalizers, content: contentOf(object) };
 }
 
-/** What an object or a content wants: all of it where it has no spec. */
+/** Returns the spec of an object or content, or all of its content where it has no spec. */
 export function specOf(object: object): unknown {
   return "spec" in object ? object.spec : "metadata" in object ? contentOf(object) : object;
 }
 
-/** An author's write as the object that it becomes, but for its resource version; `before` is the one that it replaces. */
+/** Returns the object that an author's write results in, without a resource version; `before` is the object that it replaces. */
 export function stamped(
   next: Comparable,
   before: KubeObject | undefined,

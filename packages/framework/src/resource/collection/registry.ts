@@ -24,26 +24,26 @@ import type { ObjectBackend } from "./cache-backend.ts";
 import { type Answer, CollectionPart, type Timing } from "./collection-part.ts";
 import { comparable, described, type ObjectDetails, specOf, stamped } from "./object-details.ts";
 
-/** How a registry treats its objects. */
+/** Options of a registry. */
 export interface RegistryOptions {
-  /** Whether somebody collects what deletes leave behind, as in `Storage`. @default false */
+  /** Whether a garbage collector removes dependents after deletes, as in `Storage`. @default false */
   readonly garbageCollected?: boolean;
-  /** The versions of the kind, as in `Storage`. @default none but its own yet: `converted()` adds them */
+  /** The versions of the kind, as in `Storage`. @default its own alone: `converted()` adds others */
   readonly versions?: KindVersions;
-  /** The time that becomes `metadata.creationTimestamp`. @default the clock */
+  /** Time that becomes `metadata.creationTimestamp`. @default the clock */
   readonly now?: () => Date;
 }
 
-/** What being deleted may add to an object, bytes. */
+/** Bytes that the marks of a deletion may add to an object. */
 const MARKS = 4096;
 
-/** Whose the fields are that an author's code sets, in `managedFields`. */
+/** Field manager in `managedFields` of the fields that the author's code sets. */
 const AUTHOR = "virtual-workspaces";
 
 /**
- * Objects of one kind, over all logical clusters, as clients write them through the framework and authors by {@link in}.
- * Where they are is the keeper's: a collection keeps them in memory, a store on disk. It sets uid, generation and
- * creationTimestamp of what authors write; resource versions are the keeper's.
+ * Objects of one kind in all logical clusters: clients write them through the framework, the author's code by {@link in}. The
+ * backend holds them (a collection's in memory, a store's on disk) and assigns their resource versions. The registry sets
+ * uid, generation and creationTimestamp of the objects that authors write.
  */
 export class Registry<T extends object, When extends Timing> {
   readonly resource: TypedDefinition<T>;
@@ -66,20 +66,20 @@ export class Registry<T extends object, When extends Timing> {
     this.#now = options.now ?? (() => new Date());
   }
 
-  /** Whose an object is, is not for clients to say. */
+  /** Keeps clients from changing the logical cluster of an object. */
   ownAnnotations(key: string): boolean {
     return key === CLUSTER_ANNOTATION;
   }
 
-  /** The objects are the same for everybody. */
+  /** All callers share a stream, since they see the same objects. */
   shareKey(): string {
     return "";
   }
 
   /**
-   * The objects of one logical cluster ("" where the path has none) and, for namespaced kinds, one namespace.
+   * Returns the objects of one logical cluster ("" where the path has none) and, for namespaced kinds, one namespace.
    *
-   * @throws ApiError 400 on a malformed name, or a namespace missing or given against the kind's scope.
+   * @throws ApiError 400 on a malformed name, and on a namespace that is missing or given against the kind's scope
    */
   in(cluster: string, namespace = ""): CollectionPart<T, When> {
     const namespaced = this.resource.scope === "Namespaced";
@@ -91,21 +91,21 @@ export class Registry<T extends object, When extends Timing> {
     }
     const problems = namespaced ? dnsLabelProblems(namespace) : [];
     if (problems.length > 0)
-      throw ApiError.badRequest(`namespace ${JSON.stringify(namespace)}: ${problems.join(", ")}`);
+      throw ApiError.badRequest(`invalid namespace ${JSON.stringify(namespace)}: ${problems.join(", ")}`);
     return new CollectionPart<T, When>(this, { cluster, namespace });
   }
 
-  /** Keeps a new object of a client. Its framework asks; authors use {@link in}. @throws ApiError 409 when there is one, 413 above 3 MiB */
+  /** Creates an object for a client. For the framework; authors use {@link in}. @throws ApiError 409 when it exists, 413 above 3 MiB */
   create(scope: Scope, object: ObjectOf<T>): Answer<When, Encoded> {
     return this.#answer(this.#create(keyIn(scope, object.metadata), object));
   }
 
-  /** Replaces an object for a client. @throws ApiError 404, 409 when it is not at the version that `object` has, 413 above 3 MiB */
+  /** Replaces an object for a client. @throws ApiError 404, 409 when the version in `object` is not the current one, 413 above 3 MiB */
   update(scope: Scope, object: ObjectOf<T>): Answer<When, Encoded> {
     return this.#answer(this.#update(keyIn(scope, object.metadata), object));
   }
 
-  /** Removes an object for a client. @throws ApiError 404, 409 when it is not at the version of the preconditions */
+  /** Removes an object for a client. @throws ApiError 404, 409 when the preconditions name another version */
   delete(
     _scope: Scope,
     key: ObjectKey,
@@ -147,7 +147,7 @@ export class Registry<T extends object, When extends Timing> {
 
   *#update(key: ObjectKey, object: KubeObject): Steps<Encoded> {
     const { resourceVersion, deletionTimestamp } = object.metadata;
-    // What is too large already must not grow, but go it may.
+    // An object above the limit must not grow, but it can still be marked as being deleted.
     const marks = deletionTimestamp === undefined ? 0 : MARKS;
     for (let most = MAX_BODY + marks; ; ) {
       const version = resourceVersion ?? (yield* this.#current(key)).resourceVersion;
@@ -178,7 +178,7 @@ export class Registry<T extends object, When extends Timing> {
     return current as Encoded;
   }
 
-  /** Who named no version is content with any there is. */
+  /** A write without a version accepts any current version. */
   #refuseStale(key: ObjectKey, current: Encoded | undefined, resourceVersion: string | undefined): void {
     if (current === undefined) throw ApiError.notFound(groupResourceOf(this.resource), key.name);
     if (resourceVersion !== undefined) throw modified(this.resource, key.name);
@@ -222,7 +222,7 @@ export class Registry<T extends object, When extends Timing> {
     }
   }
 
-  /** What cannot be read holds nobody up. */
+  /** Removes an object that cannot be decoded at once: nothing can release its finalizers. */
   #deletionOf(there: Encoded, options: Pick<DeleteQuery, "gracePeriodSeconds">): Deletion {
     const { gracePeriodSeconds } = this.resource;
     let before: KubeObject;
@@ -239,12 +239,12 @@ export class Registry<T extends object, When extends Timing> {
     return Array.from(yield* ask(this.#keeper.all(part)), (encoded) => decodeObject<ObjectOf<T>>(encoded));
   }
 
-  /** The one place where the two timings meet: a keeper that answers at once makes `run` do so. */
+  /** Runs steps with the registry's timing. With a backend that answers at once, `run` returns at once. */
   #answer<R>(steps: Steps<R>): Answer<When, R> {
     return (this.#when === "now" ? run(steps) : later(steps)) as Answer<When, R>;
   }
 
-  /** What the author's own code changes is its own as well, once anybody's fields are. */
+  /** Assigns the fields that the author changes to the author, once any field has an owner. */
   #ownedByAuthor(next: ObjectOf<T>, before: ObjectOf<T> | undefined): ObjectOf<T> {
     if (before?.metadata.managedFields === undefined) return next;
     this.#owners ??= fieldOwners(this.resource);
@@ -276,15 +276,15 @@ function tooLarge(length: number): ApiError {
   return ApiError.requestEntityTooLarge(`the object would have ${length} bytes: limit is ${MAX_BODY}`);
 }
 
-/** Work that waits only for answers which are promises: where all come at once, so does its result. */
+/** Steps that wait only for promises: when no step yields one, the result is available at once. */
 type Steps<R> = Generator<unknown, R, unknown>;
 
-/** The answer, when it is there: `const it = yield* ask(storage.get(key))`. */
+/** Yields until the answer is available: `const it = yield* ask(storage.get(key))`. */
 function* ask<A>(answer: Awaitable<A>): Steps<A> {
   return (yield answer) as A;
 }
 
-/** Does the work, at once as far as it can. */
+/** Runs the steps, synchronously until the first promise. */
 function run<R>(steps: Steps<R>): Awaitable<R> {
   let step = steps.next();
   while (!step.done) {

@@ -9,14 +9,14 @@ import {
 import { memberOf, setMember } from "@virtual-workspaces/apimachinery/json";
 import type { ScalePaths } from "../../definition.ts";
 
-/** The fields that `/scale` of a kind shows. */
+/** Fields of a kind that its `/scale` shows. */
 export interface ScaleFields {
   readonly wanted: ScaleField;
   readonly present: ScaleField;
   readonly selector: ScaleField | undefined;
 }
 
-/** @throws Error on a path that Kubernetes would not take (apiextensions' ValidateCustomResourceDefinitionSubresources) */
+/** @throws Error on a path that Kubernetes rejects (apiextensions' ValidateCustomResourceDefinitionSubresources) */
 export function scaleFields({ specReplicasPath, statusReplicasPath, labelSelectorPath = "" }: ScalePaths): ScaleFields {
   return {
     wanted: new ScaleField(specReplicasPath, "specReplicasPath", ["spec"]),
@@ -26,10 +26,10 @@ export function scaleFields({ specReplicasPath, statusReplicasPath, labelSelecto
   };
 }
 
-/** The most replicas that a Scale can count. */
+/** Maximum number of replicas that a Scale can express. */
 const MOST = 2 ** 31 - 1;
 
-/** What about an object cannot be shown by its `/scale`; of a write of the status, what there is of it. */
+/** Returns the errors that keep `/scale` from showing an object. A write of the status checks only the fields of the status. */
 export function scaleProblems(object: KubeObject, fields: ScaleFields, part: string): StatusCause[] {
   const { wanted, present, selector } = fields;
   return [
@@ -51,7 +51,7 @@ interface Reading<T> {
   readonly causes: StatusCause[];
 }
 
-/** @param nothing what Kubernetes says the value is where it cannot be read */
+/** @param nothing value in the error when the field cannot be read, as in Kubernetes */
 function reading<T>(field: ScaleField, nothing: T, read: () => T | undefined): Reading<T> {
   try {
     return { value: read(), causes: [] };
@@ -61,11 +61,11 @@ function reading<T>(field: ScaleField, nothing: T, read: () => T | undefined): R
   }
 }
 
-/** One of the fields that `/scale` shows, where the kind keeps it. */
+/** One of the fields that `/scale` shows, at its place in the kind. */
 export class ScaleField {
-  /** As the author wrote it: `.spec.replicas`. */
+  /** Path as the author gave it: `.spec.replicas`. */
   readonly path: string;
-  /** The names on the way to it. */
+  /** Names along the path. */
   readonly names: readonly string[];
 
   /** @throws Error on a path that is not plain names below one of `roots` */
@@ -80,7 +80,7 @@ export class ScaleField {
     this.names = names;
   }
 
-  /** The value, `undefined` where it or something on the way to it is missing. @throws ScaleFieldError */
+  /** Returns the value, or `undefined` when it or a part of the path is missing. @throws ScaleFieldError */
   read(object: JsonObject): unknown {
     let value: unknown = object;
     for (const name of this.names) {
@@ -91,7 +91,7 @@ export class ScaleField {
     return value;
   }
 
-  /** A number of replicas. @throws ScaleFieldError when the value is no integer */
+  /** Returns a number of replicas. @throws ScaleFieldError when the value is no integer */
   readInteger(object: JsonObject): number | undefined {
     const value = this.read(object);
     if (typeof value === "bigint") return Number(value);
@@ -99,14 +99,14 @@ export class ScaleField {
     throw this.#mistyped(value, "int64");
   }
 
-  /** @throws ScaleFieldError when the value is no text */
+  /** @throws ScaleFieldError when the value is no string */
   readText(object: JsonObject): string | undefined {
     const value = this.read(object);
     if (value === undefined || typeof value === "string") return value;
     throw this.#mistyped(value, "string");
   }
 
-  /** Sets the value in place, and what is missing on the way to it. @throws ScaleFieldError when there is something else */
+  /** Sets the value in place and creates missing parts of the path. @throws ScaleFieldError when a part is no object */
   write(object: JsonObject, value: unknown): void {
     let at = object;
     for (const name of this.names.slice(0, -1)) {
@@ -128,7 +128,7 @@ export class ScaleField {
 
 const NAME = /^[^.[\]'"\\*?@()\s]+$/;
 
-/** What is there is not what a scale shows. */
+/** Error about a value of the wrong type in a field that a Scale shows. */
 export class ScaleFieldError extends Error {
   override readonly name: string = "ScaleFieldError";
 }
@@ -151,7 +151,7 @@ function goType(value: unknown): string {
 }
 
 /**
- * Makes sure that a kind has the field by which it is scaled: one that is misspelt would be dropped from every object.
+ * Checks that the schema has the field of the replicas: a misspelled one would be dropped from every object.
  *
  * @throws Error when the schema has no such integer
  */

@@ -16,18 +16,18 @@ const SCHEMA: JsonSchema = {
   properties: {
     spec: {
       type: "object",
-      description: "What is wanted.",
-      properties: { replicas: { ...INT32, description: "How many replicas are wanted; unset is none." } },
+      description: "Desired state.",
+      properties: { replicas: { ...INT32, description: "Number of desired replicas; unset means 0." } },
     },
     status: {
       type: "object",
-      description: "What there is. Read-only.",
+      description: "Observed state. Read-only.",
       required: ["replicas"],
       properties: {
-        replicas: { ...INT32, description: "How many replicas there are." },
+        replicas: { ...INT32, description: "Number of existing replicas." },
         selector: {
           type: "string",
-          description: "Label selector of the replicas, as text; who scales by their load finds them by it.",
+          description: "Label selector of the replicas, as text. Autoscalers find the replicas with it.",
         },
       },
     },
@@ -40,7 +40,7 @@ const COLUMNS: readonly TableColumn[] = [
   AGE_COLUMN,
 ];
 
-/** What `/scale` of every kind reads and writes, `autoscaling/v1` `Scale`, with the columns that Kubernetes gives it. */
+/** Kind that every `/scale` reads and writes, `autoscaling/v1` `Scale`, with Kubernetes' columns. */
 export const SCALE: ResourceDefinition = Object.freeze({
   group: "autoscaling",
   version: "v1",
@@ -59,7 +59,7 @@ export const SCALE: ResourceDefinition = Object.freeze({
   hash: "autoscaling/v1/Scale",
 });
 
-/** What a member must be, in words for those whose is not. */
+/** Check of a member, and its description in errors. */
 interface Shape {
   readonly fits: (value: unknown) => boolean;
   readonly words: string;
@@ -73,8 +73,8 @@ const TEXT: Shape = { fits: (value) => typeof value === "string", words: "a stri
 const MEMBERS: readonly string[] = ["apiVersion", "kind", "metadata", "spec", "status"];
 
 /**
- * Makes what came as a Scale one, in place, as Go reads and writes it: members that are null go, and so do a number of
- * replicas that is 0 and members that a Scale does not have, which are named in the result.
+ * Normalizes a Scale in place, as Go reads and writes it. Removes null members, a replica count of 0, and unknown members,
+ * whose names it returns.
  *
  * @throws ApiError 400 on a member of another type
  */

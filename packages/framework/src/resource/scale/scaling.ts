@@ -17,21 +17,21 @@ import { SCALE } from "./scale-kind.ts";
 
 const TYPE = { kind: SCALE.kind, apiVersion: apiVersionOf(SCALE) };
 
-/** What a Scale wants as long as nobody has said how many: Kubernetes' sign for it, the least that it can count. */
+/** Replicas of a Scale whose object has none: Kubernetes' marker, the smallest number that a Scale can express. */
 const UNSAID = -(2 ** 31);
 
-/** Objects of a kind seen as `Scale`s (apiextensions' ScaleREST). */
+/** Reads and writes objects of a kind as `Scale`s (apiextensions' ScaleREST). */
 export class Scaling {
   readonly #fields: ScaleFields;
   readonly #replicas: () => ReplicasFields;
 
-  /** @param versions of the kind, where it has several: who owns the replicas may have said so in another */
+  /** @param versions all versions of the kind: owners of the replicas may have used another version */
   constructor(definition: ResourceDefinition, paths: ScalePaths, versions?: KindVersions) {
     this.#fields = scaleFields(paths);
     this.#replicas = perVersions(versions, () => replicasFields(definition, versions));
   }
 
-  /** The Scale of an object. @throws ApiError 500 when the object does not say how many replicas are wanted */
+  /** Returns the Scale of an object. @throws ApiError 500 when the object has no desired replicas */
   show(object: KubeObject): KubeObject {
     const { path } = this.#fields.wanted;
     if (this.#wanted(object) === undefined)
@@ -39,22 +39,22 @@ export class Scaling {
     return this.#scale(object, 0);
   }
 
-  /** The Scale of an object that has just been written: one that does not say how many wants none. */
+  /** Returns the Scale of an object that was just written; missing replicas count as 0. */
   showWritten(object: KubeObject): KubeObject {
     return this.#scale(object, 0);
   }
 
-  /** The Scale of an object for whoever is about to change it, with the owners of its replicas. */
+  /** Returns the Scale of an object for a change, with the owners of its replicas. */
   draft(object: KubeObject): KubeObject {
     const owners = managedFieldsOfScale(object.metadata.managedFields, this.#replicas());
     return withOwners(this.#scale(object, UNSAID), owners);
   }
 
   /**
-   * Takes over from a Scale what it can change, in place: how many replicas are wanted, who owns that, and which object in
-   * which version it is about.
+   * Applies a Scale to its object, in place: the desired replicas, their owners, and the uid and resource version that the
+   * write expects.
    *
-   * @throws ApiError 400 when it does not say how many
+   * @throws ApiError 400 when the Scale has no replicas
    */
   take(object: KubeObject, scale: KubeObject): KubeObject {
     const { wanted } = this.#fields;
@@ -71,7 +71,7 @@ export class Scaling {
     return readable(() => this.#fields.wanted.readInteger(object));
   }
 
-  /** In the form that Go gives a Scale: without replicas where none are wanted. @param unsaid for an object that says nothing */
+  /** Returns a Scale as Go encodes it: without replicas when they are 0. @param unsaid replicas of an object that has none */
   #scale(object: KubeObject, unsaid: number): KubeObject {
     const { present, selector } = this.#fields;
     const replicas = this.#wanted(object) ?? unsaid;
@@ -86,7 +86,7 @@ export class Scaling {
   }
 }
 
-/** Where each version has its replicas. */
+/** Returns the path of the replicas in each version. */
 function replicasFields(definition: ResourceDefinition, versions: KindVersions | undefined): ReplicasFields {
   const { definitions } = versions ?? { definitions: [definition] };
   const paths = definitions.flatMap((one): [string, readonly string[]][] => {
@@ -108,7 +108,7 @@ function withOwners(object: KubeObject, managedFields: ManagedFieldsEntry[] | un
   return object;
 }
 
-/** What an object keeps where its kind says that replicas are is no fault of the client. */
+/** Reports replicas of the wrong type as a server error: the client did not cause it. */
 function readable<R>(read: () => R): R {
   try {
     return read();
