@@ -168,7 +168,7 @@ describe("mounted workspaces", function () {
     const { status, body } = await world.server.get(`/clusters/root:org:leaf:a:b${MAPS}`, alice);
     expect(status).to.equal(404);
     expect(body.message).to.equal(
-      "the workspace root:org:leaf is mounted, and what is behind a mount has no workspaces of this server: ask root:org:leaf itself",
+      "the workspace root:org:leaf is mounted, so this server serves no workspaces below it: use root:org:leaf itself",
     );
     expect((await world.server.get(`/clusters/root:org:leaf:a${MAPS}`, { user: "bob" })).status).to.equal(403);
   });
@@ -204,7 +204,7 @@ describe("mounted workspaces", function () {
     const { status, body } = await world.server.get(`/clusters/root:org:foreign${MAPS}`, alice);
     expect([status, body.message]).to.deep.equal([
       503,
-      "nobody can be asked on whom the workspace foreign is mounted: it is at another server, and this one asks none",
+      "the mount target of workspace foreign is unusable: it is at another server, which is not enabled",
     ]);
   });
 });
@@ -312,7 +312,7 @@ describe("workspaces that are mounted on a view or another server", function () 
     const refused = [
       503,
       "ServiceUnavailable",
-      "nobody can be asked on whom the workspace lab is mounted: it is at another server by plain http, which is for hosts that whoever runs this server allows: have its URL begin with https",
+      "the mount target of workspace lab is unusable: it is at another server, by plain HTTP, which this server's administrator has not allowed for that host: use a URL that begins with https",
     ];
     const ask = () => world.server.get("/clusters/root:org:lab/api/v1/pods", alice);
     expect(outcome(await ask())).to.deep.equal(refused);

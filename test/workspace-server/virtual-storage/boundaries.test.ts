@@ -183,7 +183,7 @@ describe("a resource that a view keeps", function () {
     const put = (resources: object[]) =>
       kept.server.send(`PATCH /clusters/${kept.provider}${EXPORT}`, { spec: { resources } }, { ...root, ...MERGE });
     expect((await put([])).status).to.equal(200);
-    expect(failed(await kept.in.send(`POST ${WIDGETS}`, {})).message).to.match(/does not say any more which view/);
+    expect(failed(await kept.in.send(`POST ${WIDGETS}`, {})).message).to.match(/no longer names the view/);
     expect((await put(body.spec.resources)).status).to.equal(200);
     expect((await kept.in.get(WIDGETS)).status).to.equal(200);
   });

@@ -82,17 +82,21 @@ describe("the endpoint of a view that keeps a resource", function () {
     ["no guess between two of its own", /several endpoints begin/, () => [at("here"), at("there")]],
     [
       "no shards that are no object",
-      /status.endpoints\[0\].shards is no object/,
+      /status.endpoints\[0\].shards is not an object/,
       () => [{ ...at("here"), shards: "all" }],
     ],
-    ["no selector that is none", /matchLabels is no object/, () => [at("here", { selector: { matchLabels: "name" } })]],
+    [
+      "no selector that is none",
+      /matchLabels is not an object/,
+      () => [at("here", { selector: { matchLabels: "name" } })],
+    ],
     [
       "no operator that is none",
       /Nearly/,
       () => [at("here", { selector: { matchExpressions: [{ key: "a", operator: "Nearly" }] } })],
     ],
-    ["no entry without a URL", /status.endpoints\[0\].url is no text/, () => [{}]],
-    ["no URL that is none", /the URL of its endpoint is none/, () => [{ url: "here", shards: ALL }]],
+    ["no entry without a URL", /status.endpoints\[0\].url is not a string/, () => [{}]],
+    ["no URL that is none", /the URL of its endpoint is invalid/, () => [{ url: "here", shards: ALL }]],
     ["no URL with a query", /more than a host and a path/, () => [{ url: `${base}/here?x=`, shards: ALL }]],
     [
       "no way out of /services of its own server",
@@ -121,6 +125,6 @@ describe("the endpoint of a view that keeps a resource", function () {
       );
     }
     await kept.shelf({ endpoints: "none" });
-    expect(failed(await kept.in.get(WIDGETS)).message).to.include("status.endpoints is no list");
+    expect(failed(await kept.in.get(WIDGETS)).message).to.include("status.endpoints is not a list");
   });
 });

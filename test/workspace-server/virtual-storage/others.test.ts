@@ -73,12 +73,12 @@ describe("a resource that a view at another server keeps", function () {
     const { code, reason, message } = failed(await kept.in.get(WIDGETS));
     expect([code, reason]).to.deep.equal([503, "ServiceUnavailable"]);
     expect(message)
-      .to.match(/^the view that keeps this resource /)
+      .to.match(/^the view that stores this resource /)
       .and.not.match(/127\.0\.0\.1/);
     const listed = await kept.in.get(GROUP);
     expect([listed.status, listed.body.resources]).to.deep.equal([200, []]);
     expect(listed.headers["warning"]).to.include("temporarily unavailable: [widgets.example.dev]");
-    expect(warned).to.deep.equal(["a view that keeps resources fails"]);
+    expect(warned).to.deep.equal(["a view that stores resources fails"]);
     await using _ = await startTls([echo("echo", told)], {
       ...{ port, authority: views, authentication: believes() },
       tls: { ...views.server, clientCa: shards.ca },
