@@ -281,7 +281,7 @@ describe("keys of service accounts", () => {
       "the signing key must be a PEM private key without a passphrase",
     );
     const good = pemOf(RSA.privateKey, "pkcs8");
-    expect(make(good, ["no key"])).to.throw("a verification key holds no PEM");
+    expect(make(good, ["no key"])).to.throw("a verification key contains no PEM");
     expect(make(good, ["-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----"])).to.throw(
       "a verification key must be a PEM key or certificate",
     );

@@ -144,7 +144,7 @@ describe("views over several shards", function () {
       log: (record) => {
         log(record);
         // By then it would have answered as well.
-        if (record.message === "shard serves") resolve(fetch(`${record["url"]}/livez`));
+        if (record.message === "shard is serving") resolve(fetch(`${record["url"]}/livez`));
       },
       shards: {
         names: ["shard-1"],

@@ -58,7 +58,7 @@ describe("objects that the server follows", () => {
     expect([tracked.store.size, tracked.store.list().length, tracked.store.by("of", "bob").length]).to.deep.equal([
       1, 1, 1,
     ]);
-    expect(() => tracked.store.by("nothing", "x")).to.throw('there is no index "nothing"');
+    expect(() => tracked.store.by("nothing", "x")).to.throw('unknown index "nothing"');
   });
 
   it("are told to several who come together one by one, and their keys alone to who wants no more", async () => {
