@@ -155,7 +155,7 @@ describe("a shard that does not run for now", function () {
     const condition = conditionOf(said, "WorkspaceContentDeleted");
     expect(condition).to.include({ status: "False", reason: "ShardNotFound" });
     expect(condition.message).to.match(
-      /^chosen shard "amber" does not exist anymore.*create the Shard again, or give up/,
+      /^chosen shard "amber" does not exist anymore.*create the Shard again, or remove the finalizer/,
     );
     expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), root)).status).to.equal(201);
     await untilAt(server, path, ({ status }) => status === 404);
