@@ -88,15 +88,15 @@ export interface WorkspaceServerOptions
    */
   readonly virtualStorage?: false | VirtualStorageOptions;
   /**
-   * Whether workspaces may be mounted (`spec.mount`, kcp's feature gate `WorkspaceMounts`, off there), and how other servers
-   * are called as targets. `false`: mounted workspaces are Unavailable, with the reason in condition `WorkspaceMountReady`.
+   * Whether workspaces may be mounted (`spec.mount`, kcp's feature gate `WorkspaceMounts`, off there), and calls of other
+   * servers as targets. `false`: mounted workspaces are Unavailable, with the reason in condition `WorkspaceMountReady`.
    * The controller `workspaceMounts` of `@virtual-workspaces/mounts` sets the targets; without it, nothing changes.
    * @default enabled, for views and workspaces of this server only: others are 503, with the reason
    */
   readonly mounts?: false | MountsOptions;
   /**
    * Lets users of the issuers that a workspace's type names log in to it (WorkspaceType's
-   * `spec.authenticationConfigurations`, kcp's feature gate `WorkspaceAuthentication`), and says how to call those issuers.
+   * `spec.authenticationConfigurations`, kcp's feature gate `WorkspaceAuthentication`). The options control requests to those issuers.
    * Security: users who may create a workspace can make the server send GET requests to any https URL, unless `dial` limits
    * them. The issuers' users have access to that workspace only.
    * @default issuers of workspace types are ignored

@@ -6,7 +6,7 @@ import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 export interface ForwardedServicesOptions {
   /**
    * Server of the virtual workspaces (`--shard-virtual-workspace-url`) and the shard's client certificate for it
-   * (`--shard-client-cert-file`), which needs impersonation rights. One made from options is closed with the server.
+   * (`--shard-client-cert-file`), which needs impersonation rights. An upstream made from options closes with the server.
    */
   readonly upstream: Upstream | UpstreamOptions;
   /** Called when that server fails, once per run of failures. @default a process warning */

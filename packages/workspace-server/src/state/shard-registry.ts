@@ -293,8 +293,8 @@ class Follower implements Disposable {
 }
 
 /**
- * Annotation of a Shard object in `root`: with `"true"` the server runs the shard in its own process, with its own store and
- * address, and writes the address into the object. Set at creation; immutable.
+ * Annotation of a Shard object in `root`. With `"true"` the server runs the shard in its own process, with a store and an
+ * address of its own, and writes that address into the object. Set at creation; immutable.
  */
 export const IN_PROCESS_ANNOTATION = "virtual-workspaces.io/in-process";
 

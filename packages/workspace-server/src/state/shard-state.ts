@@ -44,9 +44,9 @@ export class ShardState {
   readonly namespaces: Informer<NamespaceContent>;
   readonly logicalClusters: Informer<ContentOf<typeof LogicalCluster>>;
   /**
-   * Index `cluster`: name of the logical cluster that the Workspace leads to. `shard`: name of the chosen shard. `mounted`:
-   * logical cluster around a Workspace with a mount. `unplaced`: logical cluster around a Workspace without a target.
-   * `unschedulable`: "" for those without a suitable shard.
+   * Index `cluster`: logical cluster that the Workspace leads to. `shard`: name of the chosen shard.
+   * Index `mounted`, of Workspaces with a mount, and `unplaced`, of those without a target: their parent's logical cluster.
+   * Index `unschedulable`: "" for those without a suitable shard.
    */
   readonly workspaces: Informer<ContentOf<typeof Workspace>>;
   /** Index `type`: `<path>:<name>` and `<logical cluster>:<name>`. */
@@ -56,14 +56,14 @@ export class ShardState {
   readonly partitionSets: Informer<ContentOf<typeof PartitionSet>>;
   readonly partitions: Informer<ContentOf<typeof Partition>>;
   /**
-   * Index `export`: `<path>:<name>` and `<logical cluster>:<name>`. `identity`: the hash. `secret`: `<logical
-   * cluster>/<namespace>/<name>` of the identity's Secret. `schema`: `<logical cluster>/<name>` of the APIResourceSchemas.
+   * Index `export`: `<path>:<name>` and `<logical cluster>:<name>`. Index `identity`: the hash. Index `secret`:
+   * `<logical cluster>/<namespace>/<name>` of the identity's Secret. Index `schema`: `<logical cluster>/<name>` of schemas.
    */
   readonly apiExports: Informer<ContentOf<typeof APIExport>>;
   /**
-   * Index `export`: `<path or logical cluster>:<name>`, as in the reference. `claimed`: `<logical cluster>
-   * <resource>.<group>` of each accepted claim, until only the deletion of the binding itself remains. `claiming`: logical
-   * cluster of those with accepted claims.
+   * Index `export`: `<path or logical cluster>:<name>`, as in the reference. Index `claimed`:
+   * `<logical cluster> <resource>.<group>` of each accepted claim, until only the binding itself has to be deleted.
+   * Index `claiming`: logical cluster of those with accepted claims.
    */
   readonly apiBindings: Informer<ContentOf<typeof APIBinding>>;
   readonly apiResourceSchemas: Informer<ContentOf<typeof APIResourceSchema>>;

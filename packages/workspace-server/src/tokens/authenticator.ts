@@ -50,8 +50,7 @@ export interface ServiceAccountTokenOptions {
 
 /**
  * Authenticates tokens of service accounts, from TokenRequests and Secrets. Every request checks the account and the Secret
- * in the logical cluster that the token names: tokens of deleted ones, also if replaced under the same name, are rejected at
- * once. The user has Kubernetes' name, uid and groups, and the account's logical cluster in the extra
+ * in the logical cluster that the token names. Tokens of deleted or replaced ones are therefore rejected at once. The user has Kubernetes' name, uid and groups, and the account's logical cluster in the extra
  * `authentication.kcp.io/cluster-name`. Security: without a check of that extra, accounts of other workspaces would pass for
  * local ones. The verified signatures of at most 10,000 tokens are remembered.
  */

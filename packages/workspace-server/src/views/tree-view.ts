@@ -100,9 +100,9 @@ function locate({ index }: ShardRegistry, said: string): string {
 }
 
 /**
- * Authorizes readers of the tree. All authenticated users may list and watch, and get their own. They may get a Workspace of
- * that list. Security: other Workspaces give the same answer whether or not they exist. Access reviews about other users need
- * permission in the workspace. Unserved requests, also writes, are allowed here and find nothing.
+ * Authorizes readers of the tree. All authenticated users may list and watch, and see only accessible Workspaces, which they
+ * may also get. Security: other Workspaces give the same answer whether or not they exist. Access reviews about other users
+ * need permission in the workspace. Unserved requests, also writes, are allowed here, and then get 404 or 405.
  */
 function treeAuthorizer(registry: ShardRegistry, access: TreeAccess): Authorizer<ClusterParams> {
   return (question) => {

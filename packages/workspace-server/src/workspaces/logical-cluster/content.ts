@@ -42,7 +42,7 @@ export interface ContentChanges {
 
 const RBAC = "rbac.authorization.k8s.io";
 const BINDINGS = `apibindings.${APIS_GROUP}`;
-/** Kinds deleted last or with others: until then users may need their permissions. */
+/** Kinds deleted last, in this order: until then finalizers may need their permissions. */
 const LAST = [`clusterroles.${RBAC}`, `clusterrolebindings.${RBAC}`] as const;
 const APART: ReadonlySet<string> = new Set([...LAST, `logicalclusters.${CORE_GROUP}`]);
 
